@@ -1,0 +1,175 @@
+/**
+ * `npm test`: everything that is checked, the same here and on a server. A step that fails does not keep the others
+ * from running. The last line says `N passed, N failed`; a step that is no test suite counts as one.
+ *
+ *     npm test -- --only unit,rooms
+ */
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root } from "./build.ts";
+
+interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** It is a run of bun's tests, counted one by one. */
+  readonly isSuite?: boolean;
+  /** It tries dist/coder. */
+  readonly needsBuild?: boolean;
+}
+
+interface Outcome {
+  readonly counts: Counts;
+  readonly seconds: number;
+  /** What to show when it failed. */
+  readonly output: string;
+}
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const bun = process.execPath;
+const tool = (name: string) => join(root, "node_modules/.bin", name);
+
+const suite = (name: string, folders: readonly string[], more: Partial<Step> = {}): Step => ({
+  name,
+  command: [bun, "test", "--timeout=20000", "--only-failures", ...folders],
+  isSuite: true,
+  ...more,
+});
+
+/** What is tested of security, in two parts: as one step it would take as long as two others. */
+const security = [...new Bun.Glob("tests/security/**/*.test.ts").scanSync(root)].map((path) => `./${path}`);
+const races = security.filter((path) => path.endsWith("/race.test.ts"));
+const escapes = security.filter((path) => !races.includes(path));
+
+const steps: readonly Step[] = [
+  { name: "build", command: [bun, "scripts/build.ts"] },
+  { name: "format", command: [tool("biome"), "ci", "--colors=off", "--error-on-warnings", "."] },
+  { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"] },
+  { name: "types-node", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.node.json"] },
+  { name: "rooms", command: [bun, "scripts/rooms.ts"] },
+  { name: "measure", command: [bun, "scripts/measure.ts"] },
+  { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
+  // The longest first, so that both lanes end at about the same time.
+  suite("escapes", escapes, { needsBuild: true }),
+  suite("conformance", ["./tests/conformance"], { needsBuild: true }),
+  suite("races", races, { needsBuild: true }),
+  suite("unit", ["./src", "./scripts"]),
+  suite("faults", ["./tests/faults"], { needsBuild: true }),
+  suite("shell", ["./tests/shell"], { needsBuild: true }),
+  suite("mcp", ["./tests/mcp"], { needsBuild: true }),
+  suite("executable", ["./tests/executable"], { needsBuild: true }),
+];
+
+/** A step that hangs is killed and has failed. */
+const stepMilliseconds = 8 * 60_000;
+
+async function runStep(step: Step): Promise<Outcome> {
+  const started = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), "coder-check-"));
+  const [report, log] = [join(folder, "report.xml"), join(folder, "log")];
+  // A file, not a pipe: whatever a killed step leaves behind would keep a pipe open.
+  const output = openSync(log, "a");
+  try {
+    const reporting = step.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
+    const child = Bun.spawn([...step.command, ...reporting], {
+      cwd: root,
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", output, output],
+      timeout: stepMilliseconds,
+      killSignal: "SIGKILL",
+    });
+    const succeeded = (await child.exited) === 0;
+    const counts = step.isSuite ? countTests(readIfThere(report), succeeded) : countOne(succeeded);
+    const late = child.signalCode === null ? "" : `\nended by ${child.signalCode}`;
+    return { counts, seconds: (performance.now() - started) / 1000, output: readIfThere(log) + late };
+  } finally {
+    closeSync(output);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const countOne = (succeeded: boolean): Counts => ({
+  passed: succeeded ? 1 : 0,
+  failed: succeeded ? 0 : 1,
+  skipped: 0,
+});
+
+const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
+
+/**
+ * The totals in the root of a JUnit report. A suite that ran nothing, or that failed outside its tests (a file that
+ * does not load), has a failure more.
+ */
+export function countTests(report: string, succeeded: boolean): Counts {
+  const head = report.match(/<testsuites [^>]*>/)?.[0] ?? "";
+  const total = (name: string) => Number(head.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
+  const [tests, failures, skipped] = [total("tests"), total("failures"), total("skipped")];
+  const passed = tests - failures - skipped;
+  const isBroken = failures === 0 && (!succeeded || passed === 0);
+  return { passed, failed: failures + (isBroken ? 1 : 0), skipped };
+}
+
+/** Runs the steps, two at a time where there are two processors, and prints each when it ends. Gives the totals. */
+async function runAll(chosen: readonly Step[]): Promise<Counts> {
+  const queue = [...chosen];
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  let build: Promise<unknown> = Promise.resolve();
+  const work = async () => {
+    for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
+      if (step.needsBuild) await build;
+      const running = runStep(step);
+      if (step.name === "build") build = running;
+      const outcome = await running;
+      print(step, outcome);
+      for (const key of ["passed", "failed", "skipped"] as const) total[key] += outcome.counts[key];
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+  return total;
+}
+
+function print({ name, isSuite }: Step, { counts, seconds, output }: Outcome): void {
+  const verdict = counts.failed === 0 ? "ok  " : "FAIL";
+  console.log(
+    `${verdict}  ${name.padEnd(24)}${seconds.toFixed(1).padStart(6)} s  ${isSuite ? render(counts) : ""}`.trimEnd(),
+  );
+  if (counts.failed > 0) console.log(output.trim().replace(/^/gm, "      "));
+}
+
+function render({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
+
+/** The steps that `--only` names, with the build if one of them tries its result; without `--only`, all. */
+function choose(argv: readonly string[]): readonly Step[] {
+  const { values } = parseArgs({ args: [...argv], options: { only: { type: "string", multiple: true } } });
+  const names = values.only?.flatMap((list) => list.split(","));
+  if (names === undefined) return steps;
+  const unknown = names.find((name) => !steps.some((step) => step.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no step ${unknown}; they are ${steps.map(({ name }) => name).join(", ")}.`);
+  }
+  const named = steps.filter(({ name }) => names.includes(name));
+  return steps.filter(
+    (step) => named.includes(step) || (step.name === "build" && named.some(({ needsBuild }) => needsBuild)),
+  );
+}
+
+async function main(): Promise<void> {
+  const total = await runAll(choose(process.argv.slice(2)));
+  console.log(`\n${render(total)}`);
+  if (total.failed > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) {
+  await main().catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 2;
+  });
+}

@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Plan } from "./house.ts";
+import { findBreaches } from "./rooms.ts";
+
+const plan: Plan = {
+  rooms: {
+    main: ["upstairs"],
+    upstairs: ["downstairs", "upstairs/shelf"],
+    "upstairs/shelf": [],
+    downstairs: ["errors"],
+    errors: [],
+  },
+  packages: { yaml: ["downstairs/config"] },
+  guarded: { "node:fs": ["downstairs"], "node:child_process": [] },
+  onlyOnBun: ["downstairs/native"],
+  nameCodes: ["errors"],
+  openToTests: ["downstairs/door"],
+};
+
+/** The breaches in a project of these files. */
+async function breachesIn(files: Readonly<Record<string, string>>, made = plan): Promise<string[]> {
+  const root = mkdtempSync(join(tmpdir(), "coder-"));
+  try {
+    const compilerOptions = { noEmit: true, module: "preserve", allowImportingTsExtensions: true };
+    const all = { "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src", "tests"] }), ...files };
+    for (const [path, text] of Object.entries(all)) {
+      mkdirSync(join(root, dirname(path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return await findBreaches(root, made);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+/** Breaking each rule once: the file, and what the complaint says. */
+const broken: readonly [rule: string, path: string, text: string, says: string][] = [
+  [
+    "an arrow that goes up",
+    "src/downstairs/a.ts",
+    'import "../upstairs/b.ts";',
+    "no arrow leads from downstairs to upstairs",
+  ],
+  [
+    "a type import counts",
+    "src/errors.ts",
+    'import type { A } from "./main.ts";',
+    "no arrow leads from errors to main",
+  ],
+  [
+    "an import type counts",
+    "src/errors.ts",
+    'export type A = import("./main.ts").A;',
+    "no arrow leads from errors to main",
+  ],
+  [
+    "a dynamic import counts",
+    "src/errors.ts",
+    'void import("./main.ts");',
+    "no arrow leads from errors to main",
+  ],
+  ["a re-export counts", "src/errors.ts", 'export * from "./main.ts";', "no arrow leads from errors to main"],
+  [
+    "a room in a room",
+    "src/upstairs/shelf.ts",
+    'import "./b.ts";',
+    "no arrow leads from upstairs/shelf to upstairs",
+  ],
+  ["a computed import", "src/main.ts", "void import(process.argv[2]!);", "computed"],
+  ["a file in no room", "src/cellar/a.ts", 'import "../errors.ts";', "is in no room"],
+  ["an import of no room", "src/main.ts", 'import "./cellar/a.ts";', "which is in no room"],
+  ["a package elsewhere", "src/main.ts", 'import "yaml";', "imports yaml, which is for downstairs/config"],
+  [
+    "a package by its path",
+    "src/main.ts",
+    'import "../node_modules/yaml/dist/a.js";',
+    "imports yaml, which is for",
+  ],
+  [
+    "a package nobody has",
+    "src/main.ts",
+    'import "@scope/left-pad/deep";',
+    "imports @scope/left-pad, which is for none",
+  ],
+  [
+    "the disk",
+    "src/main.ts",
+    'import { readFileSync } from "node:fs";',
+    "imports node:fs, which is for downstairs",
+  ],
+  ["other programs", "src/downstairs/a.ts", 'import "node:child_process";', "which is for none"],
+  ["a module of Bun", "src/main.ts", 'import "bun:ffi";', "imports bun:ffi"],
+  ["the global of Bun", "src/main.ts", "Bun.gc(true);", "uses Bun"],
+  ["a computed pattern", "src/main.ts", "new RegExp(process.argv[2]!);", "computed pattern"],
+  ["a computed pattern, called", "src/main.ts", "RegExp(`${process.pid}`);", "computed pattern"],
+  ["a code", "src/main.ts", 'export const code = "C210";', "spells out C210"],
+  ["a code as a key", "src/main.ts", "export const meanings = { S215: 1 };", "spells out S215"],
+  [
+    "a test that looks inside",
+    "tests/a.test.ts",
+    'import "../src/downstairs/b.ts";',
+    "tests/ sees the worker from outside",
+  ],
+];
+
+test.each([...broken])("%s is a breach", async (_rule, path, text, says) => {
+  const breaches = await breachesIn({ [path]: `\n${text}` });
+  expect(breaches).toHaveLength(1);
+  expect(breaches[0]).toStartWith(`${path}:2 `);
+  expect(breaches[0]).toContain(says);
+});
+
+test("what follows the plan is no breach", async () => {
+  const breaches = await breachesIn({
+    "src/main.ts": 'import { up } from "./upstairs/up.ts";\nvoid import("./upstairs/up.ts");\nexport { up };',
+    "src/upstairs/up.ts":
+      'import type { Stats } from "node:fs";\nimport "./shelf.ts";\nexport const up: Stats | 0 = 0;',
+    "src/upstairs/shelf.ts": 'export const sentence = "C210 is in prose // import x from \\"yaml\\"";',
+    "src/downstairs/config.ts":
+      'import "node:fs";\nimport "yaml";\nimport "../errors.ts";\nimport "node:path";',
+    "src/downstairs/native.ts": 'import "bun:ffi";\nBun.gc(true);',
+    "src/downstairs/config.test.ts": 'import "bun:test";\nimport "../main.ts";',
+    "src/errors.ts":
+      '// import "./main.ts"; Bun.gc()\nexport const codes = ["C210", /C2/, new RegExp("C2")];',
+    "tests/a.test.ts": 'import "bun:test";\nimport "../src/downstairs/door.ts";\nimport "./b.ts";',
+    "tests/b.ts": "Bun.gc(true);",
+  });
+  expect(breaches).toEqual([]);
+});
+
+test("a plan with a cycle is a breach", async () => {
+  const rooms = { ...plan.rooms, errors: ["main"] };
+  expect(await breachesIn({ "src/main.ts": "" }, { ...plan, rooms })).toEqual([
+    "the plan has a cycle: main → upstairs → downstairs → errors → main",
+  ]);
+});
