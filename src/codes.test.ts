@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { forwardableCodes, renderCoderError, renderShellError, shellCodes, shellMeanings } from "./codes.ts";
+import { refuseShell } from "./errors/shell.ts";
+import { Refusal } from "./errors.ts";
+
+test("every code of the shell is explained, and no other", () => {
+  expect(Object.keys(shellMeanings).sort()).toEqual([...new Set(Object.values(shellCodes))].sort());
+});
+
+test("one refusal has a code of its own in each family", () => {
+  const refusal = new Refusal("exists", "m");
+  expect(renderCoderError(refusal)).toEqual({ text: '{"code":"C217","message":"m"}', code: "C217" });
+  expect(renderShellError(refusal)).toEqual({ text: '{"code":"S213","message":"m"}', code: "S213" });
+});
+
+test("the refusal of another worker keeps its code", () => {
+  expect(renderShellError(refuseShell.forwarded("S002", "(wrapped)", "no such\n sandbox"))).toEqual({
+    text: '{"code":"S002","message":"forwarded from engine (wrapped): no such sandbox"}',
+    code: "S002",
+  });
+});
+
+test("what nobody foresaw is left to the one who catches it", () => {
+  expect(renderCoderError(new Error("x"))).toBeUndefined();
+  expect(renderShellError(new Error("x"))).toBeUndefined();
+});
+
+test("what a sandbox answers with can be passed on", () => {
+  expect(forwardableCodes.fs).toContain(shellCodes.io);
+  expect(forwardableCodes.exec).toContain(shellCodes.io);
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { deadlineIn } from "./deadline.ts";
+import { Refusal } from "./errors.ts";
+
+describe("a deadline", () => {
+  test("passes when the time is up", async () => {
+    const deadline = deadlineIn(1);
+    await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
+    expect(deadline.signal.reason).toBeInstanceOf(Refusal);
+    expect(deadline.left).toBe(0);
+    expect(() => deadline.check()).toThrow("did not finish within 1 ms");
+  });
+
+  test("has passed at once when the caller cancels", () => {
+    const caller = new AbortController();
+    const deadline = deadlineIn(60_000, caller.signal);
+    const { signal } = deadline;
+    expect(() => deadline.check()).not.toThrow();
+    expect(deadline.left).toBeGreaterThan(0);
+    caller.abort();
+    expect(signal.aborted).toBe(true);
+    expect((signal.reason as Error).message).toContain("cancelled");
+    expect(deadline.left).toBe(0);
+    expect(() => deadline.check()).toThrow("cancelled");
+    deadline.end();
+  });
+
+  test("has passed before its signal was asked for", () => {
+    const deadline = deadlineIn(60_000, AbortSignal.abort());
+    expect(deadline.signal.aborted).toBe(true);
+    deadline.end();
+  });
+
+  test("hears nothing any more when it has ended", () => {
+    const caller = new AbortController();
+    const deadline = deadlineIn(60_000, caller.signal);
+    const { signal } = deadline;
+    deadline.end();
+    caller.abort();
+    expect(signal.aborted).toBe(false);
+  });
+});

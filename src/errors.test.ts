@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test";
+import { coderCodes, coderMeanings, renderRefusal } from "./codes.ts";
+import { Refusal, refuse } from "./errors.ts";
+
+/** One refusal of every constructor, as a caller would meet it. */
+const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
+  badInput: refuse.badInput("The mode is not octal; send digits such as 0644."),
+  absent: refuse.absent("a.txt", "missing"),
+  badPayload: refuse.badPayload("path", "is missing; expected a string"),
+  emptyBatch: refuse.emptyBatch("files"),
+  emptyOps: refuse.emptyOps("a.txt"),
+  emptyPattern: refuse.emptyPattern(),
+  badGlob: refuse.badGlob("include_globs", "the class is not closed"),
+  badPattern: refuse.badPattern("(", "unclosed group"),
+  hungryPattern: refuse.hungryPattern("a{1000}"),
+  notUtf8: refuse.notUtf8("a.txt"),
+  emptyPath: refuse.emptyPath(),
+  malformedPath: refuse.malformedPath("a\0b", "holds a NUL character"),
+  absolutePath: refuse.absolutePath("/a"),
+  relativePath: refuse.relativePath("a"),
+  outside: refuse.outside("../a"),
+  badLink: refuse.badLink("link"),
+  notAFile: refuse.notAFile("a"),
+  notAFolder: refuse.notAFolder("a"),
+  isAFolder: refuse.isAFolder("a"),
+  exists: refuse.exists("a"),
+  notEmpty: refuse.notEmpty("a"),
+  baseIsKept: refuse.baseIsKept(),
+  rootIsKept: refuse.rootIsKept("/srv"),
+  tooDeep: refuse.tooDeep("a", 256),
+  replacedTooLarge: refuse.replacedTooLarge("a", 10),
+  tooLarge: refuse.tooLarge("a", { key: "max_read_bytes", bytes: 5 }, "search it with coder::search"),
+  answerTooLarge: refuse.answerTooLarge(20, 10, "reads"),
+  changed: refuse.changed("a"),
+  permission: refuse.permission("a"),
+  io: refuse.io("a", "no space is left on the device"),
+  baseGone: refuse.baseGone(),
+  timeout: refuse.timeout(100),
+  cancelled: refuse.cancelled(),
+  unexpected: refuse.unexpected(),
+};
+
+describe.each(Object.entries(all))("%s", (_, refusal) => {
+  test("says in one line what was given, why not, and what would work", () => {
+    expect(refusal.message).toMatch(/^[^\n]{40,}\.$/);
+    expect(refusal.message).toMatch(/[;,.] /);
+  });
+
+  test("has a code that the error page explains", () => {
+    expect(coderMeanings[coderCodes[refusal.reason]]).toBeString();
+  });
+});
+
+test("every explained code is one that a call can get", () => {
+  expect(Object.keys(coderMeanings).sort()).toEqual([...new Set(Object.values(coderCodes))].sort());
+});
+
+test("missing and denied cannot be told apart", () => {
+  const [missing, denied] = [refuse.absent("a", "missing"), refuse.absent("a", "denied")].map(renderRefusal);
+  expect(missing).toBe(denied as string);
+});
+
+test("on the wire it is compact JSON, code before message", () => {
+  expect(renderRefusal(new Refusal("exists", "m"))).toBe('{"code":"C217","message":"m"}');
+});
+
+test("a path with line ends is named on one line", () => {
+  expect(refuse.absent("a\n\u2028b\u0085", "missing").message).toStartWith(
+    '"a\\n\\u2028b\\u0085" is not found',
+  );
+});
+
+test("a path of any length is named in short", () => {
+  expect(refuse.absent("x".repeat(5000), "missing").message.length).toBeLessThan(600);
+});

@@ -1,0 +1,270 @@
+/**
+ * Every way a call can be refused, in words that all functions share; `codes.ts` has the code of each on the wire.
+ *
+ * The caller is a model that has nothing but this sentence to repair itself with. So a sentence says what was
+ * given, why it is refused, and the next call that would work; it names only paths the caller sent.
+ */
+
+/** Why a call was refused. A reason is shared by all functions; its code belongs to a family of functions. */
+export type Reason =
+  | "bad-input"
+  | "bad-pattern"
+  | "wrong-kind"
+  | "missing"
+  | "denied"
+  | "too-large"
+  | "outside"
+  | "io"
+  | "permission"
+  | "not-empty"
+  | "timeout"
+  | "exists";
+
+/** A call, or one entry of a batch, that is answered with an error instead of a result. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly reason: Reason;
+  /** What it is about, as the caller sent it, for families of functions that say the same in other words. */
+  readonly path: string | undefined;
+  /** What is missing is so because the path goes on below a file. */
+  readonly isBelowFile: boolean;
+
+  constructor(reason: Reason, message: string, path?: string, isBelowFile = false) {
+    super(message);
+    this.reason = reason;
+    this.path = path;
+    this.isBelowFile = isBelowFile;
+  }
+}
+
+/** What the caller sent, short, on one line and without control characters, some of which JSON leaves as they are. */
+export const quote = (text: string): string =>
+  JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** The constructors. Nothing else in the project makes a `Refusal`. */
+export const refuse = {
+  /** A payload, an argument or a combination of arguments that cannot be carried out as given. */
+  badInput: (sentence: string): Refusal => new Refusal("bad-input", sentence),
+
+  /** Missing and denied share one sentence: a probe must not learn which of the two it met. */
+  absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
+    new Refusal(
+      reason === "denied" ? "denied" : "missing",
+      `${quote(path)} is not found, or the worker's configuration denies it; list its folder with coder::list-folder to see what is there.`,
+      path,
+      reason === "below-file",
+    ),
+
+  /** A payload that does not fit the schema; `problem` is a `Mismatch`'s. */
+  badPayload: (field: string, problem: string): Refusal =>
+    new Refusal("bad-input", `${field === "" ? "The payload" : `The field ${field}`} ${problem}.`),
+
+  emptyBatch: (field: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field ${field} is an empty array, so there is nothing to do; send at least one entry.`,
+    ),
+
+  emptyOps: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The file ${quote(path)} has no ops; send at least one insert, remove, update_lines or replace.`,
+    ),
+
+  emptyPattern: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "A replace op has an empty pattern; send the regular expression to replace, or use an insert op to add text.",
+    ),
+
+  badGlob: (field: string, problem: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field ${field} holds a bad glob: ${problem}; correct it, or put a backslash before a character that is meant literally.`,
+    ),
+
+  /** `problem` is the message of the regex engine. */
+  badPattern: (pattern: string, problem: string): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The pattern ${quote(pattern)} is not valid: ${problem}; correct it (the dialect is that of Rust's regex crate), or put a backslash before characters that are meant literally.`,
+    ),
+
+  /** The pattern is valid, and the engine ran out of memory with it. */
+  hungryPattern: (pattern: string): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The pattern ${quote(pattern)} takes more memory than it is given; use smaller counted repetitions or fewer alternatives.`,
+    ),
+
+  notUtf8: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quote(path)} is not valid UTF-8, so a replace op could damage it; use insert, remove and update_lines, which leave all other bytes alone.`,
+    ),
+
+  emptyPath: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      'The path is empty; send a path relative to the base folder, such as "src/main.ts", or "." for the base itself.',
+    ),
+
+  malformedPath: (path: string, why: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The path ${quote(path)} ${why}; send a path relative to the base folder, with "/" between names.`,
+      path,
+    ),
+
+  absolutePath: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The path ${quote(path)} is absolute; paths are relative to the base folder, so send it without the leading "/" and the folders above the base.`,
+      path,
+    ),
+
+  relativePath: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The path ${quote(path)} is relative; send an absolute path, such as "/srv/data/file.txt".`,
+      path,
+    ),
+
+  outside: (path: string): Refusal =>
+    new Refusal(
+      "outside",
+      `The path ${quote(path)} leaves the base folder; only files inside it can be reached. Send a path that stays inside.`,
+      path,
+    ),
+
+  badLink: (path: string): Refusal =>
+    new Refusal(
+      "outside",
+      `The path ${quote(path)} goes through a symbolic link that leads outside, dangles or loops; name the real file inside the base folder instead.`,
+      path,
+    ),
+
+  notAFile: (path: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `${quote(path)} is not a regular file; list a folder with coder::list-folder, and name a regular file here.`,
+      path,
+    ),
+
+  notAFolder: (path: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `${quote(path)} is not a folder; name a folder, or read a file with coder::read-file.`,
+      path,
+    ),
+
+  isAFolder: (path: string): Refusal =>
+    new Refusal("wrong-kind", `${quote(path)} is a folder; name the file to write inside it.`, path),
+
+  exists: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `${quote(path)} exists already and "overwrite" is false; send "overwrite": true to replace it, or change it with coder::update-file.`,
+      path,
+    ),
+
+  notEmpty: (path: string): Refusal =>
+    new Refusal(
+      "not-empty",
+      `The folder ${quote(path)} is not empty; send "recursive": true to remove it with everything in it.`,
+      path,
+    ),
+
+  baseIsKept: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The base folder itself cannot be deleted; name the files and folders in it instead.",
+    ),
+
+  /** The same for every other change of it. */
+  rootIsKept: (path: string): Refusal =>
+    new Refusal(
+      "outside",
+      `${quote(path)} is the root of what can be reached, and cannot itself be changed; name something in it.`,
+    ),
+
+  tooDeep: (path: string, levels: number): Refusal =>
+    new Refusal(
+      "io",
+      `The folder ${quote(path)} has more than ${levels} levels of folders in it; delete the inner ones first.`,
+      path,
+    ),
+
+  tooLarge: (path: string, limit: { key: string; bytes: number }, instead: string): Refusal =>
+    new Refusal(
+      "too-large",
+      `${quote(path)} is larger than ${limit.key} (${limit.bytes} bytes); ${instead}.`,
+      path,
+    ),
+
+  replacedTooLarge: (path: string, limit: number): Refusal =>
+    new Refusal(
+      "too-large",
+      `A replace op would make ${quote(path)} larger than max_write_bytes (${limit} bytes); use a shorter replacement, or a pattern with fewer matches.`,
+      path,
+    ),
+
+  /** A call that writes has done its work by then, and must not be repeated because of a large answer. */
+  answerTooLarge: (bytes: number, limit: number, effect: "reads" | "writes"): Refusal =>
+    new Refusal(
+      "too-large",
+      effect === "writes"
+        ? `The call was carried out, but its answer would take ${bytes} bytes and one message carries at most ${limit}; read the files to see the outcome, and send fewer entries at once.`
+        : `The answer would take at least ${bytes} bytes and one message carries at most ${limit}; ask for less: a smaller file, a narrower path or lower limits.`,
+    ),
+
+  changed: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `${quote(path)} was changed by another program during the call, and nothing was written; read it again and repeat the edit.`,
+      path,
+    ),
+
+  permission: (path: string): Refusal =>
+    new Refusal(
+      "permission",
+      `The operating system does not permit this on ${quote(path)}; choose another file, or ask the operator to change its permissions.`,
+      path,
+    ),
+
+  /** `what` is an errno name such as ENOSPC, in words that carry no host path. */
+  io: (path: string, what: string): Refusal =>
+    new Refusal(
+      "io",
+      `The operating system refused this on ${quote(path)}: ${what}; if it goes on, ask the operator.`,
+      path,
+    ),
+
+  baseGone: (): Refusal =>
+    new Refusal(
+      "io",
+      "The base folder is gone: it was removed or moved away while the worker ran; ask the operator to restore it and restart the worker.",
+    ),
+
+  timeout: (milliseconds: number): Refusal =>
+    new Refusal(
+      "timeout",
+      `The call did not finish within ${milliseconds} ms and was stopped; ask for less at once: a narrower path, fewer entries, a simpler pattern.`,
+    ),
+
+  /** Seldom read: who cancels a call no longer waits for its answer. */
+  cancelled: (): Refusal =>
+    new Refusal(
+      "timeout",
+      "The caller cancelled the call before it was finished; what it had done by then stays done, so read the files before you repeat it.",
+    ),
+
+  unexpected: (): Refusal =>
+    new Refusal(
+      "io",
+      "The worker failed in a way it did not expect, and logged it; the same call may work again, and if it does not, tell the operator.",
+    ),
+} as const;

@@ -1,0 +1,109 @@
+/** Refusals in the words of `shell::fs::*`. Fixed phrases are those of specification of shell, section 11.2. */
+import { quote, type Reason, Refusal } from "../errors.ts";
+
+/** What a refusal says of a path here, where the words that all functions share would name another family's functions. */
+const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
+  missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
+  denied: (path) =>
+    `The path ${quote(path)}, or something below it, is on fs.denylist_paths; name something else, or ask the operator.`,
+  "wrong-kind": (path) =>
+    `${quote(path)} is of the wrong kind: shell::fs::ls takes a folder, shell::fs::read a regular file, and a recursive shell::fs::chmod no link; see shell::fs::stat.`,
+  outside: (path) =>
+    `The path ${quote(path)} is not below fs.host_root, or is that folder itself, or goes through a dangling symlink or one that leads out of it; send the absolute path of something in it.`,
+  exists: (path) => `${quote(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
+};
+
+/** The same refusal as `shell::fs::*` says it. */
+export function inShellWords(refusal: Refusal): Refusal {
+  const { reason, path } = refusal;
+  if (path === undefined) return refusal;
+  if (refusal.isBelowFile)
+    return new Refusal(
+      "io",
+      `The path ${quote(path)} goes on below a file (ENOTDIR); name the file itself.`,
+      path,
+    );
+  const sentence = sentences[reason];
+  return sentence === undefined ? refusal : new Refusal(reason, sentence(path), path);
+}
+
+/** What only `shell::fs::*` refuses. */
+export const refuseFs = {
+  badMode: (mode: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The mode ${mode === "" ? "(empty)" : quote(mode)} is not usable; send octal digits from "0000" to "1777", such as "0644".`,
+    ),
+
+  sourceMissing: (path: string): Refusal =>
+    new Refusal(
+      "missing",
+      `src not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
+    ),
+
+  destinationExists: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `dst already exists: ${path}; send "overwrite": true to replace it, or choose another name.`,
+    ),
+
+  notRecursive: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quote(path)} is a folder and "recursive" is false; leave "recursive" out, or name a file.`,
+    ),
+
+  longGlobs: (field: string, longest: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The globs in ${field} are longer than ${longest} characters together; send fewer or shorter ones.`,
+    ),
+
+  whichFiles: (): Refusal =>
+    new Refusal("bad-input", 'Send exactly one of "files", with at least one path, and "path".'),
+
+  emptyLiteral: (): Refusal =>
+    new Refusal("bad-input", 'The pattern is empty and "regex" is false; send the text to replace.'),
+
+  notUtf8: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quote(path)} is not valid UTF-8, so a replacement could damage it; it was left as it is.`,
+    ),
+
+  idle: (path: string, milliseconds: number): Refusal =>
+    new Refusal(
+      "io",
+      `channel idle: nothing came for ${milliseconds} ms, and ${quote(path)} was not written; send the bytes without pauses and close the channel.`,
+    ),
+
+  channel: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `The channel for ${quote(path)} cannot be used: it does not exist, its access key is wrong, or it was cut; create a new one.`,
+    ),
+
+  sender: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `The sender reported an error on the channel, and ${quote(path)} was not written; send it again.`,
+    ),
+
+  incomplete: (path: string, received: number, announced: number): Refusal =>
+    new Refusal(
+      "io",
+      `The channel ended after ${received} bytes and ${announced} were announced, so ${quote(path)} was not written; send it again.`,
+    ),
+
+  tooLong: (path: string, limit: number): Refusal =>
+    new Refusal(
+      "too-large",
+      `More than fs.max_write_bytes (${limit} bytes) came for ${quote(path)}, and nothing was written; send less, or split it over several files.`,
+    ),
+
+  tooManyTransfers: (most: number): Refusal =>
+    new Refusal(
+      "io",
+      `${most} files are being read or written at once, which is the most; try again when one is done.`,
+    ),
+} as const;

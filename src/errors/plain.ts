@@ -1,0 +1,100 @@
+/**
+ * Refusals that are bare prose on the wire, without a code (specification of shell, section 2.3). Their fixed phrases
+ * are those that clients look for (section 11.2).
+ */
+import { type StartProblem, startProblems } from "./start-problems.ts";
+
+export class PlainRefusal extends Error {
+  override readonly name = "PlainRefusal";
+}
+
+/** What the caller sent, short, well-formed and on one line. */
+const shown = (text: string): string =>
+  text
+    .slice(0, 300)
+    .toWellFormed()
+    .replace(
+      /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+
+/** What the caller sent in place of a string. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}
+
+/** The constructors. Nothing else in the project makes a `PlainRefusal`. */
+export const refusePlainly = {
+  /** A payload that does not fit, of a function without phrases of its own; `problem` is a `Mismatch`'s. */
+  badPayload: (field: string, problem: string): PlainRefusal =>
+    new PlainRefusal(`invalid payload: ${field === "" ? "it" : `\`${field}\``} ${problem}.`),
+
+  missingCommand: (): PlainRefusal =>
+    new PlainRefusal(
+      'missing field `command`; send the name of a program, such as "ls", and its arguments in args.',
+    ),
+
+  commandNotAString: (value: unknown): PlainRefusal =>
+    new PlainRefusal(
+      `'command' must be a string, and is ${kindOf(value)}; send the program's name in command and its arguments in args.`,
+    ),
+
+  argsNotAnArray: (): PlainRefusal =>
+    new PlainRefusal(
+      `'args' must be an array of strings; send ["-l", "src"], or leave it out and send a whole line in command.`,
+    ),
+
+  argNotAString: (index: number, value: unknown): PlainRefusal =>
+    new PlainRefusal(`'args[${index}]' must be a string, and is ${kindOf(value)}; put it in quotes.`),
+
+  illFormed: (field: string): PlainRefusal =>
+    new PlainRefusal(`'${field}' holds half of a surrogate pair; send well-formed Unicode text.`),
+
+  emptyCommand: (): PlainRefusal =>
+    new PlainRefusal('empty command; send the name of a program, such as "ls", and its arguments in args.'),
+
+  unclosedQuote: (quote: string): PlainRefusal =>
+    new PlainRefusal(
+      `argv: parse command: a quote (${quote}) is not closed; close it, or send the arguments in args, where quotes mean nothing.`,
+    ),
+
+  denylisted: (pattern: string): PlainRefusal =>
+    new PlainRefusal(
+      `command matches denylist: ${pattern}; send a command that this pattern does not match.`,
+    ),
+
+  notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>
+    new PlainRefusal(
+      `command '${shown(name)}' not in allowlist; send one of these instead: ${allowed.slice(0, 50).join(", ")}.`,
+    ),
+
+  /** The path of a listed name, but not the file that the name stands for; or no file at all. */
+  otherFile: (name: string): PlainRefusal =>
+    new PlainRefusal(
+      `command '${shown(name)}' not in allowlist under this path, because it is not the file that the name stands for; send "${shown(name)}" without a folder.`,
+    ),
+
+  writable: (name: string): PlainRefusal =>
+    new PlainRefusal(
+      `command '${shown(name)}' lies in a folder that calls can write in, and nothing there is ever run; send a program of the operating system.`,
+    ),
+
+  /** `shell::exec_bg` could not start a program (section 7.2). */
+  notStarted: (problem: StartProblem): PlainRefusal => new PlainRefusal(`spawn: ${startProblems[problem]}.`),
+
+  tooManyJobs: (most: number, running: number): PlainRefusal =>
+    new PlainRefusal(
+      `max concurrent jobs is ${most}, and ${running} are running; wait for one to finish (shell::status), or end one with shell::kill.`,
+    ),
+
+  noSuchJob: (id: string): PlainRefusal =>
+    new PlainRefusal(
+      `no such job: ${shown(id)}; it never was, or its record has been dropped; see shell::list for those there are.`,
+    ),
+
+  notSignalled: (id: string): PlainRefusal =>
+    new PlainRefusal(
+      `the operating system does not permit to end ${id}, which runs as another user; wait for it to finish.`,
+    ),
+} as const;

@@ -1,0 +1,12 @@
+/** Why a program did not start, in words that say what to do. Functions put it into errors of different forms. */
+export const startProblems = {
+  missing:
+    "the program, the interpreter it names or the configured working folder is not there; send a program that is installed",
+  "not-executable": "the file cannot be executed here; send a program of the operating system",
+  "too-long": "the arguments are longer than the operating system takes; send fewer or shorter ones",
+  "null-character": "an argument holds a NUL character, which no program can be given; send it without",
+  exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
+  stopping: "the worker is ending; send it again when it is back",
+} as const;
+
+export type StartProblem = keyof typeof startProblems;
