@@ -1,0 +1,193 @@
+/** The code points from `from` up to and including `to`. */
+export interface CodePointRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A part of a glob. `one` takes one character; `run` takes any text; `folders` takes nothing, or any text that ends in "/". */
+export type Token =
+  | { readonly kind: "one"; readonly ranges: readonly CodePointRange[] }
+  | { readonly kind: "run" }
+  | { readonly kind: "folders" }
+  | { readonly kind: "alternatives"; readonly branches: readonly Sequence[] };
+
+/** Tokens that match one after the other. */
+export type Sequence = readonly Token[];
+
+/** A glob that cannot be compiled. The message is a whole sentence for the person or model that wrote the glob. */
+export class GlobError extends Error {
+  override readonly name = "GlobError";
+
+  constructor(glob: string, why: string, instead: string) {
+    const shown = glob.length > 300 ? `${glob.slice(0, 300)}…` : glob;
+    super(`The glob ${JSON.stringify(shown)} ${why}; ${instead}.`);
+  }
+}
+
+const maxNesting = 32;
+
+/**
+ * Parses one glob of the dialect of Rust's `globset` with its default options (specification, section 6).
+ *
+ * Three facts keep the tokens few: `?` is the class of every character; `**` is `*` wherever it is not followed by
+ * the rest of a path, because `*` matches "/" too; and only `**` that begins a component and is followed by "/" is
+ * more than that, since it may also stand for no component at all.
+ *
+ * Throws a `GlobError` for an unclosed class or brace, a "}" that closes nothing, a backwards range, a backslash at
+ * the end, text that is not well-formed Unicode, or braces nested deeper than 32.
+ */
+export function parseGlob(glob: string): Sequence {
+  if (/\p{Surrogate}/u.test(glob)) {
+    throw new GlobError(glob, "holds half of a surrogate pair", "send well-formed Unicode");
+  }
+  const sequence = new Parser(glob).parse();
+  // `**/` alone would only match folders; globset lets it match everything, like `**`.
+  return sequence.length === 1 && sequence[0]?.kind === "folders" ? [{ kind: "run" }] : sequence;
+}
+
+const everything: CodePointRange = { from: 0, to: 0x10ffff };
+
+const only = (character: string): CodePointRange => {
+  const codePoint = character.codePointAt(0) ?? 0;
+  return { from: codePoint, to: codePoint };
+};
+
+class Parser {
+  private readonly glob: string;
+  private readonly characters: readonly string[];
+  private position = 0;
+
+  constructor(glob: string) {
+    this.glob = glob;
+    this.characters = [...glob];
+  }
+
+  parse(): Sequence {
+    const sequence = this.sequence(0);
+    if (this.peek() === undefined) return sequence;
+    throw this.error('has a "}" that closes nothing', 'write "\\}" for the character itself');
+  }
+
+  /** Up to the end, or inside braces up to the "," or "}" that ends the alternative. */
+  private sequence(nesting: number): Sequence {
+    const tokens: Token[] = [];
+    let beginsComponent = true;
+    for (let c = this.peek(); c !== undefined && c !== "}" && (c !== "," || nesting === 0); c = this.peek()) {
+      this.position += 1;
+      const token: Token = c === "*" ? this.star(beginsComponent) : this.token(c, nesting);
+      const previous = tokens.at(-1);
+      const repeats = previous?.kind === token.kind && (token.kind === "run" || token.kind === "folders");
+      if (!repeats) tokens.push(token);
+      beginsComponent = token.kind === "folders" || c === "/" || (c === "\\" && this.previous() === "/");
+    }
+    return tokens;
+  }
+
+  private token(c: string, nesting: number): Token {
+    if (c === "?") return { kind: "one", ranges: [everything] };
+    if (c === "[") return this.characterClass();
+    if (c === "{") return this.alternatives(nesting + 1);
+    if (c === "\\") return { kind: "one", ranges: [only(this.escaped())] };
+    return { kind: "one", ranges: [only(c)] };
+  }
+
+  private star(beginsComponent: boolean): Token {
+    if (!this.take("*")) return { kind: "run" };
+    return beginsComponent && this.take("/") ? { kind: "folders" } : { kind: "run" };
+  }
+
+  private escaped(): string {
+    const c = this.peek();
+    if (c === undefined) {
+      throw this.error("ends in a backslash that escapes nothing", 'write "\\\\" for a backslash');
+    }
+    this.position += 1;
+    return c;
+  }
+
+  private alternatives(nesting: number): Token {
+    if (nesting > maxNesting) {
+      throw this.error("nests its braces too deeply", `use at most ${maxNesting} levels, or several globs`);
+    }
+    const branches = [this.sequence(nesting)];
+    while (this.take(",")) branches.push(this.sequence(nesting));
+    if (!this.take("}")) {
+      throw this.error(
+        'has a "{" that is never closed',
+        'close it with "}", or write "\\{" for the character itself',
+      );
+    }
+    return { kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) };
+  }
+
+  /** A "]" or "-" that comes first is itself, and so is a "-" that comes last; a backslash is always itself. */
+  private characterClass(): Token {
+    const negated = this.take("!") || this.take("^");
+    const ranges: CodePointRange[] = [];
+    let open: CodePointRange | undefined;
+    for (let c = this.peek(); c !== "]" || ranges.length === 0; c = this.peek()) {
+      if (c === undefined) {
+        throw this.error(
+          'has a "[" that is never closed',
+          'close it with "]", or write "\\[" for the character itself',
+        );
+      }
+      this.position += 1;
+      if (open !== undefined) {
+        ranges[ranges.length - 1] = this.range(open, c);
+        open = undefined;
+      } else if (c === "-" && ranges.length > 0) {
+        open = ranges.at(-1);
+      } else {
+        ranges.push(only(c));
+      }
+    }
+    this.position += 1;
+    if (open !== undefined) ranges.push(only("-"));
+    return { kind: "one", ranges: negated ? complement(ranges) : ranges };
+  }
+
+  private range(open: CodePointRange, last: string): CodePointRange {
+    const { to } = only(last);
+    if (to >= open.from) return { from: open.from, to };
+    const first = String.fromCodePoint(open.from);
+    throw this.error(
+      `has the range "${first}-${last}" in a class, which runs backwards`,
+      `write "${last}-${first}"`,
+    );
+  }
+
+  private take(c: string): boolean {
+    if (this.peek() !== c) return false;
+    this.position += 1;
+    return true;
+  }
+
+  private peek(): string | undefined {
+    return this.characters[this.position];
+  }
+
+  private previous(): string | undefined {
+    return this.characters[this.position - 1];
+  }
+
+  private error(why: string, instead: string): GlobError {
+    return new GlobError(this.glob, why, instead);
+  }
+}
+
+/** globset leaves alternatives without content out: `a{,b}` does not match "a", while `a{}` and `a{,}` do. */
+function isEmpty(sequence: Sequence): boolean {
+  return sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
+}
+
+function complement(ranges: readonly CodePointRange[]): CodePointRange[] {
+  const gaps: CodePointRange[] = [];
+  let next = everything.from;
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+    if (from > next) gaps.push({ from: next, to: from - 1 });
+    next = Math.max(next, to + 1);
+  }
+  if (next <= everything.to) gaps.push({ from: next, to: everything.to });
+  return gaps;
+}
