@@ -1,0 +1,246 @@
+/**
+ * Folders held by stepping into them: for systems without descriptors that can be named (macOS), or without procfs.
+ *
+ * The current directory is the one handle that a path cannot be bent away from. A folder is reached one name at a
+ * time, and after each step "." must be the very folder (device and inode) that was seen before it; a link planted in
+ * between is noticed before anything is read or written in it. The process stands in a folder only while synchronous
+ * code runs, on the main thread, and in "/" otherwise.
+ */
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { refuse } from "../errors.ts";
+import { type Backend, type HeldFolder, namesOf, nameText, pathIn } from "./backend.ts";
+import { errnoError, errnoOf } from "./errno.ts";
+import type { JailedPath, Name, Sight } from "./folder.ts";
+import { jailedPath } from "./jailed-path.ts";
+import { isPseudo } from "./pseudo.ts";
+
+const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+
+/** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
+export function holdByCurrentDirectory(base: string): Backend {
+  const identity = identityOf(statSync(base, { bigint: true }));
+  const hold = holdInode(base);
+  const root: Step = { name: base, identity, baseDevice: identity.dev, parent: undefined };
+  return {
+    name: "current-directory",
+    base: (asked) => new SteppedFolder(root, { asked, path: "" }),
+    isBaseGone: () => !isThere(base, identity),
+    close() {
+      leave();
+      if (hold !== undefined) closeSync(hold);
+    },
+  };
+}
+
+/** Keeps the inode in use: that of a folder which was removed is soon that of a new one, which may take its place. */
+function holdInode(folder: string): number | undefined {
+  try {
+    return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch (error) {
+    if (errnoOf(error) === "EACCES") return undefined; // one may enter it and not list it
+    throw error;
+  }
+}
+
+/** What tells a file from every other one that exists now. Numbers would round the inodes of some file systems. */
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+/** One step of the way from the base to a folder. The base's name is its host path. */
+interface Step {
+  readonly name: Name;
+  readonly identity: Identity;
+  /** Only on other devices can there be a pseudo file system. */
+  readonly baseDevice: bigint;
+  readonly parent: Step | undefined;
+}
+
+class SteppedFolder implements HeldFolder {
+  readonly descriptor = undefined;
+  readonly asked: string;
+  readonly path: string;
+  readonly #step: Step;
+
+  constructor(step: Step, { asked, path }: { asked: string; path: string }) {
+    this.#step = step;
+    this.asked = asked;
+    this.path = path;
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.path);
+  }
+
+  enter<T>(act: (at: (name: Name) => JailedPath) => T): T {
+    if (isInside) throw new Error("two folders cannot be entered at once");
+    standIn(this.#step);
+    isInside = true;
+    try {
+      return act(at);
+    } finally {
+      isInside = false;
+    }
+  }
+
+  child(name: Name): SteppedFolder {
+    const seen = this.enter(() => lstatSync(at(name), { bigint: true }));
+    if (seen.isSymbolicLink()) throw errnoError("ELOOP");
+    if (!seen.isDirectory()) throw errnoError("ENOTDIR");
+    this.#refusePseudo(name, seen.dev);
+    const { baseDevice } = this.#step;
+    const step: Step = { name, identity: identityOf(seen), baseDevice, parent: this.#step };
+    // Only a folder that can be stepped into is held.
+    standIn(step);
+    return new SteppedFolder(step, { asked: this.asked, path: pathIn(this.path, nameText(name)) });
+  }
+
+  look(name: Name): Sight {
+    const [stats, exact] = this.enter(() => [lstatSync(at(name)), lstatSync(at(name), { bigint: true })]);
+    this.#refusePseudo(name, exact.dev);
+    return new NamedSight({ folder: this, name, identity: identityOf(exact) }, stats);
+  }
+
+  /** Nothing is held between two sections. */
+  close(): void {}
+
+  [Symbol.dispose](): void {}
+
+  #refusePseudo(name: Name, device: bigint): void {
+    if (device === this.#step.baseDevice) return;
+    if (this.enter(() => isPseudo(at(name)))) throw errnoError("ENODEV");
+  }
+}
+
+/** A file that was seen under a name, and is compared when the name is used again. */
+class NamedSight implements Sight {
+  readonly stats: Stats;
+  readonly #seen: { readonly folder: SteppedFolder; readonly name: Name; readonly identity: Identity };
+
+  constructor(seen: { folder: SteppedFolder; name: Name; identity: Identity }, stats: Stats) {
+    this.#seen = seen;
+    this.stats = stats;
+  }
+
+  open(): number {
+    return this.#open((now) => now.isFile());
+  }
+
+  /** There is no way to a file that may not be read: the calls that take a name would follow a link put there. */
+  chmod(mode: number): void {
+    this.#with((descriptor) => fchmodSync(descriptor, mode));
+  }
+
+  chown(uid: number, gid: number): void {
+    this.#with((descriptor) => fchownSync(descriptor, uid, gid));
+  }
+
+  #with(act: (descriptor: number) => void): void {
+    const descriptor = this.#open((now) => now.isFile() || now.isDirectory());
+    try {
+      act(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #open(isWanted: (now: BigIntStats) => boolean): number {
+    const { folder, name, identity } = this.#seen;
+    return folder.enter(() => {
+      // Looked at again, so that only a device put there within these lines could be opened.
+      const now = lstatSync(at(name), { bigint: true });
+      if (now.isSymbolicLink()) throw errnoError("ELOOP");
+      if (!isWanted(now) || !isIdentical(now, identity)) throw errnoError("ESTALE");
+      const descriptor = openSync(at(name), readFlags);
+      if (isIdentical(fstatSync(descriptor, { bigint: true }), identity)) return descriptor;
+      closeSync(descriptor);
+      throw errnoError("ESTALE");
+    });
+  }
+
+  isWritable(): boolean {
+    const { folder, name } = this.#seen;
+    return folder.enter(() => {
+      try {
+        accessSync(at(name), constants.W_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  close(): void {}
+}
+
+const at = (name: Name): JailedPath => jailedPath("./", name);
+
+/** True while an `enter` callback runs: it must not find itself elsewhere. */
+let isInside = false;
+
+/** Where the process stands. A process has one current directory, whatever number of jails. */
+let here: Step | undefined;
+
+/** Goes to the folder unless it stands there. Throws ENOENT when the way no longer leads to the same folder. */
+function standIn(step: Step): void {
+  if (here === step) return;
+  // Runs as soon as the code that is running now returns or awaits.
+  if (here === undefined) queueMicrotask(leave);
+  try {
+    goTo(step);
+  } catch (error) {
+    here = undefined;
+    process.chdir("/");
+    throw error;
+  }
+  here = step;
+}
+
+function goTo({ parent, name, identity }: Step): void {
+  if (parent === undefined) {
+    if (!isThere(name, identity)) throw refuse.baseGone();
+    stepInto(name, identity);
+    return;
+  }
+  if (here !== parent) goTo(parent);
+  stepInto(at(name), identity);
+}
+
+function stepInto(path: Name, identity: Identity): void {
+  // The runtimes take text alone here, and so a folder whose name is not UTF-8 cannot be stepped into.
+  if (typeof path !== "string") throw errnoError("EILSEQ");
+  process.chdir(path);
+  if (!isIdentical(statSync(".", { bigint: true }), identity)) throw errnoError("ENOENT");
+}
+
+function leave(): void {
+  if (here === undefined) return;
+  here = undefined;
+  process.chdir("/");
+}
+
+const identityOf = ({ dev, ino }: Identity): Identity => ({ dev, ino });
+
+const isIdentical = (one: Identity, other: Identity): boolean =>
+  one.ino === other.ino && one.dev === other.dev;
+
+function isThere(path: Name, identity: Identity): boolean {
+  try {
+    return isIdentical(lstatSync(path, { bigint: true }), identity);
+  } catch {
+    return false;
+  }
+}

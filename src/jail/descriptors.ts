@@ -1,0 +1,168 @@
+/**
+ * Folders held by O_PATH descriptors (Linux). A descriptor keeps meaning the same folder when it is renamed or
+ * replaced, and `/proc/self/fd/N/name` names an entry of exactly that folder, so what was checked is what is used.
+ */
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  type Stats,
+} from "node:fs";
+import { type Backend, type HeldFolder, namesOf, nameText, pathIn } from "./backend.ts";
+import { errnoError } from "./errno.ts";
+import type { JailedPath, Name, Sight } from "./folder.ts";
+import { jailedPath } from "./jailed-path.ts";
+import { type OpenAt, openAt, openThroughProc } from "./openat.ts";
+import { isPseudo } from "./pseudo.ts";
+
+/** Not exported by node:fs. On other systems this number means something else. */
+const O_PATH = 0o10000000;
+const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const sightFlags = O_PATH | constants.O_NOFOLLOW;
+const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** The backends of this module by the way they open. */
+export const waysToOpen = { openat: openAt, descriptors: openThroughProc } as const satisfies Record<
+  string,
+  OpenAt
+>;
+
+/** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
+export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): Backend {
+  const descriptor = openSync(base, folderFlags);
+  const way: Way = {
+    open: waysToOpen[name],
+    device: fstatSync(descriptor).dev,
+  };
+  return {
+    name,
+    base: (asked) => new DescriptorFolder(way, { descriptor, asked, path: "", isBase: true }),
+    isBaseGone: () => fstatSync(descriptor).nlink === 0,
+    close: () => closeSync(descriptor),
+  };
+}
+
+interface Way {
+  readonly open: OpenAt;
+  /** The device of the base: only elsewhere can there be a pseudo file system. */
+  readonly device: number;
+}
+
+interface Spot {
+  readonly descriptor: number;
+  readonly asked: string;
+  readonly path: string;
+  readonly isBase: boolean;
+}
+
+class DescriptorFolder implements HeldFolder {
+  readonly descriptor: number;
+  readonly asked: string;
+  readonly path: string;
+  readonly #way: Way;
+  readonly #isBase: boolean;
+  #isClosed = false;
+
+  constructor(way: Way, { descriptor, asked, path, isBase }: Spot) {
+    this.#way = way;
+    this.descriptor = descriptor;
+    this.asked = asked;
+    this.path = path;
+    this.#isBase = isBase;
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.path);
+  }
+
+  enter<T>(act: (at: (name: Name) => JailedPath) => T): T {
+    this.#requireOpen();
+    const prefix = `/proc/self/fd/${this.descriptor}/`;
+    return act((name) => jailedPath(prefix, name));
+  }
+
+  child(name: Name): DescriptorFolder {
+    this.#requireOpen();
+    const descriptor = this.#way.open(this.descriptor, name, folderFlags);
+    try {
+      refusePseudo(descriptor, fstatSync(descriptor).dev, this.#way);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    const path = pathIn(this.path, nameText(name));
+    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isBase: false });
+  }
+
+  look(name: Name): Sight {
+    this.#requireOpen();
+    const descriptor = this.#way.open(this.descriptor, name, sightFlags);
+    try {
+      const stats = fstatSync(descriptor);
+      refusePseudo(descriptor, stats.dev, this.#way);
+      return new DescriptorSight(descriptor, stats);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#isBase) closeSync(this.descriptor);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** The number of a closed descriptor is soon another file's. */
+  #requireOpen(): void {
+    if (this.#isClosed) throw new Error("a folder was used after it was closed");
+  }
+}
+
+class DescriptorSight implements Sight {
+  readonly stats: Stats;
+  readonly #descriptor: number;
+
+  constructor(descriptor: number, stats: Stats) {
+    this.#descriptor = descriptor;
+    this.stats = stats;
+  }
+
+  /** Through the magic link, which means this very file and not its name. */
+  open(): number {
+    return openSync(`/proc/self/fd/${this.#descriptor}`, readFlags);
+  }
+
+  isWritable(): boolean {
+    try {
+      accessSync(`/proc/self/fd/${this.#descriptor}`, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  chmod(mode: number): void {
+    chmodSync(`/proc/self/fd/${this.#descriptor}`, mode);
+  }
+
+  chown(uid: number, gid: number): void {
+    chownSync(`/proc/self/fd/${this.#descriptor}`, uid, gid);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+function refusePseudo(descriptor: number, device: number, way: Way): void {
+  if (device !== way.device && isPseudo(`/proc/self/fd/${descriptor}`)) throw errnoError("ENODEV");
+}

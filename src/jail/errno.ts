@@ -1,0 +1,67 @@
+import { Refusal, refuse } from "../errors.ts";
+
+/** The errno name of what a system call threw; undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+}
+
+/** An error as system calls throw it, for what we find out ourselves. */
+export const errnoError = (
+  code: "ENOENT" | "ENOTDIR" | "ELOOP" | "ENODEV" | "EILSEQ" | "ESTALE" | "EXDEV",
+): Error => Object.assign(new Error(code), { code });
+
+const sentences: Readonly<Record<string, string>> = {
+  EROFS: "the file system is read-only (EROFS)",
+  ENOSPC: "no space is left on the disk (ENOSPC)",
+  EDQUOT: "the disk quota is used up (EDQUOT)",
+  EFBIG: "the file system takes no file of this size (EFBIG)",
+  EMFILE: "the worker has too many files open (EMFILE)",
+  ENFILE: "the system has too many files open (ENFILE)",
+  EBUSY: "it is in use, as a mount point is (EBUSY)",
+  EILSEQ: "a name in it is not UTF-8 (EILSEQ)",
+  EIO: "the disk reported an error (EIO)",
+};
+
+/**
+ * Turns what a system call threw into the refusal for `path`, as the caller sent it. Refusals pass; what is no errno
+ * is a mistake of ours and is thrown on. The system's own message names host paths, so it goes nowhere.
+ */
+export function refusalOf(error: unknown, path: string): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = errnoOf(error);
+  switch (code) {
+    case undefined:
+      throw error;
+    case "ENOTDIR":
+      return refuse.absent(path, "below-file");
+    case "ENOENT":
+    case "ENODEV":
+      return refuse.absent(path, "missing");
+    case "ELOOP":
+      return refuse.badLink(path);
+    case "ESTALE":
+      return refuse.changed(path);
+    case "EACCES":
+    case "EPERM":
+      return refuse.permission(path);
+    case "EISDIR":
+      return refuse.isAFolder(path);
+    case "ENOTEMPTY":
+    case "EEXIST":
+      return refuse.notEmpty(path);
+    case "ENAMETOOLONG":
+      return refuse.malformedPath(path, "is longer than the file system allows");
+    default:
+      return refuse.io(path, sentences[code] ?? code);
+  }
+}
+
+/** Runs `act`, and throws what it throws as the refusal for `path`. */
+export function refusing<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw refusalOf(error, path);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The jail: the one way from a path on the wire to something on disk.
+ *
+ * It promises, whatever other unprivileged programs do to the tree meanwhile: each file that is read, and each folder in
+ * which a name is made, changed or removed, was reached during the call from the base folder, through real folders and
+ * through links that stay inside. No system call follows a link on behalf of a caller. Denied names are decided before
+ * the disk is asked, under every spelling and through every link.
+ *
+ * It does not promise that a folder which is moved out of the base after it was reached is left alone by the one
+ * operation under way; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything
+ * against root and against mounts that root makes.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { refuse } from "../errors.ts";
+import type { GlobSet } from "../globs/glob-set.ts";
+import { type Backend, pathIn } from "./backend.ts";
+import { holdByCurrentDirectory } from "./current-directory.ts";
+import { denyRules } from "./deny.ts";
+import { holdByDescriptors, waysToOpen } from "./descriptors.ts";
+import { errnoOf, refusing } from "./errno.ts";
+import type { BackendName, Folder, Jail } from "./folder.ts";
+import { hasDirectOpenat } from "./openat.ts";
+import { parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
+import { isPseudo } from "./pseudo.ts";
+import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { takesSpellingsForOne } from "./spelling.ts";
+import { type WalkRules, walk } from "./walk.ts";
+
+export interface JailOptions {
+  /** Host path of the base folder; made canonical once, here. */
+  readonly basePath: string;
+  /** What callers may see but not touch. */
+  readonly deny: GlobSet;
+  /** Default: the environment variable CODER_JAIL, or the best that works here. */
+  readonly backend?: BackendName;
+  /** What callers send: paths relative to the base (default), or host paths that lie below it. */
+  readonly paths?: "relative" | "absolute";
+}
+
+/**
+ * Opens the jail around a folder. Throws an Error of one sentence, which names host paths and is for the operator, when
+ * the folder cannot be used or the machine fails the checks.
+ */
+export function openJail({ basePath, deny, backend, paths = "relative" }: JailOptions): Jail {
+  const base = canonicalBase(basePath);
+  const roots = linkRoots(base, basePath);
+  const held = hold(base, backend ?? backendFromEnvironment());
+  const rules = denyRules(deny, takesSpellingsForOne(held.base(".")));
+  const isAbsolute = paths === "absolute";
+  const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
+  const walkRules: WalkRules = {
+    backend: held,
+    linkRoots: roots,
+    isRoot: isAbsolute && base === "/",
+    // Host paths are those of the system's own programs, which take every name.
+    requireNewNames: isAbsolute ? () => {} : validateNewPath,
+    denies: rules.denies,
+  };
+  const admit: Jail["admit"] = (path, options = {}) => walk(walkRules, path, parse(path), options);
+  return {
+    baseName: basename(base),
+    hostPath: (path) => join(base, path),
+    backend: held.name,
+    admit,
+    admitFolder: (path) => holdFolder(admit, held, path),
+    denies: rules.deniesAny,
+    deniesIn: (folder, name) => rules.denies(pathIn(folder.path, name)),
+    isTemporary: rules.isTemporary,
+    fold: rules.fold,
+    close: () => held.close(),
+  };
+}
+
+function holdFolder(admit: Jail["admit"], backend: Backend, path: string): Folder {
+  using place = admit(path);
+  if (place.stats?.isDirectory() !== true) throw refuse.notAFolder(path);
+  return place.name === "." ? backend.base(path) : refusing(path, () => place.folder.child(place.name));
+}
+
+function canonicalBase(basePath: string): string {
+  try {
+    const base = realpathSync(basePath);
+    if (statSync(base).isDirectory() && !isPseudo(base)) return base;
+  } catch (error) {
+    throw new Error(
+      `base_path ${JSON.stringify(basePath)} cannot be reached (${errnoOf(error) ?? "unknown"}).`,
+    );
+  }
+  throw new Error(`base_path ${JSON.stringify(basePath)} is not a folder of files.`);
+}
+
+/** Both what the operator wrote and what it leads to: people make absolute links by the name they know. */
+function linkRoots(base: string, basePath: string): string[] {
+  const roots = [base, resolve(basePath)].map((path) => (path === "/" ? path : `${path}/`));
+  return [...new Set(roots)];
+}
+
+const backendNames: readonly string[] = [
+  "openat",
+  "descriptors",
+  "current-directory",
+] satisfies BackendName[];
+
+function backendFromEnvironment(): BackendName | undefined {
+  const name = process.env["CODER_JAIL"];
+  if (name === undefined || name === "") return undefined;
+  if (backendNames.includes(name)) return name as BackendName;
+  throw new Error(`CODER_JAIL is ${JSON.stringify(name)}; it takes one of ${backendNames.join(", ")}.`);
+}
+
+/** Holds the base by the backend that is wanted, or else by the best that passes the checks. */
+function hold(base: string, wanted: BackendName | undefined): Backend {
+  const name = wanted ?? bestBackend();
+  const reason = reasonAgainst(name);
+  if (reason !== undefined) throw new Error(`The jail cannot be kept with ${name}: ${reason}`);
+  try {
+    return name === "current-directory" ? holdByCurrentDirectory(base) : holdByDescriptors(base, name);
+  } catch (error) {
+    throw new Error(`base_path ${JSON.stringify(base)} cannot be opened (${errnoOf(error) ?? "unknown"}).`);
+  }
+}
+
+function bestBackend(): BackendName {
+  if (reasonAgainstProcfs() !== undefined) return "current-directory";
+  return hasDirectOpenat() ? "openat" : "descriptors";
+}
+
+function reasonAgainst(name: BackendName): string | undefined {
+  if (name === "current-directory") return undefined;
+  if (name === "openat" && !hasDirectOpenat()) return "openat(2) cannot be called directly here.";
+  return reasonAgainstProcfs() ?? reasonAgainstOpening(waysToOpen[name]);
+}

@@ -1,0 +1,23 @@
+import type { JailedPath, Name } from "./folder.ts";
+
+/**
+ * Makes the path that names one entry of a folder which is already held, and nothing else: a name that could step
+ * elsewhere is a mistake of ours, not of a caller, and throws a plain Error. `prefix` ends with "/".
+ */
+export function jailedPath(prefix: string, name: Name): JailedPath {
+  requireOneName(name);
+  const path = typeof name === "string" ? prefix + name : Buffer.concat([Buffer.from(prefix), name]);
+  return path as JailedPath;
+}
+
+/** Throws unless `name` is one name: not empty, not `..`, without "/" and NUL. The folder's own `.` passes. */
+export function requireOneName(name: Name): void {
+  if (
+    name.length === 0 ||
+    name.includes("/") ||
+    name.includes("\0") ||
+    (name.length === 2 && name.toString() === "..")
+  ) {
+    throw new Error("a jailed path takes one name inside a held folder");
+  }
+}

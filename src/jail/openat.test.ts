@@ -1,0 +1,78 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { errnoOf } from "./errno.ts";
+import { hasDirectOpenat, openAt, openThroughProc } from "./openat.ts";
+import { Sandbox } from "./sandbox.ts";
+
+const O_PATH = 0o10000000;
+const sandbox = new Sandbox({
+  "base/f.txt": "text",
+  "base/d": null,
+  "base/l": { link: "f.txt" },
+  "base/ä日.txt": "",
+});
+const folder = openSync(sandbox.base, constants.O_RDONLY | constants.O_DIRECTORY);
+afterAll(() => {
+  closeSync(folder);
+  sandbox[Symbol.dispose]();
+});
+
+test("Bun on Linux has the direct way", () => {
+  expect(hasDirectOpenat()).toBe(process.env["CODER_JAIL"] !== "descriptors");
+});
+
+describe.each([
+  ["directly", openAt],
+  ["through procfs", openThroughProc],
+] as const)("%s", (_, open) => {
+  const errno = (name: string | Buffer, flags: number): string | undefined => {
+    try {
+      closeSync(open(folder, name, flags));
+      return undefined;
+    } catch (error) {
+      return errnoOf(error);
+    }
+  };
+
+  test("opens a name in the folder", () => {
+    const descriptor = open(folder, "f.txt", constants.O_RDONLY);
+    expect(readFileSync(descriptor, "utf8")).toBe("text");
+    closeSync(descriptor);
+    expect(errno("ä日.txt", constants.O_RDONLY)).toBeUndefined();
+    expect(errno(Buffer.from("f.txt"), constants.O_RDONLY)).toBeUndefined();
+    expect(errno(".", O_PATH)).toBeUndefined();
+  });
+
+  test("opens names that are not UTF-8", () => {
+    const raw = Buffer.from([0xff, 0x2e, 0x80]);
+    writeFileSync(Buffer.concat([Buffer.from(`${sandbox.base}/`), raw]), "");
+    expect(errno(raw, constants.O_RDONLY)).toBeUndefined();
+  });
+
+  test("throws the errno", () => {
+    expect(errno("nothing", constants.O_RDONLY)).toBe("ENOENT");
+    expect(errno("f.txt", O_PATH | constants.O_DIRECTORY)).toBe("ENOTDIR");
+    expect(errno("n".repeat(300), constants.O_RDONLY)).toBe("ENAMETOOLONG");
+    expect(errno("n".repeat(3000), constants.O_RDONLY)).toBe("ENAMETOOLONG");
+    expect(errno("日".repeat(900), constants.O_RDONLY)).toBe("ENAMETOOLONG");
+  });
+
+  test("never follows a link", () => {
+    expect(errno("l", constants.O_RDONLY)).toBe("ELOOP");
+    const link = open(folder, "l", O_PATH);
+    expect(fstatSync(link).isSymbolicLink()).toBe(true);
+    closeSync(link);
+  });
+
+  test("takes one name and no path", () => {
+    for (const name of ["..", "d/x", "", "f.txt\0x", "/etc"])
+      expect(() => open(folder, name, O_PATH)).toThrow("one name");
+  });
+
+  test("is closed in programs that are started", () => {
+    const descriptor = open(folder, "f.txt", constants.O_RDONLY);
+    const [, flags] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))!;
+    closeSync(descriptor);
+    expect(Number.parseInt(flags!, 8) & 0o2000000).not.toBe(0); // O_CLOEXEC
+  });
+});

@@ -1,0 +1,89 @@
+import { refuse } from "../errors.ts";
+
+/** A path as it was sent, taken apart. */
+export interface ParsedPath {
+  /** Its names in order, `..` among them; empty for the base. */
+  readonly names: readonly string[];
+  /** True when it ends in "/" or "/.", and so can only mean a folder. */
+  readonly folderOnly: boolean;
+}
+
+const maxPathBytes = 4096;
+const maxNameBytes = 255;
+
+/**
+ * Parses a path of the wire (specification, section 5): relative, "/" between names, `.` the base. Throws bad-input for
+ * what is no such path. Says nothing about the disk.
+ */
+export function parsePath(path: string): ParsedPath {
+  if (path === "") throw refuse.emptyPath();
+  if (path.includes("\0")) throw refuse.malformedPath(path, "holds a NUL character");
+  if (path.startsWith("/")) throw refuse.absolutePath(path);
+  // A lone surrogate would reach the disk as U+FFFD, and so be a second spelling of another name.
+  if (/\p{Surrogate}/u.test(path)) throw refuse.malformedPath(path, "is not well-formed Unicode");
+  if (isLonger(path, maxPathBytes)) throw refuse.malformedPath(path, `is longer than ${maxPathBytes} bytes`);
+  const parsed = splitPath(path);
+  if (parsed.names.some((name) => isLonger(name, maxNameBytes))) {
+    throw refuse.malformedPath(path, `has a name longer than ${maxNameBytes} bytes`);
+  }
+  return parsed;
+}
+
+/**
+ * Parses an absolute path of the wire. `roots` are the host paths of the base, each ending in "/", and the path must lie
+ * below one of them: a `..` may cross the folders above the base, no other name may. A "/" at its end means nothing.
+ * Throws bad-input for a relative path, outside for one that leads elsewhere, io for one that no system call takes.
+ */
+export function parseAbsolutePath(path: string, roots: readonly string[]): ParsedPath {
+  if (!path.startsWith("/")) throw refuse.relativePath(path);
+  if (path.includes("\0")) throw refuse.io(path, "it holds a NUL character (EINVAL)");
+  if (/\p{Surrogate}/u.test(path)) throw refuse.io(path, "it is not well-formed Unicode (EILSEQ)");
+  const { names } = splitPath(path);
+  if (isLonger(path, maxPathBytes) || names.some((name) => isLonger(name, maxNameBytes))) {
+    throw refuse.io(path, "it, or a name in it, is too long (ENAMETOOLONG)");
+  }
+  for (const root of roots) {
+    const below = namesBelow(names, splitPath(root).names);
+    if (below !== undefined) return { names: below, folderOnly: false };
+  }
+  throw refuse.outside(path);
+}
+
+/** What follows in `names` once they have come to `root`; undefined when they never do. */
+function namesBelow(names: readonly string[], root: readonly string[]): string[] | undefined {
+  let depth = 0;
+  for (const [index, name] of names.entries()) {
+    if (name === "..") depth = Math.max(depth - 1, 0);
+    else if (depth === root.length) return names.slice(index);
+    else if (name === root[depth]) depth++;
+    else return undefined;
+  }
+  return depth === root.length ? [] : undefined;
+}
+
+/** Takes any path apart, the target of a link for instance: drops empty names and `.`, keeps `..`. */
+export function splitPath(path: string): ParsedPath {
+  const all = path.split("/");
+  const last = all.at(-1);
+  return {
+    names: all.filter((name) => name !== "" && name !== "."),
+    folderOnly: last === "" || last === ".",
+  };
+}
+
+/**
+ * Throws bad-input unless `path` may name something new. Names that exist may be anything; new ones shall not be what
+ * a caller got wrong: Windows paths would become one strange name, control characters a name nobody can type.
+ */
+export function validateNewPath(path: string, newNames: readonly string[], folderOnly: boolean): void {
+  if (folderOnly) throw refuse.malformedPath(path, 'ends with "/", which names a folder and not a new file');
+  if (/^[A-Za-z]:[\\/]/.test(path)) throw refuse.malformedPath(path, "begins with a drive letter");
+  for (const name of newNames) {
+    if (name.includes("\\")) throw refuse.malformedPath(path, "holds a backslash");
+    if (/[\0-\x1f\x7f]/.test(name)) throw refuse.malformedPath(path, "holds a control character");
+  }
+}
+
+/** Measures only what could be too long: a code unit takes at most three bytes. */
+const isLonger = (text: string, bytes: number): boolean =>
+  text.length * 3 > bytes && Buffer.byteLength(text) > bytes;

@@ -1,0 +1,50 @@
+/** A denylist of host paths: each with everything below it (specification of shell, section 8.2). */
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { errnoOf } from "./errno.ts";
+
+/**
+ * Globs that deny the host paths `denied` in a jail around `base`. What does not exist yet is denied by where it would
+ * be. Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
+ */
+export function globsForPaths(base: string, denied: readonly string[]): string[] {
+  const root = realpathSync(base);
+  return denied
+    .map((path) => [path, relative(root, canonical(path))] as const)
+    .flatMap(([path, below]) => {
+      if (below === "" || /^\.\.(\/\.\.)*$/.test(below)) {
+        throw new Error(
+          `fs.denylist_paths holds ${JSON.stringify(path)}, which denies all of the base folder.`,
+        );
+      }
+      return below.startsWith("../") ? [] : [escapeGlob(below)];
+    });
+}
+
+/** The path with all links resolved, as far as it exists. */
+function canonical(path: string): string {
+  const full = resolve(path);
+  const missing: string[] = [];
+  for (let ancestor = full; ; ancestor = dirname(ancestor)) {
+    try {
+      return join(realpathSync(ancestor), ...missing);
+    } catch (error) {
+      if (errnoOf(error) === undefined || isThere(ancestor)) {
+        throw new Error(
+          `fs.denylist_paths holds ${JSON.stringify(path)}, which leads through a link to nowhere.`,
+        );
+      }
+      missing.unshift(ancestor.slice(ancestor.lastIndexOf("/") + 1));
+    }
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{},!^-]/g, "\\$&");

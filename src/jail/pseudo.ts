@@ -1,0 +1,38 @@
+import { statfsSync } from "node:fs";
+
+/**
+ * Types of file systems whose "files" are knobs and streams of the kernel: reading one may block for ever, writing one
+ * changes the machine (linux/magic.h). Normal mounts, such as a container's volume, stay usable.
+ */
+const pseudoTypes: ReadonlySet<number> = new Set([
+  0x9fa0, // proc
+  0x62656572, // sysfs
+  0x64626720, // debugfs
+  0x74726163, // tracefs
+  0x73636673, // securityfs
+  0x0027e0eb, // cgroup
+  0x63677270, // cgroup2
+  0xcafe4a11, // bpf
+  0x1cd1, // devpts
+  0xf97cff8c, // selinuxfs
+  0xde5e81e4, // efivarfs
+  0x62656570, // configfs
+  0x42494e4d, // binfmt_misc
+  0x19800202, // mqueue
+  0x6165676c, // pstore
+  0x65735543, // fusectl
+  0x6e736673, // nsfs
+  0x67596969, // rpc_pipefs
+]);
+
+const procfs = 0x9fa0;
+
+/** True when `path` lies on a pseudo file system. Only Linux has file system types one can rely on. */
+export const isPseudo = (path: string | Buffer): boolean =>
+  process.platform === "linux" && pseudoTypes.has(typeOf(path));
+
+/** True when `path` lies on a real procfs. */
+export const isProcfs = (path: string): boolean => process.platform === "linux" && typeOf(path) === procfs;
+
+/** 32 bits, unsigned: the kernel's `long` is negative for some types where it has 32 bits. */
+const typeOf = (path: string | Buffer): number => statfsSync(path).type >>> 0;

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { constants, mkdirSync, openSync, symlinkSync } from "node:fs";
+import type { Name } from "./folder.ts";
+import { openAt, openThroughProc } from "./openat.ts";
+import { Sandbox } from "./sandbox.ts";
+import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+
+test("this machine passes", () => {
+  expect(reasonAgainstProcfs()).toBeUndefined();
+  expect(reasonAgainstOpening(openAt)).toBeUndefined();
+  expect(reasonAgainstOpening(openThroughProc)).toBeUndefined();
+});
+
+test("a folder that looks like procfs is not trusted", () => {
+  using sandbox = new Sandbox();
+  mkdirSync(sandbox.at("proc/self"), { recursive: true });
+  symlinkSync("/proc/self/fd", sandbox.at("proc/self/fd"));
+  expect(reasonAgainstProcfs(sandbox.at("proc"))).toContain("is not procfs");
+});
+
+test("neither is one that is not there", () => {
+  using sandbox = new Sandbox();
+  expect(reasonAgainstProcfs(sandbox.at("proc"))).toContain("cannot be used");
+});
+
+test("a procfs that shows another process is not trusted", () => {
+  // /proc/1 is procfs, and what it calls self is not there.
+  expect(reasonAgainstProcfs("/proc/1")).toBeDefined();
+});
+
+test("a way of opening that follows links is not trusted", () => {
+  const following = (folder: number, name: Name, flags: number) =>
+    openSync(`/proc/self/fd/${folder}/${name}`, flags);
+  expect(reasonAgainstOpening(following)).toContain("follows links");
+  const followingAtTheEnd = (folder: number, name: Name, flags: number) =>
+    (flags & constants.O_DIRECTORY) === 0
+      ? following(folder, name, flags)
+      : openThroughProc(folder, name, flags);
+  expect(reasonAgainstOpening(followingAtTheEnd)).toContain("does not tell a link");
+});

@@ -1,0 +1,58 @@
+/**
+ * What has to be true of this machine before the worker serves. Each check returns the reason why a backend cannot
+ * be trusted here, in one sentence, or undefined.
+ */
+import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import type { OpenAt } from "./openat.ts";
+import { isProcfs } from "./pseudo.ts";
+
+const O_PATH = 0o10000000;
+
+/** Why descriptors cannot be named through procfs here: it is missing, masked, or shows another process. */
+export function reasonAgainstProcfs(proc = "/proc"): string | undefined {
+  if (process.platform !== "linux") return "Only Linux names descriptors through procfs.";
+  try {
+    if (!isProcfs(proc)) return `${proc} is not procfs.`;
+    return showsOurDescriptors(proc) ? undefined : `${proc} does not show the descriptors of this process.`;
+  } catch {
+    return `${proc} cannot be used.`;
+  }
+}
+
+function showsOurDescriptors(proc: string): boolean {
+  const descriptor = openSync("/", O_PATH | constants.O_DIRECTORY);
+  try {
+    const ours = fstatSync(descriptor, { bigint: true });
+    const shown = statSync(`${proc}/self/fd/${descriptor}`, { bigint: true });
+    return ours.dev === shown.dev && ours.ino === shown.ino;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Why a way of opening names cannot be trusted: it follows a link, or does not tell that there is one.
+ * /proc/self/root is a link that every Linux has, and it leads to where the jail must never go.
+ */
+export function reasonAgainstOpening(open: OpenAt): string | undefined {
+  const folder = openSync("/proc/self", O_PATH | constants.O_DIRECTORY);
+  try {
+    if (opens(() => open(folder, "root", O_PATH | constants.O_DIRECTORY)))
+      return "The system follows links that it was told not to follow.";
+    const link = open(folder, "root", O_PATH);
+    const isLink = fstatSync(link).isSymbolicLink();
+    closeSync(link);
+    return isLink ? undefined : "The system does not tell a link from what it leads to.";
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function opens(open: () => number): boolean {
+  try {
+    closeSync(open());
+    return true;
+  } catch {
+    return false;
+  }
+}

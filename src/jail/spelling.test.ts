@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Folder, JailedPath, Name } from "./folder.ts";
+import { Sandbox } from "./sandbox.ts";
+import { takesSpellingsForOne } from "./spelling.ts";
+
+/** A folder on a made-up file system that stores every name as `store` spells it. */
+function folderStoring(base: string, store: (name: string) => string): Folder {
+  const at = (name: Name) => join(base, store(name as string)) as unknown as JailedPath;
+  return { enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;
+}
+
+const exact = (name: string) => name;
+const blindToCase = (name: string) => name.toLowerCase();
+const blindToForms = (name: string) => name.normalize("NFC");
+
+describe("by a name of its own", () => {
+  test.each([
+    [exact, false],
+    [blindToCase, true],
+    [blindToForms, true],
+  ])("%p", (store, expected) => {
+    using sandbox = new Sandbox();
+    expect(takesSpellingsForOne(folderStoring(sandbox.base, store))).toBe(expected);
+    expect(readdirSync(sandbox.base)).toEqual([]);
+  });
+});
+
+describe("by the names that are there, where none can be made", () => {
+  const readOnly = (base: string, store: (name: string) => string) =>
+    folderStoring(base, (name) => (name.startsWith(".coder-tmp-") ? "missing/x" : store(name)));
+
+  test.each([
+    [exact, false],
+    [blindToCase, true],
+  ])("%p", (store, expected) => {
+    using sandbox = new Sandbox();
+    writeFileSync(join(sandbox.base, "readme"), "");
+    writeFileSync(join(sandbox.base, "1"), "");
+    expect(takesSpellingsForOne(readOnly(sandbox.base, store))).toBe(expected);
+  });
+
+  test("an empty folder tells nothing", () => {
+    using sandbox = new Sandbox();
+    expect(takesSpellingsForOne(readOnly(sandbox.base, exact))).toBe(process.platform === "darwin");
+  });
+});
+
+test("a jail over a folder it may not write to opens all the same", () => {
+  using sandbox = new Sandbox({ "base/a.txt": "" });
+  chmodSync(sandbox.base, 0o555);
+  expect(() => sandbox.jail("descriptors").admit("a.txt")[Symbol.dispose]()).not.toThrow();
+  chmodSync(sandbox.base, 0o755);
+});

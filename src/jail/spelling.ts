@@ -1,0 +1,56 @@
+import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
+import type { Folder, JailedPath, Name } from "./folder.ts";
+import { temporaryName } from "./temporary.ts";
+
+type At = (name: Name) => JailedPath;
+
+/**
+ * Tries whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
+ * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there.
+ */
+export function takesSpellingsForOne(folder: Folder): boolean {
+  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? process.platform === "darwin");
+}
+
+function tryNewName(at: At): boolean | undefined {
+  const name = `${temporaryName()}-\u00e9`;
+  try {
+    closeSync(openSync(at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+  } catch {
+    return undefined;
+  }
+  try {
+    return isThere(at(name.toUpperCase())) || isThere(at(name.normalize("NFD")));
+  } finally {
+    unlinkSync(at(name));
+  }
+}
+
+/** Enough to meet a name with a letter in it; a folder may hold a million. */
+const namesTried = 100;
+
+function tryOldNames(at: At): boolean | undefined {
+  try {
+    const name = readdirSync(at("."))
+      .slice(0, namesTried)
+      .find((name) => swapCase(name) !== name);
+    return name === undefined ? undefined : isThere(at(swapCase(name)));
+  } catch {
+    return undefined;
+  }
+}
+
+function swapCase(name: string): string {
+  return name.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+}
+
+function isThere(path: JailedPath): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

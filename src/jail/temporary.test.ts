@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { isGone, isTemporary, makerOf, temporaryName } from "./temporary.ts";
+
+test("names are reserved, all different, and short enough for every file system", () => {
+  const names = Array.from({ length: 1000 }, temporaryName);
+  expect(new Set(names).size).toBe(1000);
+  expect(names.every(isTemporary)).toBe(true);
+  expect(Math.max(...names.map((name) => name.length))).toBeLessThan(100);
+  expect(isTemporary(".coder-tmp")).toBe(false);
+  expect(isTemporary("a.coder-tmp-x")).toBe(false);
+});
+
+test("a name tells its maker", () => {
+  const maker = makerOf(temporaryName())!;
+  expect(maker.pid).toBe(process.pid);
+  expect(isGone(maker)).toBe(false);
+  expect(makerOf(".coder-tmp-notes")).toBeUndefined();
+});
+
+test("a maker is gone when its process is, but never one in a place we cannot see", () => {
+  const us = makerOf(temporaryName())!;
+  const ended = Bun.spawnSync(["true"]).pid;
+  expect(isGone({ ...us, pid: ended })).toBe(true);
+  expect(isGone({ ...us, pid: process.ppid })).toBe(false);
+  expect(isGone({ ...us, pid: ended, place: "00000000" })).toBe(false);
+});
+
+test("after a restart our own number does not protect what the process before us left", () => {
+  const us = makerOf(temporaryName())!;
+  expect(isGone({ ...us, start: us.start - 60_000 })).toBe(true);
+});

@@ -1,0 +1,293 @@
+/**
+ * The walk from the base to where a path leads: one name at a time, each folder opened from the one before it, no link
+ * ever followed by the system. Links are read, and their text takes their place in the names still to go, so it meets
+ * the same rules as what a caller sent. `..` is never opened: the name before it is struck out and the walk starts
+ * again at the base, because a folder that was moved meanwhile has another parent than the one it was reached through.
+ */
+import { isUtf8 } from "node:buffer";
+import { readlinkSync, type Stats } from "node:fs";
+import { refuse } from "../errors.ts";
+import { type Backend, type HeldFolder, namesOf, pathIn } from "./backend.ts";
+import { errnoOf, refusalOf } from "./errno.ts";
+import type { AdmitOptions, Place, Sight } from "./folder.ts";
+import { type ParsedPath, splitPath } from "./parse.ts";
+
+const maxLinks = 40;
+const maxRestarts = 64;
+const maxNames = 4096;
+
+/** What a walk goes by. */
+export interface WalkRules {
+  readonly backend: Backend;
+  /** Host paths under which a link with an absolute target may lie: the spellings of the base, each ending in "/". */
+  readonly linkRoots: readonly string[];
+  /** The base is the root of the host: its own parent, as everywhere on the host. */
+  readonly isRoot: boolean;
+  /** Throws a refusal for new names that callers may not give. */
+  readonly requireNewNames: (asked: string, newNames: readonly string[], folderOnly: boolean) => void;
+  /** True when this path itself is denied; the walk asks for every folder on the way. */
+  denies(path: string): boolean;
+}
+
+/**
+ * Walks `parsed` from the base. `asked` is the path as it was sent, for error sentences. Throws a `Refusal` as
+ * `Jail.admit` does.
+ */
+export function walk(rules: WalkRules, asked: string, parsed: ParsedPath, options: AdmitOptions): Place {
+  return new Walk(rules, asked, parsed, options).run();
+}
+
+class Walk {
+  readonly #rules: WalkRules;
+  readonly #asked: string;
+  readonly #options: AdmitOptions;
+  /** All names from the base on; those before `#index` are resolved and lead to `#folder`. */
+  #names: string[];
+  #index = 0;
+  #folder: HeldFolder;
+  /** Names before this index were put there by a link: they must exist, or the link dangles. */
+  #linkEnd = 0;
+  #folderOnly: boolean;
+  #links = 0;
+  #restarts = 0;
+
+  constructor(rules: WalkRules, asked: string, parsed: ParsedPath, options: AdmitOptions) {
+    this.#rules = rules;
+    this.#asked = asked;
+    this.#options = options;
+    this.#names = [...parsed.names];
+    this.#folderOnly = parsed.folderOnly;
+    this.#folder = rules.backend.base(asked);
+  }
+
+  run(): Place {
+    try {
+      for (;;) {
+        const place = this.#step();
+        if (place !== undefined) return place;
+      }
+    } catch (error) {
+      this.#folder.close();
+      throw refusalOf(error, this.#asked);
+    }
+  }
+
+  /** Takes one name. Returns the place when there is nothing more to take. */
+  #step(): Place | undefined {
+    const name = this.#names[this.#index];
+    if (name === undefined) return this.#arrive();
+    if (name === "..") return this.#goBack(this.#index);
+    // Asked before the disk is: the answer for a denied name must not depend on what is there.
+    if (this.#rules.denies(pathIn(this.#folder.path, name))) throw refuse.absent(this.#asked, "denied");
+    return this.#index === this.#names.length - 1 ? this.#takeLast(name) : this.#descend(name);
+  }
+
+  /** No name is left. Inside a folder, its own name is taken once more, now as the last one. */
+  #arrive(): Place | undefined {
+    if (this.#index > 0) return this.#restart();
+    if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
+    return new WalkedPlace(this.#folder, ".", { sight: this.#folder.look("."), newFolders: [] });
+  }
+
+  #descend(name: string): Place | undefined {
+    let child: HeldFolder;
+    try {
+      child = this.#folder.child(name);
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === "ENOENT") return this.#meetNothing();
+      if (code === "ENOTDIR" || code === "ELOOP") return this.#followLink(name);
+      throw error;
+    }
+    this.#folder.close();
+    this.#folder = child;
+    this.#index++;
+    return undefined;
+  }
+
+  #takeLast(name: string): Place | undefined {
+    const sight = this.#lookAt(name);
+    if (sight === undefined) return this.#meetNothing();
+    try {
+      if (!sight.stats.isSymbolicLink()) {
+        if (this.#folderOnly && !sight.stats.isDirectory()) throw refuse.absent(this.#asked, "missing");
+        return this.#place(name, sight);
+      }
+      const { lastLink } = this.#options;
+      if (lastLink === "stay") this.#verifyLink(name);
+      if (lastLink === "stay" || lastLink === "bare") return this.#place(name, sight);
+    } catch (error) {
+      sight.close();
+      throw error;
+    }
+    sight.close();
+    return this.#followLink(name);
+  }
+
+  #lookAt(name: string): Sight | undefined {
+    try {
+      return this.#folder.look(name);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  #place(name: string, sight: Sight): Place {
+    return new WalkedPlace(this.#folder, name, { sight, newFolders: [] });
+  }
+
+  /** Throws unless the link `name` leads to something inside that is not denied. */
+  #verifyLink(name: string): void {
+    const names = [...this.#names.slice(0, this.#index), name];
+    walk(this.#rules, this.#asked, { names, folderOnly: false }, {})[Symbol.dispose]();
+  }
+
+  /** Puts the target of the link `name` in its place among the names. */
+  #followLink(name: string): undefined {
+    const target = this.#readLink(name);
+    if (++this.#links > maxLinks) throw refuse.badLink(this.#asked);
+    const isAbsolute = target.startsWith("/");
+    const { names, folderOnly } = splitPath(isAbsolute ? this.#belowBase(target) : target);
+    if (this.#index === this.#names.length - 1) this.#folderOnly ||= folderOnly;
+    const before = isAbsolute ? [] : this.#names.slice(0, this.#index);
+    const after = this.#names.slice(this.#index + 1);
+    const ofLinks = Math.max(this.#linkEnd - (this.#index + 1), 0);
+    this.#names = [...before, ...names, ...after];
+    this.#linkEnd = before.length + names.length + ofLinks;
+    if (this.#names.length > maxNames) throw refuse.badLink(this.#asked);
+    if (isAbsolute) this.#restart();
+  }
+
+  #readLink(name: string): string {
+    try {
+      const target = this.#folder.enter((at) => readlinkSync(at(name), "buffer"));
+      if (isUtf8(target)) return target.toString();
+      // As text it would name another file.
+      throw refuse.badLink(this.#asked);
+    } catch (error) {
+      if (errnoOf(error) !== "EINVAL") throw error;
+      // Not a link but a file, and the path goes on below it.
+      throw this.#index + 1 < this.#linkEnd
+        ? refuse.badLink(this.#asked)
+        : refuse.absent(this.#asked, "below-file");
+    }
+  }
+
+  /** An absolute target without the base's own path. A wrong guess could not escape: it is walked from the base. */
+  #belowBase(target: string): string {
+    for (const root of this.#rules.linkRoots) {
+      if (`${target}/`.startsWith(root)) return target.slice(root.length);
+    }
+    throw refuse.badLink(this.#asked);
+  }
+
+  /** Strikes out the `..` at `index` and the name before it. */
+  #goBack(index: number): undefined {
+    const isOfLink = index < this.#linkEnd;
+    if (index === 0 && this.#rules.isRoot) {
+      this.#names.shift();
+      this.#linkEnd = Math.max(this.#linkEnd - 1, 0);
+      return this.#restart();
+    }
+    if (index === 0) throw isOfLink ? refuse.badLink(this.#asked) : refuse.outside(this.#asked);
+    if (++this.#restarts > maxRestarts) {
+      throw isOfLink
+        ? refuse.badLink(this.#asked)
+        : refuse.malformedPath(this.#asked, `steps back with ".." more than ${maxRestarts} times`);
+    }
+    this.#names.splice(index - 1, 2);
+    this.#linkEnd -= Math.min(Math.max(this.#linkEnd - (index - 1), 0), 2);
+    return this.#restart();
+  }
+
+  #restart(): undefined {
+    this.#folder.close();
+    this.#folder = this.#rules.backend.base(this.#asked);
+    this.#index = 0;
+  }
+
+  /** The next name is not there. */
+  #meetNothing(): Place | undefined {
+    if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
+    if (this.#index < this.#linkEnd) throw refuse.badLink(this.#asked);
+    // What does not exist is no link either, so a `..` behind it means the folder that would hold it.
+    const back = this.#names.indexOf("..", this.#index + 1);
+    return back === -1 ? this.#placeOfNew() : this.#goBack(back);
+  }
+
+  #placeOfNew(): Place {
+    const newNames = this.#names.slice(this.#index);
+    let path = this.#folder.path;
+    for (const name of newNames) {
+      path = pathIn(path, name);
+      if (this.#rules.denies(path)) throw refuse.absent(this.#asked, "denied");
+    }
+    const { mayBeMissing = false, parents = false } = this.#options;
+    if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#asked, "missing");
+    this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly);
+    const newFolders = newNames.slice(0, -1);
+    return new WalkedPlace(this.#folder, newNames.at(-1)!, { sight: undefined, newFolders });
+  }
+}
+
+class WalkedPlace implements Place {
+  readonly folder: HeldFolder;
+  readonly name: string;
+  readonly newFolders: readonly string[];
+  readonly #sight: Sight | undefined;
+
+  constructor(
+    folder: HeldFolder,
+    name: string,
+    { sight, newFolders }: { sight: Sight | undefined; newFolders: readonly string[] },
+  ) {
+    this.folder = folder;
+    this.name = name;
+    this.newFolders = newFolders;
+    this.#sight = sight;
+  }
+
+  get asked(): string {
+    return this.folder.asked;
+  }
+
+  get path(): string {
+    if (this.name === ".") return "";
+    return [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.path);
+  }
+
+  get stats(): Stats | undefined {
+    return this.#sight?.stats;
+  }
+
+  open(): number {
+    return this.#seen().open();
+  }
+
+  isWritable(): boolean {
+    return this.#seen().isWritable();
+  }
+
+  chmod(mode: number): void {
+    this.#seen().chmod(mode);
+  }
+
+  chown(uid: number, gid: number): void {
+    this.#seen().chown(uid, gid);
+  }
+
+  [Symbol.dispose](): void {
+    this.#sight?.close();
+    this.folder.close();
+  }
+
+  #seen(): Sight {
+    if (this.#sight === undefined) throw new Error("a place where nothing is was opened");
+    return this.#sight;
+  }
+}
