@@ -1,0 +1,107 @@
+import type { Deadline } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import { errnoOf, refusalOf } from "../jail/errno.ts";
+import type { Folder, Name, Sight } from "../jail/folder.ts";
+import { readEntries } from "./entries.ts";
+import type { Workbench } from "./files.ts";
+import { breathe, type Errand, requireAllowed } from "./remove.ts";
+
+export interface ModeOptions {
+  /** The permission bits, exactly. */
+  readonly mode: number;
+  /** Who shall own it; undefined leaves that as it is. */
+  readonly uid: number | undefined;
+  readonly gid: number | undefined;
+  /** Changes what is in a folder too. A link is refused then. */
+  readonly recursive: boolean;
+}
+
+interface ModeChange extends ModeOptions {
+  readonly path: string;
+}
+
+/** See `Files.changeMode`. The first failure ends it; what was changed before stays changed. */
+export async function changeMode(
+  { jail }: Workbench,
+  change: ModeChange,
+  deadline: Deadline,
+): Promise<number> {
+  const { path, recursive } = change;
+  try {
+    using place = jail.admit(path, { lastLink: recursive ? "stay" : "follow" });
+    const stats = place.stats!;
+    if (place.name === ".") throw refuse.rootIsKept(path);
+    if (stats.isSymbolicLink()) throw refuse.notAFolder(path);
+    if (!recursive || !stats.isDirectory()) return apply(change, { sight: place, stats });
+    const errand: Errand = { jail, path, deadline, entries: 0 };
+    return await changeFolder(errand, change, {
+      folder: place.folder,
+      name: place.name,
+      sight: place,
+      stats,
+    });
+  } catch (error) {
+    throw refusalOf(error, path);
+  }
+}
+
+/** A file that was seen. */
+interface Seen {
+  readonly sight: Pick<Sight, "chmod" | "chown">;
+  readonly stats: { readonly uid: number; readonly gid: number };
+}
+
+interface SeenFolder extends Seen {
+  /** The folder that it is in. */
+  readonly folder: Folder;
+  readonly name: Name;
+}
+
+function apply({ mode, uid, gid }: ModeChange, { sight, stats }: Seen): 1 {
+  sight.chmod(mode);
+  if (uid === undefined && gid === undefined) return 1;
+  sight.chown(uid ?? stats.uid, gid ?? stats.gid);
+  // A new owner costs a file its special bits.
+  if (mode > 0o777) sight.chmod(mode);
+  return 1;
+}
+
+/** The folder itself comes last: its new mode may keep us out of it. */
+async function changeFolder(errand: Errand, change: ModeChange, seen: SeenFolder): Promise<number> {
+  let changed = 0;
+  using folder = enter(change, seen);
+  for (const { raw, name } of readEntries(folder)) {
+    await breathe(errand);
+    if (errand.jail.isTemporary(name)) continue;
+    requireAllowed(errand, folder, name);
+    using sight = lookOrGone(folder, raw);
+    if (sight === undefined || sight.stats.isSymbolicLink()) continue;
+    const inner = { folder, name: raw, sight, stats: sight.stats };
+    changed += sight.stats.isDirectory() ? await changeFolder(errand, change, inner) : apply(change, inner);
+  }
+  return changed + apply(change, seen);
+}
+
+/** Holds the folder; where its old mode keeps us out, it gets the new one first. */
+function enter({ mode }: ModeChange, { folder, name, sight }: SeenFolder): Folder {
+  const child = folder.child(name);
+  try {
+    readEntries(child);
+    child.look(".").close();
+    return child;
+  } catch {
+    child.close();
+    sight.chmod(mode);
+    return folder.child(name);
+  }
+}
+
+function lookOrGone(folder: Folder, name: Name): (Sight & Disposable) | undefined {
+  try {
+    const sight = folder.look(name);
+    return Object.assign(sight, { [Symbol.dispose]: () => sight.close() });
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, lstatSync, readdirSync } from "node:fs";
+import { deadlineIn } from "../deadline.ts";
+import type { JailedPath, Name } from "../jail/folder.ts";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { type CreateOptions, moveByReservation } from "./create.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+const usual: CreateOptions = { mode: 0o644, overwrite: false, parents: true };
+
+describe.each(backends)("%s", (backend) => {
+  const create = (bench: TestBench, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+    bench.files.create(path, Buffer.from(content), { ...usual, ...options }, bench.deadline);
+  const reason = (bench: TestBench, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+    reasonOf(() => create(bench, path, options, content));
+
+  test("a file gets its content and its exact mode, whatever the umask", async () => {
+    using bench = new TestBench(backend);
+    const before = process.umask(0o077);
+    try {
+      await create(bench, "a.sh", { mode: 0o777 });
+      await create(bench, "b", { mode: 0 });
+    } finally {
+      process.umask(before);
+    }
+    expect(bench.text("base/a.sh")).toBe("new");
+    expect(bench.mode("base/a.sh")).toBe(0o777);
+    expect(bench.mode("base/b")).toBe(0);
+    expect(lstatSync(bench.at("base/a.sh")).nlink).toBe(1);
+    expect(readdirSync(bench.base).sort()).toEqual(["a.sh", "b"]);
+  });
+
+  test("folders on the way are made, or not", async () => {
+    using bench = new TestBench(backend, { "base/d": null, "base/to-d": { link: "d" } });
+    await create(bench, "x/y/z.txt");
+    await create(bench, "to-d/y/z.txt");
+    expect(bench.text("base/x/y/z.txt")).toBe("new");
+    expect(bench.text("base/d/y/z.txt")).toBe("new");
+    expect(await reason(bench, "no/z.txt", { parents: false })).toBe("missing");
+    await create(bench, "d/z.txt", { parents: false });
+  });
+
+  test("what is there is not replaced unasked", async () => {
+    using bench = new TestBench(backend, { "base/a": "old", "base/d": null, "base/l": { link: "a" } });
+    for (const path of ["a", "l", "d", "."]) expect(await reason(bench, path)).toBe("exists");
+    expect(bench.text("base/a")).toBe("old");
+    for (const path of ["d", "."]) expect(await reason(bench, path, { overwrite: true })).toBe("wrong-kind");
+  });
+
+  test("asked to, it replaces a file in one step and leaves other names of it alone", async () => {
+    using bench = new TestBench(backend, {
+      "base/a": "old",
+      "base/l": { link: "a" },
+      "base/hard": { sameAs: "outside/secret.txt" },
+    });
+    await create(bench, "l", { overwrite: true, mode: 0o600 });
+    await create(bench, "hard", { overwrite: true });
+    await create(bench, "fresh", { overwrite: true });
+    expect(bench.snapshot("base")).toEqual({
+      "base/a": "new",
+      "base/l": "-> a",
+      "base/hard": "new",
+      "base/fresh": "new",
+    });
+    expect(bench.mode("base/a")).toBe(0o600);
+    expect(bench.text("outside/secret.txt")).toBe("the outside secret");
+  });
+
+  test("a read-only file and a FIFO are not replaced", async () => {
+    using bench = new TestBench(backend, { "base/a": "old" });
+    chmodSync(bench.at("base/a"), 0o444);
+    Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
+    expect(await reason(bench, "a", { overwrite: true })).toBe("permission");
+    expect(await reason(bench, "fifo", { overwrite: true })).toBe("wrong-kind");
+    expect(await reason(bench, "fifo")).toBe("exists");
+    expect(bench.text("base/a")).toBe("old");
+  });
+
+  test("a refusal leaves nothing behind, not even a folder", async () => {
+    using bench = new TestBench(backend, {
+      "base/a": "old",
+      "base/dangling": { link: "nothing" },
+      "base/dangling-out": { link: "../outside/new.txt" },
+      "base/out": { link: "../outside" },
+    });
+    const before = bench.snapshot();
+    const expected: [string, string][] = [
+      ["x/secrets/key", "denied"],
+      ["x/new.pem/y", "denied"],
+      ["x/.env", "denied"],
+      ["x/.coder-tmp-1", "denied"],
+      ["dangling", "outside"],
+      ["dangling-out", "outside"],
+      ["out/new.txt", "outside"],
+      ["../new.txt", "outside"],
+      ["x/../../new.txt", "outside"],
+      ["a/new.txt", "missing"],
+      ["x/new/", "bad-input"],
+      ["x\\y", "bad-input"],
+      ["C:\\x", "bad-input"],
+      ["x/\u0007", "bad-input"],
+      [`x/${"n".repeat(256)}`, "bad-input"],
+    ];
+    for (const [path, why] of expected) {
+      for (const overwrite of [true, false])
+        expect([path, await reason(bench, path, { overwrite })]).toEqual([path, why]);
+    }
+    expect(await reason(bench, "x/y", {}, "x".repeat(1001))).toBe("too-large");
+    expect(bench.snapshot()).toEqual(before);
+  });
+
+  test("a failure removes the folders it made, and only those", async () => {
+    using bench = new TestBench(backend, { "base/kept": null });
+    const late = deadlineIn(0);
+    // The time is up before the file gets its name; the folders were made by then.
+    const slow = { ...late, check: once(late.check) };
+    expect(await reasonOf(() => bench.files.create("kept/x/y/z", Buffer.from(""), usual, slow))).toBe(
+      "timeout",
+    );
+    expect(bench.snapshot("base")).toEqual({ "base/kept/": "" });
+  });
+
+  test("the longest name a file system takes is taken", async () => {
+    using bench = new TestBench(backend);
+    await create(bench, "n".repeat(255));
+    expect(readdirSync(bench.base)).toEqual(["n".repeat(255)]);
+  });
+
+  test("of many calls for one name, one makes it", async () => {
+    using bench = new TestBench(backend);
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => reason(bench, "x/a", {}, `${i}`)));
+    expect(answers.filter((answer) => answer === "done")).toHaveLength(1);
+    expect(answers.filter((answer) => answer === "exists")).toHaveLength(49);
+    expect(bench.text("base/x/a")).toBe(String(answers.indexOf("done")));
+  });
+
+  test("with flushing the answer is the same", async () => {
+    using bench = new TestBench(backend, {}, { fsync: true });
+    await create(bench, "x/y/a");
+    await create(bench, "x/y/a", { overwrite: true }, "newer");
+    expect(bench.text("base/x/y/a")).toBe("newer");
+  });
+
+  test("no descriptor is left open", async () => {
+    using bench = new TestBench(backend, { "base/a": "", "base/dangling": { link: "x" } }, { fsync: true });
+    const before = openDescriptors();
+    for (const path of ["a", "x/y/z", "x/y/z", "dangling", ".env", "a/b"]) await reason(bench, path);
+    await reason(bench, "a", { overwrite: true });
+    expect(openDescriptors()).toBe(before);
+  });
+});
+
+/** Lets the first two checks pass: those of the queue. */
+function once(check: () => void): () => void {
+  let calls = 0;
+  return () => {
+    if (++calls > 2) check();
+  };
+}
+
+describe("where there are no hard links", () => {
+  const at = (bench: TestBench) => (name: Name) => `${bench.base}/${name}` as unknown as JailedPath;
+
+  test("a name is reserved and then taken", () => {
+    using bench = new TestBench(backends[0]!, { "base/draft": "new" });
+    moveByReservation(at(bench)("draft"), at(bench)("a"), "a");
+    expect(bench.snapshot("base")).toEqual({ "base/a": "new" });
+  });
+
+  test("a name that is taken stays", async () => {
+    using bench = new TestBench(backends[0]!, { "base/draft": "new", "base/a": "old" });
+    expect(await reasonOf(() => moveByReservation(at(bench)("draft"), at(bench)("a"), "a"))).toBe("exists");
+    expect(bench.text("base/a")).toBe("old");
+  });
+
+  test("a failure gives the name back", () => {
+    using bench = new TestBench(backends[0]!);
+    expect(() => moveByReservation(at(bench)("no-draft"), at(bench)("a"), "a")).toThrow("ENOENT");
+    expect(bench.snapshot("base")).toEqual({});
+  });
+});

@@ -1,0 +1,107 @@
+import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from "node:fs";
+import type { Deadline } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { JailedPath, Place } from "../jail/folder.ts";
+import type { Workbench } from "./files.ts";
+import { NewFolders } from "./new-folders.ts";
+import { requireReplaceable } from "./replaceable.ts";
+import { inTurn } from "./turn.ts";
+import { writeAndPublish } from "./write.ts";
+
+export interface CreateOptions {
+  /** The permission bits of the file, exactly. */
+  readonly mode: number;
+  readonly overwrite: boolean;
+  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  readonly parents: boolean;
+}
+
+interface Creation extends CreateOptions {
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+/** See `Files.create`. */
+export async function createFile(bench: Workbench, creation: Creation, deadline: Deadline): Promise<void> {
+  const { path, content, parents } = creation;
+  const limit = { key: "max_write_bytes", bytes: bench.config.max_write_bytes };
+  if (content.length > limit.bytes)
+    throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
+  await inTurn(bench, { path, mayBeMissing: true, parents }, deadline, (place) =>
+    place.stats === undefined
+      ? createNew(bench, creation, { place, deadline })
+      : overwrite(bench, creation, { place, deadline }),
+  );
+}
+
+interface Turn {
+  readonly place: Place;
+  readonly deadline: Deadline;
+}
+
+async function overwrite(
+  { config }: Workbench,
+  creation: Creation,
+  { place, deadline }: Turn,
+): Promise<void> {
+  const { content, mode, path } = creation;
+  if (!creation.overwrite) throw refuse.exists(path);
+  if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
+  const owner = requireReplaceable(place);
+  const draft = { folder: place.folder, content, mode, owner, fsync: config.fsync };
+  await writeAndPublish(draft, deadline, (at, temporary) => renameSync(at(temporary), at(place.name)));
+}
+
+async function createNew(
+  { config }: Workbench,
+  creation: Creation,
+  { place, deadline }: Turn,
+): Promise<void> {
+  const { content, mode, path } = creation;
+  using parents = new NewFolders(place);
+  const draft = { folder: parents.make(), content, mode, fsync: config.fsync };
+  await writeAndPublish(draft, deadline, (at, temporary) => {
+    if (creation.overwrite) renameSync(at(temporary), at(place.name));
+    else moveToNew(at(temporary), at(place.name), path);
+  });
+  parents.keep();
+  if (config.fsync) await parents.flush();
+}
+
+/** Gives the file at `from` the new name `to`, unless something has it: rename(2) would replace that, link(2) does not. */
+export function moveToNew(from: JailedPath, to: JailedPath, asked: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") throw refuse.exists(asked);
+    if (!withoutHardLinks.has(errnoOf(error))) throw error;
+    moveByReservation(from, to, asked);
+    return;
+  }
+  // Unless someone has put another file there.
+  if (lstatSync(from, { bigint: true }).ino === lstatSync(to, { bigint: true }).ino) unlinkSync(from);
+}
+
+/** What link(2) says on file systems that have no hard links. */
+const withoutHardLinks: ReadonlySet<string | undefined> = new Set([
+  "EPERM",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "ENOSYS",
+]);
+
+/** The same without hard links. The name is there empty for a moment, but never half written. */
+export function moveByReservation(from: JailedPath, to: JailedPath, asked: string): void {
+  try {
+    closeSync(openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+  } catch (error) {
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+  }
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    unlinkSync(to);
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { Folder, Name } from "../jail/folder.ts";
+import { openAt } from "../jail/openat.ts";
+
+/** Opens a name in one held folder, never through a link. Throws the errno error. */
+export type Opener = (name: Name) => number;
+
+/** What is lent of a file. */
+export interface LendLimits {
+  /** A larger file is passed over. */
+  readonly maxBytes: number;
+  /** Bytes behind the file's that the borrower may write to. */
+  readonly slackBytes: number;
+  /** Asked about the beginning of each file, before more of it is read: false passes the file over. */
+  readonly isOfUse?: (text: Buffer, length: number) => boolean;
+}
+
+/** A FIFO or device that took the place of a file must not block, nor a terminal become ours. */
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** The opener of files in `folder`, good until the folder is closed. */
+export function openerOf(folder: Folder): Opener {
+  const { descriptor } = folder;
+  if (descriptor !== undefined) return openerBelow(descriptor);
+  return (name) => folder.enter((at) => openSync(at(name), flags));
+}
+
+/** The opener of files in the folder that `descriptor` holds; for threads, which share the process's descriptors. */
+export const openerBelow =
+  (descriptor: number): Opener =>
+  (name) =>
+    openAt(descriptor, name, flags);
+
+/** Bytes that are read at once, at first: most files of a source tree have less. */
+const firstBytes = 64 * 1024;
+
+/** The one buffer it gives, made at least so long; what is in it stays. */
+export type Reserve = (bytes: number) => Buffer;
+
+/** One buffer that files are read into, one after the other: it grows to the largest file met, within the limits. */
+export class FileBuffer {
+  readonly #reserve: Reserve;
+  #buffer: Buffer = Buffer.alloc(0);
+
+  /** With `reserve` the files come to lie in memory of the borrower. */
+  constructor(reserve: Reserve = reserveAnew()) {
+    this.#reserve = reserve;
+  }
+
+  /**
+   * Lends the bytes of the file `name` to `use`, as `text[0, length)`, and returns what it found in them. A file over
+   * the limit, or one that is no regular file any more, gives nothing. The bytes are worthless afterwards. Throws the
+   * errno error.
+   */
+  lend<T>(open: Opener, name: Name, limits: LendLimits, use: (text: Buffer, length: number) => T[]): T[] {
+    const descriptor = open(name);
+    try {
+      const length = this.#read(descriptor, limits);
+      if (length === undefined) return [];
+      const found = use(this.#buffer, length);
+      // What is not a regular file may have been read, but nothing of it is told; the others are spared the question.
+      return found.length > 0 && !fstatSync(descriptor).isFile() ? [] : found;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** The length of the file; undefined when it is passed over. A short read is the end of a regular file. */
+  #read(descriptor: number, { maxBytes, slackBytes, isOfUse }: LendLimits): number | undefined {
+    const most = maxBytes + 1;
+    let length = 0;
+    let end = Math.min(firstBytes, most);
+    for (;;) {
+      if (this.#buffer.length < end + slackBytes) this.#buffer = this.#reserve(end + slackBytes);
+      const read = readSync(descriptor, this.#buffer, length, end - length, null);
+      if (length === 0 && isOfUse?.(this.#buffer, read) === false) return undefined;
+      length += read;
+      if (length > maxBytes) return undefined;
+      if (length < end) return length;
+      end = Math.min(Math.max(this.#buffer.length - slackBytes, 2 * length), most);
+    }
+  }
+}
+
+function reserveAnew(): Reserve {
+  let buffer: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    const larger = Buffer.allocUnsafeSlow(bytes);
+    buffer.copy(larger);
+    buffer = larger;
+    return larger;
+  };
+}

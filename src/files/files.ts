@@ -1,0 +1,137 @@
+/**
+ * Touching the disk, only below folders that the jail holds. Every verb throws a `Refusal` that names the path as the
+ * caller sent it.
+ */
+import type { Stats } from "node:fs";
+import type { Deadline } from "../deadline.ts";
+import type { Folder, Jail, Name } from "../jail/folder.ts";
+import { changeMode, type ModeOptions } from "./change-mode.ts";
+import { type CreateOptions, createFile } from "./create.ts";
+import { listFolder, lstatEntry, pageOfFolder, statEntry } from "./list.ts";
+import { type FolderOptions, makeFolder } from "./make-folder.ts";
+import { type OpenFile, openFile } from "./open-file.ts";
+import { openQueue, type Queue } from "./queue.ts";
+import { readFile } from "./read.ts";
+import { removePath, unlinkPath } from "./remove.ts";
+import { type Renaming, renamePath } from "./rename.ts";
+import { type StoreOptions, storeFile } from "./store.ts";
+import { sweepTree } from "./sweep.ts";
+import { type Change, updateFile } from "./update.ts";
+
+/** The configuration keys that decide how the disk is touched. */
+export interface FilesConfig {
+  readonly max_write_bytes: number;
+  readonly fsync: boolean;
+}
+
+/** What the writing verbs share. */
+export interface Workbench {
+  readonly jail: Jail;
+  readonly config: FilesConfig;
+  readonly queue: Queue;
+}
+
+export type EntryKind = "file" | "dir" | "symlink" | "other";
+
+/** A name in a folder. */
+export interface Entry {
+  /** As text; bytes that are not UTF-8 became U+FFFD, and then callers cannot send this name back. */
+  readonly name: string;
+  /** As it is on disk, for `Folder.child` and `Folder.enter`. */
+  readonly raw: Name;
+  /** What it was when the folder was read, links not followed. */
+  readonly kind: EntryKind;
+}
+
+/** Some entries of a folder. */
+export interface Page {
+  readonly entries: readonly Entry[];
+  /** Entries of the whole folder. */
+  readonly total: number;
+}
+
+export interface FileStats {
+  readonly kind: EntryKind;
+  /** Bytes. */
+  readonly size: number;
+  /** Last change of the content, in whole seconds since 1970. */
+  readonly mtime: number;
+  /** The nine permission bits. */
+  readonly mode: number;
+}
+
+/** The most bytes a file may have, and the configuration key that says so. */
+export interface Limit {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+export interface Files {
+  /** The entries of a folder sorted by the bytes of their names, without temporary files. */
+  list(folder: Folder): Entry[];
+  /** Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. */
+  page(folder: Folder, range: readonly [from: number, to: number]): Page;
+  /** lstat of one entry; undefined when it is gone. */
+  stat(folder: Folder, entry: Entry): FileStats | undefined;
+  /** The same with everything that the system tells. */
+  lstat(folder: Folder, entry: Entry): Stats | undefined;
+  /** A regular file, whole. Throws too-large over the limit, before it reads more than one byte past it. */
+  read(path: string, limit: Limit): { bytes: Buffer; stats: FileStats };
+  /**
+   * Makes a file with this content and exactly this mode, or with `overwrite` replaces one in a single step. Missing
+   * folders are made with `parents`. When it throws, nothing was made, replaced or left behind.
+   */
+  create(path: string, content: Buffer, options: CreateOptions, deadline: Deadline): Promise<void>;
+  /**
+   * Replaces the content of a regular file with what `change` makes of it, in a single step that keeps mode and, where
+   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile.
+   */
+  update(path: string, change: Change, deadline: Deadline): Promise<{ before: Buffer; after: Buffer }>;
+  /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
+  remove(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<boolean>;
+  /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
+  open(path: string, limit: Limit | undefined): OpenFile;
+  /**
+   * Puts `content` where `path` leads, through links, whatever was there before: in a single step once all of it has
+   * come. The owner and, without a `mode`, the permission bits of a file that is replaced are kept. When it throws,
+   * nothing was made, replaced or left behind.
+   */
+  store(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options: StoreOptions,
+    deadline: Deadline,
+  ): Promise<void>;
+  /** Makes a folder. False when it is there already, which throws exists unless `parents` is given. */
+  makeFolder(path: string, options: FolderOptions): boolean;
+  /** Gives a file, or a tree without its links, these permissions and owners. Answers how many were changed. */
+  changeMode(path: string, options: ModeOptions, deadline: Deadline): Promise<number>;
+  /** Gives a file, link or folder another name. Without `overwrite` no file is ever replaced. */
+  rename(renaming: Renaming, deadline: Deadline): Promise<void>;
+  /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
+  unlink(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<void>;
+  /** Removes what killed processes left below the base. Answers how many files that were. */
+  sweep(): Promise<number>;
+}
+
+/** The disk verbs over one jail. */
+export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig }): Files {
+  const bench: Workbench = { jail, config, queue: openQueue() };
+  return {
+    list: (folder) => listFolder(jail, folder),
+    page: (folder, range) => pageOfFolder(jail, folder, range),
+    stat: statEntry,
+    lstat: lstatEntry,
+    read: (path, limit) => readFile(jail, path, limit),
+    create: (path, content, options, deadline) => createFile(bench, { path, content, ...options }, deadline),
+    update: (path, change, deadline) => updateFile(bench, { path, change }, deadline),
+    remove: (path, options, deadline) => removePath(bench, { path, ...options }, deadline),
+    open: (path, limit) => openFile(jail, path, limit),
+    store: (path, content, options, deadline) => storeFile(bench, { path, content, ...options }, deadline),
+    makeFolder: (path, options) => makeFolder(bench, { path, ...options }),
+    changeMode: (path, options, deadline) => changeMode(bench, { path, ...options }, deadline),
+    rename: (renaming, deadline) => renamePath(bench, renaming, deadline),
+    unlink: (path, options, deadline) => unlinkPath(bench, { path, ...options }, deadline),
+    sweep: () => sweepTree(jail),
+  };
+}

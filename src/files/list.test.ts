@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { backends } from "../jail/sandbox.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { TestBench } from "./workbench.ts";
+
+describe.each(backends)("%s", (backend) => {
+  const namesIn = (bench: TestBench, path = ".") => {
+    using folder = bench.jailed.admitFolder(path);
+    return bench.files.list(folder).map(({ name }) => name);
+  };
+
+  test("entries are sorted by bytes, of all kinds, without following links", () => {
+    using bench = new TestBench(backend, {
+      "base/b": "",
+      "base/a/x": "",
+      "base/B": "",
+      "base/a-b": "",
+      "base/\u{1f600}": "",
+      "base/\uffee": "",
+      "base/ä": "",
+      "base/link": { link: "../outside" },
+      "base/.env": "",
+    });
+    Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
+    using folder = bench.jailed.admitFolder(".");
+    const entries = bench.files.list(folder).map(({ name, kind }) => [name, kind]);
+    expect(entries).toEqual([
+      [".env", "file"],
+      ["B", "file"],
+      ["a", "dir"],
+      ["a-b", "file"],
+      ["b", "file"],
+      ["fifo", "other"],
+      ["link", "symlink"],
+      ["ä", "file"],
+      ["\uffee", "file"], // by UTF-16 code units this would come last
+      ["\u{1f600}", "file"],
+    ]);
+  });
+
+  test("names that are not UTF-8 are listed as text and reached by their bytes", () => {
+    using bench = new TestBench(backend);
+    for (const bytes of [[0xff], [0xc3, 0x28], [0x61]]) {
+      writeFileSync(Buffer.concat([Buffer.from(`${bench.base}/`), Buffer.from(bytes)]), "four");
+    }
+    using folder = bench.jailed.admitFolder(".");
+    const entries = bench.files.list(folder);
+    expect(entries.map(({ name }) => name)).toEqual(["a", "\ufffd(", "\ufffd"]);
+    expect(entries.map((entry) => bench.files.stat(folder, entry)?.size)).toEqual([4, 4, 4]);
+  });
+
+  test("a page is a part of the list, with the number of all that is in it", () => {
+    using bench = new TestBench(backend, {
+      "base/b": "",
+      "base/a/x": "",
+      "base/ä": "",
+      "base/\u{1f600}": "",
+    });
+    writeFileSync(Buffer.concat([Buffer.from(`${bench.base}/`), Buffer.from([0xc3, 0x28])]), "");
+    writeFileSync(bench.at(`base/${temporaryName()}`), "");
+    using folder = bench.jailed.admitFolder(".");
+    const all = bench.files.list(folder);
+    for (const [from, to] of [
+      [0, 2],
+      [1, 4],
+      [0, 9],
+      [4, 9],
+      [5, 9],
+    ] as const) {
+      expect(bench.files.page(folder, [from, to])).toEqual({ entries: all.slice(from, to), total: 5 });
+    }
+  });
+
+  test("a name that has U+FFFD in it for real is text", () => {
+    using bench = new TestBench(backend, { "base/\ufffd": "" });
+    using folder = bench.jailed.admitFolder(".");
+    expect(bench.files.list(folder)[0]?.raw).toBe("\ufffd");
+  });
+
+  test("temporary files are left out, and swept when nobody uses them", () => {
+    using bench = new TestBench(backend, { "base/a": "" });
+    const alive = temporaryName();
+    const dead = alive.replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
+    bench.plant({ [`base/${alive}`]: "", [`base/${dead}`]: "", "base/.coder-tmp-notes": "" });
+    expect(namesIn(bench)).toEqual(["a"]);
+    expect(Object.keys(bench.snapshot("base")).sort()).toEqual(
+      ["base/.coder-tmp-notes", `base/${alive}`, "base/a"].sort(),
+    );
+  });
+
+  test("stats are those of the entry itself", () => {
+    using bench = new TestBench(backend, { "base/f": "text", "base/l": { link: "f" }, "base/gone": "" });
+    chmodSync(bench.at("base/f"), 0o4751);
+    utimesSync(bench.at("base/f"), 1, 1700000000.9);
+    using folder = bench.jailed.admitFolder(".");
+    const [file, gone, link] = bench.files.list(folder);
+    expect(bench.files.stat(folder, file!)).toEqual({
+      kind: "file",
+      size: 4,
+      mtime: 1700000000,
+      mode: 0o751,
+    });
+    expect(bench.files.stat(folder, link!)).toMatchObject({ kind: "symlink", size: 1 });
+    Bun.spawnSync(["rm", bench.at("base/gone")]);
+    expect(bench.files.stat(folder, gone!)).toBeUndefined();
+  });
+
+  test("a size beyond 32 bits is told", () => {
+    using bench = new TestBench(backend, { "base/f": "" });
+    truncateSync(bench.at("base/f"), 2 ** 40);
+    using folder = bench.jailed.admitFolder(".");
+    expect(bench.files.stat(folder, bench.files.list(folder)[0]!)?.size).toBe(2 ** 40);
+  });
+
+  test("a folder that is removed meanwhile is missing", () => {
+    using bench = new TestBench(backend, { "base/d": null });
+    using folder = bench.jailed.admitFolder("d");
+    Bun.spawnSync(["rmdir", bench.at("base/d")]);
+    expect(() => bench.files.list(folder)).toThrow('"d" is not found');
+  });
+});

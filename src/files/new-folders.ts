@@ -1,0 +1,94 @@
+import { mkdirSync, rmdirSync } from "node:fs";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, Place } from "../jail/folder.ts";
+import { type At, flushFolder } from "./write.ts";
+
+/** The folders that have to be made for a place. Those that were made go again, unless `keep` is called. */
+export class NewFolders implements Disposable {
+  readonly #place: Place;
+  readonly #made: boolean[] = [];
+  #inner: Folder | undefined;
+  #isKept = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** Makes them, and returns the folder that holds the place's name. */
+  make(): Folder {
+    for (const name of this.#place.newFolders) {
+      const outer = this.#innermost();
+      this.#made.push(outer.enter((at) => madeFolder(at, name)));
+      const child = outer.child(name);
+      this.#inner?.close();
+      this.#inner = child;
+    }
+    return this.#innermost();
+  }
+
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  /** Flushes their names to the disk. */
+  async flush(): Promise<void> {
+    const held: Folder[] = [];
+    try {
+      let folder = this.#place.folder;
+      for (const name of this.#place.newFolders) {
+        await flushFolder(folder);
+        folder = folder.child(name);
+        held.push(folder);
+      }
+    } catch {
+      // Someone else moved them; the file is made all the same.
+    } finally {
+      for (const folder of held) folder.close();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#inner?.close();
+    if (this.#isKept) return;
+    for (let level = this.#made.length - 1; level >= 0; level--) if (this.#made[level]) this.#remove(level);
+  }
+
+  #innermost(): Folder {
+    return this.#inner ?? this.#place.folder;
+  }
+
+  /**
+   * Goes down from the place's folder each time, and so holds no more folders at once than `make` did: it may have
+   * failed for want of descriptors. What others have put something into stays.
+   */
+  #remove(level: number): void {
+    let outer = this.#place.folder;
+    try {
+      for (const name of this.#place.newFolders.slice(0, level)) {
+        const child = outer.child(name);
+        this.#letGo(outer);
+        outer = child;
+      }
+      outer.enter((at) => rmdirSync(at(this.#place.newFolders[level]!)));
+    } catch {
+      // Not ours any more.
+    } finally {
+      this.#letGo(outer);
+    }
+  }
+
+  #letGo(folder: Folder): void {
+    if (folder !== this.#place.folder) folder.close();
+  }
+}
+
+/** True when it was made, false when someone else was faster. */
+function madeFolder(at: At, name: string): boolean {
+  try {
+    mkdirSync(at(name));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, lstatSync } from "node:fs";
+import { backends } from "../jail/sandbox.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+const isRoot = process.geteuid?.() === 0;
+const nobody = 65534;
+
+/** Runs `act` without the rights of root, which the system denies nothing. */
+async function unprivileged<T>(act: () => Promise<T>): Promise<T> {
+  if (!isRoot) return await act();
+  process.setegid?.(nobody);
+  process.seteuid?.(nobody);
+  try {
+    return await act();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+  }
+}
+
+const options = { mode: 0o644, overwrite: false, parents: true };
+
+describe.each(backends)("%s", (backend) => {
+  const open = (plan: Record<string, string>) => {
+    const bench = new TestBench(backend, plan);
+    chmodSync(bench.root, 0o755);
+    return bench;
+  };
+
+  test("what the system forbids is a refusal of its own, and nothing changes", async () => {
+    using bench = open({
+      "base/unreadable": "text",
+      "base/closed/a": "text",
+      "base/fixed/a": "text",
+      "base/fixed/d/b": "",
+    });
+    const before = bench.snapshot();
+    chmodSync(bench.at("base/unreadable"), 0);
+    chmodSync(bench.at("base/closed"), 0);
+    chmodSync(bench.at("base/fixed/d"), 0o555);
+    chmodSync(bench.at("base/fixed"), 0o555);
+    const { files, deadline } = bench;
+    const limit = { key: "max_read_bytes", bytes: 100 };
+    const reasons = await unprivileged(async () => [
+      await reasonOf(() => files.read("unreadable", limit)),
+      await reasonOf(() => files.read("closed/a", limit)),
+      await reasonOf(() => files.create("fixed/new", Buffer.from(""), options, deadline)),
+      await reasonOf(() => files.create("fixed/x/new", Buffer.from(""), options, deadline)),
+      await reasonOf(() => files.update("fixed/a", () => Buffer.from("new"), deadline)),
+      await reasonOf(() => files.remove("fixed/a", { recursive: false }, deadline)),
+      await reasonOf(() => files.remove("fixed/d", { recursive: true }, deadline)),
+    ]);
+    chmodSync(bench.at("base/closed"), 0o755);
+    chmodSync(bench.at("base/unreadable"), 0o644);
+    expect(reasons).toEqual(reasons.map(() => "permission"));
+    expect(bench.snapshot()).toEqual(before);
+    chmodSync(bench.at("base/fixed"), 0o755);
+    chmodSync(bench.at("base/fixed/d"), 0o755);
+  });
+
+  test("a folder that may only be searched has files one can name and not list", async () => {
+    using bench = open({ "base/d/a": "text" });
+    chmodSync(bench.at("base/d"), 0o111);
+    await unprivileged(async () => {
+      expect(bench.files.read("d/a", { key: "max_read_bytes", bytes: 100 }).bytes.toString()).toBe("text");
+      using folder = bench.jailed.admitFolder("d");
+      expect(await reasonOf(() => bench.files.list(folder))).toBe("permission");
+    });
+    chmodSync(bench.at("base/d"), 0o755);
+  });
+
+  test("a file one may not give away is ours, and its group gains nothing", async () => {
+    using bench = open({ "base/a": "old" });
+    chmodSync(bench.base, 0o777);
+    chmodSync(bench.at("base/a"), 0o676);
+    await unprivileged(() => bench.files.update("a", () => Buffer.from("new"), bench.deadline));
+    expect(bench.text("base/a")).toBe("new");
+    expect(lstatSync(bench.at("base/a")).uid).toBe(isRoot ? nobody : process.geteuid!());
+    expect(bench.mode("base/a")).toBe(isRoot ? 0o666 : 0o676);
+  });
+});

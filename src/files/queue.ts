@@ -1,0 +1,64 @@
+import type { Deadline } from "../deadline.ts";
+
+/** Lets the calls on one path run one after another, and bounds how many run at all. */
+export interface Queue {
+  /**
+   * Runs `work` when all earlier calls under this key are done and one of the slots is free. Throws the timeout refusal
+   * when the deadline comes first; then `work` is never run. `work` must not wait for another turn.
+   */
+  run<T>(key: string, deadline: Deadline, work: () => Promise<T>): Promise<T>;
+}
+
+/** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
+const slotCount = 32;
+
+export function openQueue(): Queue {
+  const lastInLine = new Map<string, Promise<unknown>>();
+  const slots = openSlots(slotCount);
+
+  async function takeTurn<T>(
+    earlier: Promise<unknown> | undefined,
+    deadline: Deadline,
+    work: () => Promise<T>,
+  ) {
+    await earlier;
+    deadline.check();
+    await slots.take();
+    try {
+      deadline.check();
+      return await work();
+    } finally {
+      slots.give();
+    }
+  }
+
+  return {
+    run(key, deadline, work) {
+      const turn = takeTurn(lastInLine.get(key), deadline, work);
+      const done = turn.then(ignore, ignore).then(() => {
+        if (lastInLine.get(key) === done) lastInLine.delete(key);
+      });
+      lastInLine.set(key, done);
+      return turn;
+    },
+  };
+}
+
+const ignore = () => {};
+
+function openSlots(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return {
+    async take(): Promise<void> {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    /** A slot goes from hand to hand, so nobody overtakes those who wait. */
+    give(): void {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  openSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { readAtMost } from "./read.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+const limit = { key: "max_read_bytes", bytes: 100 };
+
+describe.each(backends)("%s", (backend) => {
+  test("a file is read whole, with its stats", () => {
+    using bench = new TestBench(backend, { "base/d/a.txt": "text", "base/l": { link: "d/a.txt" } });
+    chmodSync(bench.at("base/d/a.txt"), 0o640);
+    utimesSync(bench.at("base/d/a.txt"), 1, 1700000000.9);
+    for (const path of ["d/a.txt", "l"]) {
+      const { bytes, stats } = bench.files.read(path, limit);
+      expect(bytes.toString()).toBe("text");
+      expect(stats).toEqual({ kind: "file", size: 4, mtime: 1700000000, mode: 0o640 });
+    }
+  });
+
+  test("the limit is exact", async () => {
+    using bench = new TestBench(backend, {
+      "base/fits": "x".repeat(100),
+      "base/over": "x".repeat(101),
+      "base/empty": "",
+    });
+    expect(bench.files.read("fits", limit).bytes).toHaveLength(100);
+    expect(bench.files.read("empty", limit).bytes).toHaveLength(0);
+    expect(await reasonOf(() => bench.files.read("over", limit))).toBe("too-large");
+    expect(() => bench.files.read("over", limit)).toThrow("max_read_bytes (100 bytes)");
+  });
+
+  test("a sparse file of a tebibyte is refused unread", async () => {
+    using bench = new TestBench(backend, { "base/sparse": "" });
+    truncateSync(bench.at("base/sparse"), 2 ** 40);
+    expect(await reasonOf(() => bench.files.read("sparse", limit))).toBe("too-large");
+  });
+
+  test("what is no regular file is refused and never opened", async () => {
+    using bench = new TestBench(backend, { "base/d": null });
+    Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
+    const server = createServer().listen(bench.at("base/socket"));
+    for (const path of [".", "d", "d/", "fifo"])
+      expect(await reasonOf(() => bench.files.read(path, limit))).toBe("wrong-kind");
+    server.close();
+  });
+
+  test("missing and denied are one sentence", async () => {
+    using bench = new TestBench(backend, { "base/.env": "password" });
+    expect(await reasonOf(() => bench.files.read(".env", limit))).toBe("denied");
+    expect(await reasonOf(() => bench.files.read("d/.env", limit))).toBe("denied");
+    expect(await reasonOf(() => bench.files.read("env", limit))).toBe("missing");
+  });
+
+  test("links that lead outside are refused", async () => {
+    using bench = new TestBench(backend, { "base/out": { link: "../outside/secret.txt" } });
+    expect(await reasonOf(() => bench.files.read("out", limit))).toBe("outside");
+    expect(bench.text("base/out")).toBe("the outside secret");
+  });
+
+  test("no descriptor is left open", async () => {
+    using bench = new TestBench(backend, {
+      "base/d/a.txt": "text",
+      "base/over": "x".repeat(101),
+      "base/.env": "",
+    });
+    const before = openDescriptors();
+    for (const path of ["d/a.txt", "over", ".env", "d", "nothing"])
+      await reasonOf(() => bench.files.read(path, limit));
+    expect(openDescriptors()).toBe(before);
+  });
+});
+
+describe("a file that changes while it is read", () => {
+  const open = (bench: TestBench, text: string) => {
+    writeFileSync(bench.at("base/f"), text);
+    return openSync(bench.at("base/f"), "r");
+  };
+
+  test("may have grown", () => {
+    using bench = new TestBench(backends[0]!);
+    const descriptor = open(bench, "x".repeat(10));
+    appendFileSync(bench.at("base/f"), "y".repeat(20_000));
+    expect(readAtMost(descriptor, 10, 100_000).toString()).toBe("x".repeat(10) + "y".repeat(20_000));
+    closeSync(descriptor);
+  });
+
+  test("is not read past the limit, however it grows", () => {
+    using bench = new TestBench(backends[0]!);
+    const descriptor = open(bench, "x".repeat(20_000));
+    expect(readAtMost(descriptor, 10, 101)).toHaveLength(101);
+    closeSync(descriptor);
+  });
+
+  test("may have shrunk", () => {
+    using bench = new TestBench(backends[0]!);
+    const descriptor = open(bench, "xyz");
+    expect(readAtMost(descriptor, 1000, 2000).toString()).toBe("xyz");
+    closeSync(descriptor);
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { deadlineIn } from "../deadline.ts";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+describe.each(backends)("%s", (backend) => {
+  const remove = (bench: TestBench, path: string, recursive = false) =>
+    bench.files.remove(path, { recursive }, bench.deadline);
+  const reason = (bench: TestBench, path: string, recursive = false) =>
+    reasonOf(() => remove(bench, path, recursive));
+
+  test("files, links, empty folders and special files are removed", async () => {
+    using bench = new TestBench(backend, {
+      "base/a": "",
+      "base/d": null,
+      "base/e": null,
+      "base/kept": "",
+      "base/l": { link: "kept" },
+      "base/l-folder": { link: "d2" },
+      "base/d2/kept": "",
+    });
+    Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
+    for (const path of ["a", "d", "e/", "l", "l-folder", "fifo"])
+      expect([path, await remove(bench, path)]).toEqual([path, true]);
+    expect(bench.snapshot("base")).toEqual({ "base/kept": "", "base/d2/": "", "base/d2/kept": "" });
+  });
+
+  test("a link to a folder is removed as a link, recursively too", async () => {
+    using bench = new TestBench(backend, { "base/l": { link: "d" }, "base/d/kept": "" });
+    expect(await remove(bench, "l", true)).toBe(true);
+    expect(bench.snapshot("base")).toEqual({ "base/d/": "", "base/d/kept": "" });
+  });
+
+  test("what is missing is no error", async () => {
+    using bench = new TestBench(backend, { "base/a": "" });
+    for (const path of ["nothing", "nothing/x", "a/x", "a/", "x\\y"])
+      expect(await remove(bench, path, true)).toBe(false);
+  });
+
+  test("a refusal leaves everything", async () => {
+    using bench = new TestBench(backend, {
+      "base/d/kept": "",
+      "base/.env": "",
+      "base/project/deep/secrets/key": "",
+      "base/project/a": "",
+      "base/out": { link: "../outside" },
+      "base/out-file": { link: "../outside/secret.txt" },
+      "base/dangling": { link: "nothing" },
+      "base/to-denied": { link: ".env" },
+    });
+    const before = bench.snapshot();
+    const expected: [string, boolean, string][] = [
+      ["d", false, "not-empty"],
+      [".", true, "bad-input"],
+      ["d/..", true, "bad-input"],
+      ["..", true, "outside"],
+      [".env", false, "denied"],
+      ["no/.env", false, "denied"],
+      ["to-denied", false, "denied"],
+      ["project", true, "denied"],
+      ["project/deep/secrets", true, "denied"],
+      ["out", true, "outside"],
+      ["out/secret.txt", false, "outside"],
+      ["out-file", false, "outside"],
+      ["dangling", false, "outside"],
+    ];
+    for (const [path, recursive, why] of expected) {
+      expect([path, await reason(bench, path, recursive)]).toEqual([path, why]);
+    }
+    expect(bench.snapshot()).toEqual(before);
+  });
+
+  test("a tree is removed with everything in it, and nothing that its links lead to", async () => {
+    using bench = new TestBench(backend, {
+      "base/tree/a/b/c": "",
+      "base/tree/out": { link: "../../outside" },
+      "base/tree/a/out-file": { link: "../../../outside/secret.txt" },
+      "base/tree/a/kept": { link: "../../kept" },
+      "base/kept": "",
+      [`base/tree/${temporaryName()}`]: "",
+    });
+    Bun.spawnSync(["mkfifo", bench.at("base/tree/fifo")]);
+    expect(await remove(bench, "tree", true)).toBe(true);
+    expect(bench.snapshot()).toEqual({
+      "base/": "",
+      "base/kept": "",
+      "outside/": "",
+      "outside/secret.txt": "the outside secret",
+    });
+  });
+
+  test("a folder that only holds what a killed process left is empty", async () => {
+    using bench = new TestBench(backend, { "base/d": null, "base/busy": null });
+    const alive = temporaryName();
+    const dead = alive.replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
+    bench.plant({ [`base/d/${dead}`]: "", [`base/busy/${alive}`]: "" });
+    expect(await remove(bench, "d")).toBe(true);
+    expect(await reason(bench, "busy")).toBe("not-empty");
+  });
+
+  test("names that are not UTF-8 are removed", async () => {
+    using bench = new TestBench(backend, { "base/d": null });
+    writeFileSync(Buffer.concat([Buffer.from(`${bench.at("base/d")}/`), Buffer.from([0xff])]), "");
+    expect(await remove(bench, "d", true)).toBe(true);
+  });
+
+  test("a tree of 300 levels is refused whole, and no deeper than the system is asked to go", async () => {
+    using bench = new TestBench(backend, { "base/deep/a": "" });
+    const deepest = Array.from({ length: 300 }, () => "d").join("/");
+    mkdirSync(bench.at(`base/deep/${deepest}`), { recursive: true });
+    const before = openDescriptors();
+    expect(await reason(bench, "deep", true)).toBe("io");
+    expect(bench.text("base/deep/a")).toBe("");
+    expect(openDescriptors()).toBe(before);
+  });
+
+  test("a removal ends when its time is up", async () => {
+    using bench = new TestBench(backend);
+    for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
+    const late = deadlineIn(0);
+    let checks = 0;
+    const slow = { ...late, check: () => (++checks > 2 ? late.check() : undefined) };
+    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, slow))).toBe("timeout");
+    expect(Object.keys(bench.snapshot("base"))).toHaveLength(601);
+  });
+
+  test("what others remove meanwhile is no error", async () => {
+    using bench = new TestBench(backend, { "base/d/z/a": "" });
+    for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
+    let checks = 0;
+    const removing = {
+      ...bench.deadline,
+      check: () => {
+        if (++checks === 5)
+          for (const path of ["599", "z"]) rmSync(bench.at(`base/d/${path}`), { recursive: true });
+      },
+    };
+    expect(await bench.files.remove("d", { recursive: true }, removing)).toBe(true);
+    expect(bench.snapshot("base")).toEqual({});
+  });
+
+  test("what is denied and appears during a removal stays", async () => {
+    using bench = new TestBench(backend, { "base/d/z/a": "" });
+    for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
+    let checks = 0;
+    const planting = {
+      ...bench.deadline,
+      check: () => {
+        if (++checks === 5) bench.plant({ "base/d/z/.env": "password" });
+      },
+    };
+    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, planting))).toBe("denied");
+    expect(bench.text("base/d/z/.env")).toBe("password");
+  });
+
+  test("no descriptor is left open", async () => {
+    using bench = new TestBench(backend, { "base/a/b/c": "", "base/x/.env": "", "base/d/e": "" });
+    const before = openDescriptors();
+    for (const path of ["a", "x", "d", "nothing", "."]) await reason(bench, path, path !== "d");
+    expect(openDescriptors()).toBe(before);
+  });
+});
+
+test("a folder whose name is not UTF-8 is removed by its bytes, where folders are held by descriptors", async () => {
+  for (const backend of backends.filter((name) => name !== "current-directory")) {
+    using bench = new TestBench(backend, { "base/d": null });
+    mkdirSync(Buffer.concat([Buffer.from(`${bench.at("base/d")}/`), Buffer.from([0xff])]));
+    expect(await bench.files.remove("d", { recursive: true }, bench.deadline)).toBe(true);
+  }
+});

@@ -1,0 +1,138 @@
+import { rmdirSync, unlinkSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import type { Deadline } from "../deadline.ts";
+import { Refusal, refuse } from "../errors.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, Jail, Name, Place } from "../jail/folder.ts";
+import { readEntries } from "./entries.ts";
+import type { Workbench } from "./files.ts";
+import { sweepFolder } from "./sweep.ts";
+import { inTurn } from "./turn.ts";
+
+interface Removal {
+  readonly path: string;
+  readonly recursive: boolean;
+}
+
+/** See `Files.remove`. */
+export async function removePath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<boolean> {
+  const { path } = removal;
+  try {
+    await inTurn(bench, { path, lastLink: "stay" }, deadline, (place) =>
+      removeAt(bench, removal, { place, deadline }),
+    );
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+/** See `Files.unlink`. */
+export function unlinkPath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<void> {
+  return inTurn(bench, { path: removal.path, lastLink: "bare" }, deadline, (place) =>
+    removeAt(bench, removal, { place, deadline }),
+  );
+}
+
+async function removeAt(
+  { jail }: Workbench,
+  { path, recursive }: Removal,
+  { place, deadline }: { place: Place; deadline: Deadline },
+): Promise<void> {
+  const { folder, name } = place;
+  if (name === ".") throw refuse.baseIsKept();
+  if (!place.stats!.isDirectory()) return folder.enter((at) => unlinkSync(at(name)));
+  if (!recursive) return removeEmpty(folder, name);
+  using inside = folder.child(name);
+  const errand: Errand = { jail, path, deadline, entries: 0 };
+  await requireNothingDenied(errand, inside, 1);
+  await removeInside(errand, inside);
+  unlessGone(() => folder.enter((at) => rmdirSync(at(name))));
+}
+
+/** A folder that holds nothing but what a killed process left looks empty to a caller, and so it is removed. */
+function removeEmpty(folder: Folder, name: string): void {
+  try {
+    folder.enter((at) => rmdirSync(at(name)));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOTEMPTY") throw error;
+    using inside = folder.child(name);
+    sweepFolder(inside, readEntries(inside));
+    inside.close();
+    folder.enter((at) => rmdirSync(at(name)));
+  }
+}
+
+/** One call that goes through a tree. */
+export interface Errand {
+  readonly jail: Jail;
+  readonly path: string;
+  readonly deadline: Deadline;
+  /** Entries met so far. */
+  entries: number;
+}
+
+/** Each level holds a descriptor. */
+const maxDepth = 256;
+
+/** Throws when anything in the folder, however deep, is denied. Nothing is removed before this has looked at all. */
+export async function requireNothingDenied(errand: Errand, folder: Folder, depth: number): Promise<void> {
+  if (depth > maxDepth) throw refuse.tooDeep(errand.path, maxDepth);
+  for (const { name, raw, kind } of unlessGone(() => readEntries(folder)) ?? []) {
+    await breathe(errand);
+    requireAllowed(errand, folder, name);
+    if (kind !== "dir") continue;
+    using child = enterUnlessGone(errand, folder, raw);
+    if (child !== undefined) await requireNothingDenied(errand, child, depth + 1);
+  }
+}
+
+/** Removes everything in the folder. A link is removed as a link. */
+async function removeInside(errand: Errand, folder: Folder): Promise<void> {
+  for (const { name, raw, kind } of unlessGone(() => readEntries(folder)) ?? []) {
+    await breathe(errand);
+    // Again: it may have been put there since.
+    requireAllowed(errand, folder, name);
+    if (kind === "dir") {
+      using child = enterUnlessGone(errand, folder, raw);
+      if (child !== undefined) await removeInside(errand, child);
+    }
+    unlessGone(() => folder.enter((at) => (kind === "dir" ? rmdirSync(at(raw)) : unlinkSync(at(raw)))));
+  }
+}
+
+/** What someone else removes meanwhile is no reason to stop. */
+function unlessGone<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A pseudo file system that is mounted inside is as good as denied: nothing around it may be removed either. */
+function enterUnlessGone({ path }: Errand, folder: Folder, name: Name): Folder | undefined {
+  try {
+    return unlessGone(() => folder.child(name));
+  } catch (error) {
+    throw errnoOf(error) === "ENODEV" ? refuse.absent(path, "denied") : error;
+  }
+}
+
+const isAbsent = (error: unknown): boolean => error instanceof Refusal && error.reason === "missing";
+
+/** Temporary files are in nobody's way: they go with their folder. */
+export function requireAllowed({ jail, path }: Errand, folder: Folder, name: string): void {
+  if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
+}
+
+const entriesPerBreath = 256;
+
+/** Lets other calls run now and then, and ends the removal when its time is up. */
+export async function breathe(errand: Errand): Promise<void> {
+  if (++errand.entries % entriesPerBreath !== 0) return;
+  await setImmediate();
+  errand.deadline.check();
+}

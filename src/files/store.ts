@@ -1,0 +1,57 @@
+import { renameSync } from "node:fs";
+import type { Deadline } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import { refusalOf } from "../jail/errno.ts";
+import type { Place } from "../jail/folder.ts";
+import type { Workbench } from "./files.ts";
+import { NewFolders } from "./new-folders.ts";
+import { writeAndPublish } from "./write.ts";
+
+export interface StoreOptions {
+  /** The permission bits of the file, exactly; undefined for those that it has, 0644 for a new one. */
+  readonly mode: number | undefined;
+  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  readonly parents: boolean;
+}
+
+interface Storing extends StoreOptions {
+  readonly path: string;
+  /** Its errors are thrown on. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * See `Files.store`. It takes no turn: who sends slowly must not hold up others, and the name changes hands in one step
+ * that no edit overlooks.
+ */
+export async function storeFile(
+  { jail, config }: Workbench,
+  { path, content, mode, parents }: Storing,
+  deadline: Deadline,
+): Promise<void> {
+  try {
+    using place = jail.admit(path, { mayBeMissing: true, parents });
+    const kept = requireReplaceable(place);
+    using folders = new NewFolders(place);
+    const draft = { folder: folders.make(), content, mode: mode ?? kept?.mode ?? 0o644, fsync: config.fsync };
+    await writeAndPublish({ ...draft, ...(kept && { owner: kept }) }, deadline, (at, temporary) =>
+      renameSync(at(temporary), at(place.name)),
+    );
+    folders.keep();
+    if (config.fsync) await folders.flush();
+  } catch (error) {
+    throw refusalOf(error, path);
+  }
+}
+
+/** What is kept of the file at `place`, if there is one. Throws io for what is not a regular file. */
+function requireReplaceable(place: Place): { uid: number; gid: number; mode: number } | undefined {
+  const { stats, asked } = place;
+  if (stats === undefined) return undefined;
+  if (!stats.isFile())
+    throw refuse.io(
+      asked,
+      stats.isDirectory() ? "it is a folder (EISDIR)" : "it is not a regular file (EINVAL)",
+    );
+  return { uid: stats.uid, gid: stats.gid, mode: stats.mode & 0o777 };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { readEntries } from "./entries.ts";
+import { sweepFolder } from "./sweep.ts";
+import { TestBench } from "./workbench.ts";
+
+/** As the process left it that had our number before us. */
+const leftBehind = () => temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
+
+/** As a process in a container that we cannot see into would name it. */
+const elsewhere = () => temporaryName().replace(/^(\.coder-tmp-)[0-9a-f]{8}/, "$100000000");
+
+describe.each(backends)("%s", (backend) => {
+  test("what killed processes left is removed, in every folder, and nothing else", async () => {
+    const kept = [temporaryName(), elsewhere(), ".coder-tmp-notes", `x${leftBehind()}`];
+    using bench = new TestBench(backend, {
+      [`base/${leftBehind()}`]: "",
+      [`base/a/b/${leftBehind()}`]: "",
+      [`base/a/${leftBehind()}/file`]: "a folder is never one of ours",
+      [`base/secrets/${leftBehind()}/x`]: "",
+      ...Object.fromEntries(kept.map((name) => [`base/a/${name}`, ""])),
+      "base/out": { link: "../outside" },
+      [`outside/${leftBehind()}`]: "not ours to remove",
+    });
+    const before = openDescriptors();
+    const outside = bench.snapshot("outside");
+    expect(await bench.files.sweep()).toBe(2);
+    for (const name of kept) expect(bench.text(`base/a/${name}`)).toBe("");
+    expect(bench.snapshot("outside")).toEqual(outside);
+    expect(await bench.files.sweep()).toBe(0);
+    expect(openDescriptors()).toBe(before);
+  });
+
+  test("what nobody can be asked about goes when it is older than any call", () => {
+    using bench = new TestBench(backend, { [`base/${elsewhere()}`]: "" });
+    using folder = bench.jailed.admitFolder(".");
+    const entries = readEntries(folder);
+    expect(sweepFolder(folder, entries, Date.now() + 9 * 60_000)).toBe(0);
+    expect(sweepFolder(folder, entries, Date.now() + 11 * 60_000)).toBe(1);
+    expect(bench.snapshot("base")).toEqual({});
+  });
+
+  test("a link with the name of a temporary file is left", async () => {
+    using bench = new TestBench(backend, { [`base/${leftBehind()}`]: { link: "../outside/secret.txt" } });
+    expect(await bench.files.sweep()).toBe(0);
+  });
+});

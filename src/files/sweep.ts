@@ -1,0 +1,81 @@
+/** Removes the temporary files of processes that were killed between writing a file and giving it its name. */
+import { lstatSync, unlinkSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { Refusal } from "../errors.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { isGone, makerOf } from "../jail/temporary.ts";
+import { readEntries } from "./entries.ts";
+import type { Entry } from "./files.ts";
+
+/**
+ * A call is over within seconds, so a file as old as this is nobody's, even when its maker may run in another container
+ * or on another host, where it cannot be asked for.
+ */
+const oldestInUseMilliseconds = 10 * 60_000;
+
+/** Removes those of `entries` that are temporary files and in use no more; answers how many. Never throws. */
+export function sweepFolder(folder: Folder, entries: readonly Entry[], now = Date.now()): number {
+  return entries.filter((entry) => isLeftOver(folder, entry, now) && isRemoved(folder, entry)).length;
+}
+
+function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean {
+  const maker = makerOf(name);
+  if (maker === undefined) return false;
+  try {
+    const stats = folder.enter((at) => lstatSync(at(raw)));
+    return stats.isFile() && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
+  } catch {
+    return false;
+  }
+}
+
+function isRemoved(folder: Folder, { raw }: Entry): boolean {
+  try {
+    folder.enter((at) => unlinkSync(at(raw)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const maxDepth = 256;
+
+/** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
+export async function sweepTree(jail: Jail): Promise<number> {
+  using base = jail.admitFolder(".");
+  return await sweepBelow(jail, base, 1);
+}
+
+async function sweepBelow(jail: Jail, folder: Folder, depth: number): Promise<number> {
+  // One folder at a time, so that calls are served in between.
+  await setImmediate();
+  const entries = readEntriesOrNone(folder);
+  let swept = sweepFolder(folder, entries);
+  for (const { name, raw, kind } of entries) {
+    if (kind !== "dir" || depth === maxDepth || jail.deniesIn(folder, name)) continue;
+    const child = childOrNone(folder, raw);
+    if (child === undefined) continue;
+    using held = child;
+    swept += await sweepBelow(jail, held, depth + 1);
+  }
+  return swept;
+}
+
+function readEntriesOrNone(folder: Folder): Entry[] {
+  try {
+    return readEntries(folder);
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
+}
+
+function childOrNone(folder: Folder, name: Entry["raw"]): Folder | undefined {
+  try {
+    return folder.child(name);
+  } catch (error) {
+    if (errnoOf(error) !== undefined) return undefined;
+    throw error;
+  }
+}

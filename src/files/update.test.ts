@@ -1,0 +1,173 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { refuse } from "../errors.ts";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+const isRoot = process.geteuid?.() === 0;
+
+describe.each(backends)("%s", (backend) => {
+  const update = (bench: TestBench, path: string, change: (before: string) => string | Promise<string>) =>
+    bench.files.update(path, async (before) => Buffer.from(await change(before.toString())), bench.deadline);
+  const reason = (
+    bench: TestBench,
+    path: string,
+    change: (before: string) => string | Promise<string> = () => "new",
+  ) => reasonOf(() => update(bench, path, change));
+
+  test("the new content takes the place of the old", async () => {
+    using bench = new TestBench(backend, { "base/d/a": "old" });
+    const { before, after } = await update(bench, "d/a", (text) => `${text} and new`);
+    expect([before.toString(), after.toString(), bench.text("base/d/a")]).toEqual([
+      "old",
+      "old and new",
+      "old and new",
+    ]);
+    expect(readdirSync(bench.at("base/d"))).toEqual(["a"]);
+  });
+
+  test("mode and owner stay; set-id bits and the other names of the file do not", async () => {
+    using bench = new TestBench(backend, {
+      "base/a": "old",
+      "base/hard": { sameAs: "base/a" },
+      "base/l": { link: "a" },
+    });
+    if (isRoot) chownSync(bench.at("base/a"), 12345, 54321);
+    chmodSync(bench.at("base/a"), 0o6751);
+    await update(bench, "l", () => "new");
+    expect(bench.mode("base/a")).toBe(0o751);
+    if (isRoot) expect(lstatSync(bench.at("base/a"))).toMatchObject({ uid: 12345, gid: 54321 });
+    expect(bench.snapshot("base")).toEqual({ "base/a": "new", "base/hard": "old", "base/l": "-> a" });
+  });
+
+  test("nothing is written when nothing changes", async () => {
+    using bench = new TestBench(backend, { "base/a": "old" });
+    const { ino, ctimeMs } = lstatSync(bench.at("base/a"));
+    const { before, after } = await update(bench, "a", (text) => text);
+    expect(after).toBe(before);
+    expect(lstatSync(bench.at("base/a"))).toMatchObject({ ino, ctimeMs });
+  });
+
+  test("what cannot be updated is left as it is", async () => {
+    using bench = new TestBench(backend, {
+      "base/a": "old",
+      "base/read-only": "old",
+      "base/large": "x".repeat(1001),
+      "base/.env": "password",
+      "base/d": null,
+      "base/out": { link: "../outside/secret.txt" },
+      "base/dangling": { link: "nothing" },
+    });
+    chmodSync(bench.at("base/read-only"), 0o444);
+    const before = bench.snapshot();
+    const expected = {
+      "read-only": "permission",
+      large: "too-large",
+      ".env": "denied",
+      d: "wrong-kind",
+      ".": "wrong-kind",
+      "a/": "missing",
+      nothing: "missing",
+      out: "outside",
+      dangling: "outside",
+    };
+    for (const [path, why] of Object.entries(expected))
+      expect([path, await reason(bench, path)]).toEqual([path, why]);
+    expect(await reason(bench, "a", () => "x".repeat(1001))).toBe("too-large");
+    const refusing = () => {
+      throw refuse.emptyPattern();
+    };
+    expect(await reason(bench, "a", refusing)).toBe("bad-input");
+    expect(bench.snapshot()).toEqual(before);
+  });
+
+  test("the largest file may be updated", async () => {
+    using bench = new TestBench(backend, { "base/a": "x".repeat(1000) });
+    await update(bench, "a", () => "y".repeat(1000));
+    expect(bench.text("base/a")).toBe("y".repeat(1000));
+  });
+
+  describe("a file that others change meanwhile", () => {
+    test("is read again, once", async () => {
+      using bench = new TestBench(backend, { "base/a": "1" });
+      const seen: string[] = [];
+      await update(bench, "a", (text) => {
+        if (seen.push(text) === 1) appendFileSync(bench.at("base/a"), "2");
+        return `${text}+`;
+      });
+      expect(seen).toEqual(["1", "12"]);
+      expect(bench.text("base/a")).toBe("12+");
+    });
+
+    test("is left to them when they do it again", async () => {
+      using bench = new TestBench(backend, { "base/a": "" });
+      const change = (text: string) => {
+        appendFileSync(bench.at("base/a"), "x");
+        return `${text}+`;
+      };
+      expect(await reason(bench, "a", change)).toBe("io");
+      expect(bench.snapshot("base")).toEqual({ "base/a": "xx" });
+    });
+
+    test("is noticed when size and time were made to look the same", async () => {
+      using bench = new TestBench(backend, { "base/a": "1" });
+      utimesSync(bench.at("base/a"), 1000, 1000);
+      const seen: string[] = [];
+      await update(bench, "a", (text) => {
+        if (seen.push(text) === 1) {
+          writeFileSync(bench.at("base/a"), "2");
+          utimesSync(bench.at("base/a"), 1000, 1000);
+        }
+        return `${text}+`;
+      });
+      expect(bench.text("base/a")).toBe("2+");
+    });
+
+    test("is not made anew when it was removed", async () => {
+      using bench = new TestBench(backend, { "base/a": "1" });
+      const removing = () => {
+        rmSync(bench.at("base/a"), { force: true });
+        return "new";
+      };
+      expect(await reason(bench, "a", removing)).toBe("missing");
+      expect(bench.snapshot("base")).toEqual({});
+    });
+
+    test("is not followed when it became a link", async () => {
+      using bench = new TestBench(backend, { "base/a": "1" });
+      const swapping = () => {
+        rmSync(bench.at("base/a"), { force: true });
+        bench.plant({ "base/a": { link: "../outside/secret.txt" } });
+        return "new";
+      };
+      expect(await reason(bench, "a", swapping)).toBe("outside");
+      expect(bench.text("outside/secret.txt")).toBe("the outside secret");
+    });
+  });
+
+  test("two thousand calls on one file, by several names, are all applied", async () => {
+    using bench = new TestBench(backend, { "base/d/n": "0", "base/l": { link: "d/n" } });
+    const names = ["d/n", "l", "./d//n", "d/../d/n"];
+    const increment = (text: string) => Promise.resolve(String(Number(text) + 1));
+    await Promise.all(Array.from({ length: 2000 }, (_, i) => update(bench, names[i % 4]!, increment)));
+    expect(bench.text("base/d/n")).toBe("2000");
+  }, 60_000);
+
+  test("with flushing the answer is the same, and no descriptor is left open", async () => {
+    using bench = new TestBench(backend, { "base/a": "old", "base/d": null }, { fsync: true });
+    const before = openDescriptors();
+    for (const path of ["a", "d", "nothing"]) await reason(bench, path);
+    expect(await reason(bench, "a", () => Promise.reject(refuse.unexpected()))).toBe("io");
+    expect(openDescriptors()).toBe(before);
+    expect(bench.text("base/a")).toBe("new");
+  });
+});

@@ -1,0 +1,128 @@
+/** The verbs that `shell::fs` adds, on every backend. */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, lstatSync } from "node:fs";
+import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { reasonOf, TestBench } from "./workbench.ts";
+
+async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+async function* failing(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("half");
+  throw new Error("the sender died");
+}
+
+describe.each(backends)("%s", (backend) => {
+  const usual = { mode: undefined, parents: false };
+
+  test("a file is stored in pieces, and what is there is replaced in one step", async () => {
+    using bench = new TestBench(backend, { "base/f": "old", "base/l": { link: "f" } });
+    chmodSync(bench.at("base/f"), 0o600);
+    await bench.files.store("l", pieces("ne", "", "w"), usual, bench.deadline);
+    await bench.files.store("a/b", pieces(), { mode: 0o640, parents: true }, bench.deadline);
+    expect(bench.snapshot("base")).toEqual({
+      "base/f": "new",
+      "base/l": "-> f",
+      "base/a/": "",
+      "base/a/b": "",
+    });
+    expect([bench.mode("base/f"), bench.mode("base/a/b")]).toEqual([0o600, 0o640]);
+  });
+
+  test("of a file that is not sent to its end nothing is left", async () => {
+    using bench = new TestBench(backend, { "base/f": "old" });
+    const before = openDescriptors();
+    await expect(
+      bench.files.store("a/b", failing(), { ...usual, parents: true }, bench.deadline),
+    ).rejects.toThrow("died");
+    await expect(bench.files.store("f", failing(), usual, bench.deadline)).rejects.toThrow("died");
+    expect(await reasonOf(() => bench.files.store("no/f", pieces(), usual, bench.deadline))).toBe("missing");
+    expect(bench.snapshot("base")).toEqual({ "base/f": "old" });
+    expect(openDescriptors()).toBe(before);
+  });
+
+  test("a file is renamed, also into another folder, and never onto another unasked", async () => {
+    using bench = new TestBench(backend, { "base/a": "a", "base/b": "b", "base/d/c": "c" });
+    const rename = (from: string, to: string, overwrite = false) =>
+      reasonOf(() => bench.files.rename({ from, to, overwrite }, bench.deadline));
+    expect(await rename("a", "b")).toBe("exists");
+    expect(await rename("a", "x")).toBe("done");
+    expect(await rename("x", "d/y")).toBe("done");
+    expect(await rename("d/y", "b", true)).toBe("done");
+    expect(await rename("none", "z")).toBe("missing");
+    expect(await rename("b", "none/z")).toBe("missing");
+    expect(await rename("b", "d", true)).toBe("io");
+    expect(await rename("d", "b", true)).toBe("io");
+    expect(await rename(".", "z")).toBe("outside");
+    expect(bench.snapshot("base")).toEqual({ "base/b": "a", "base/d/": "", "base/d/c": "c" });
+  });
+
+  test("a folder is renamed with what is in it, unless something in it is denied", async () => {
+    using bench = new TestBench(backend, { "base/d/c": "c", "base/e/.env": "x" });
+    const rename = (from: string, to: string) =>
+      reasonOf(() => bench.files.rename({ from, to, overwrite: false }, bench.deadline));
+    expect(await rename("d", "n")).toBe("done");
+    expect(await rename("e", "m")).toBe("denied");
+    expect(await rename("n", "n/inner")).toBe("io");
+    expect(bench.snapshot("base")).toEqual({
+      "base/n/": "",
+      "base/n/c": "c",
+      "base/e/": "",
+      "base/e/.env": "x",
+    });
+  });
+
+  test("a link is renamed as a link", async () => {
+    using bench = new TestBench(backend, { "base/f": "x", "base/l": { link: "f" } });
+    await bench.files.rename({ from: "l", to: "m", overwrite: false }, bench.deadline);
+    expect(bench.snapshot("base")).toEqual({ "base/f": "x", "base/m": "-> f" });
+  });
+
+  test("modes are changed of what is meant and of nothing else", async () => {
+    using bench = new TestBench(backend, {
+      "base/d/e/f": "x",
+      "base/d/l": { link: "../o" },
+      "base/o": "x",
+      "base/l": { link: "o" },
+    });
+    const change = (path: string, mode: number, recursive = false) =>
+      bench.files.changeMode(path, { mode, uid: undefined, gid: undefined, recursive }, bench.deadline);
+    const before = bench.mode("base/o");
+    expect(await change("d", 0o711, true)).toBe(3);
+    expect(["d", "d/e", "d/e/f"].map((path) => bench.mode(`base/${path}`))).toEqual([0o711, 0o711, 0o711]);
+    expect(bench.mode("base/o")).toBe(before);
+    expect(await change("l", 0o1640)).toBe(1);
+    expect(bench.mode("base/o")).toBe(0o1640);
+    expect(await reasonOf(() => change("l", 0o600, true))).toBe("wrong-kind");
+    expect(await reasonOf(() => change(".", 0o600))).toBe("outside");
+  });
+
+  test("a folder is made with its exact mode, or is there already", async () => {
+    using bench = new TestBench(backend, { "base/f": "x" });
+    const make = (path: string, parents: boolean) => bench.files.makeFolder(path, { mode: 0o1777, parents });
+    expect([make("a/b", true), make("a/b", true), make("c", false)]).toEqual([true, false, true]);
+    expect([bench.mode("base/a/b"), bench.mode("base/c")]).toEqual([0o1777, 0o1777]);
+    expect(await reasonOf(() => make("c", false))).toBe("exists");
+    expect(await reasonOf(() => make("f", true))).toBe("exists");
+    expect(await reasonOf(() => make("no/d", false))).toBe("missing");
+  });
+
+  test("a file is read piece by piece, as it was when it was opened", async () => {
+    using bench = new TestBench(backend, { "base/f": "x".repeat(100_000), "base/d/a": "" });
+    const opened = bench.files.open("f", undefined);
+    let bytes = 0;
+    for await (const piece of opened.pieces()) bytes += piece.length;
+    opened.close();
+    expect([bytes, opened.stats.size]).toEqual([100_000, 100_000]);
+    expect(await reasonOf(() => bench.files.open("f", { key: "k", bytes: 99_999 }))).toBe("too-large");
+    expect(await reasonOf(() => bench.files.open("d", undefined))).toBe("wrong-kind");
+  });
+
+  test("a link that leads out is removed, and what is not there is told", async () => {
+    using bench = new TestBench(backend, { "base/l": { link: "<root>/outside/secret.txt" } });
+    const unlink = () => reasonOf(() => bench.files.unlink("l", { recursive: false }, bench.deadline));
+    expect([await unlink(), await unlink()]).toEqual(["done", "missing"]);
+    expect(lstatSync(bench.at("outside/secret.txt")).isFile()).toBe(true);
+  });
+});

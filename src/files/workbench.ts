@@ -1,0 +1,51 @@
+/** Files over a sandbox, for tests. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type Deadline, deadlineIn } from "../deadline.ts";
+import { type Reason, Refusal } from "../errors.ts";
+import type { BackendName, Jail } from "../jail/folder.ts";
+import { type Plan, Sandbox } from "../jail/sandbox.ts";
+import { type Files, type FilesConfig, openFiles } from "./files.ts";
+
+export class TestBench extends Sandbox {
+  readonly jailed: Jail;
+  readonly files: Files;
+  readonly deadline: Deadline = deadlineIn(60_000);
+
+  constructor(backend: BackendName, plan: Plan = {}, config: Partial<FilesConfig> = {}) {
+    super(plan);
+    this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
+    this.files = openFiles({ jail: this.jailed, config: { max_write_bytes: 1000, fsync: false, ...config } });
+  }
+
+  text(path: string): string {
+    return readFileSync(this.at(path), "utf8");
+  }
+
+  mode(path: string): number {
+    return lstatSync(this.at(path)).mode & 0o7777;
+  }
+
+  /** Everything below a folder: names with their text, link target or kind. */
+  snapshot(path = ""): Record<string, string> {
+    const found: Record<string, string> = {};
+    for (const dirent of readdirSync(this.at(path), { withFileTypes: true })) {
+      const inner = join(path, dirent.name);
+      if (dirent.isDirectory()) Object.assign(found, { [`${inner}/`]: "" }, this.snapshot(inner));
+      else if (dirent.isSymbolicLink()) found[inner] = `-> ${readlinkSync(this.at(inner))}`;
+      else found[inner] = dirent.isFile() ? this.text(inner) : "special";
+    }
+    return found;
+  }
+}
+
+/** The reason for which `act` is refused; what is no refusal is thrown on. */
+export async function reasonOf(act: () => unknown): Promise<Reason | "done"> {
+  try {
+    await act();
+    return "done";
+  } catch (error) {
+    if (error instanceof Refusal) return error.reason;
+    throw error;
+  }
+}

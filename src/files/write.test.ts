@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { backends } from "../jail/sandbox.ts";
+import { TestBench } from "./workbench.ts";
+import { type Draft, writeAndPublish } from "./write.ts";
+
+describe.each(backends)("%s", (backend) => {
+  const draftIn = (bench: TestBench): Draft => ({
+    folder: bench.jailed.admitFolder("."),
+    content: Buffer.from("new"),
+    mode: 0o600,
+    fsync: false,
+  });
+
+  test("until it is published only a hidden file is there, and after a failure nothing", async () => {
+    using bench = new TestBench(backend);
+    const failing = writeAndPublish(draftIn(bench), bench.deadline, (_, temporary) => {
+      expect(readdirSync(bench.base)).toEqual([temporary]);
+      expect(bench.jailed.isTemporary(temporary)).toBe(true);
+      throw new Error("not now");
+    });
+    expect(failing).rejects.toThrow("not now");
+    await failing.catch(() => {});
+    expect(readdirSync(bench.base)).toEqual([]);
+  });
+
+  test("a temporary file that someone replaced is not published", async () => {
+    using bench = new TestBench(backend, {}, { fsync: true });
+    const draft = { ...draftIn(bench), fsync: true };
+    let published = false;
+    const writing = writeAndPublish(draft, bench.deadline, () => {
+      published = true;
+    });
+    // The flush runs in the background, and the file lies there meanwhile.
+    const [temporary] = readdirSync(bench.base);
+    rmSync(bench.at(`base/${temporary}`));
+    writeFileSync(bench.at(`base/${temporary}`), "planted");
+    expect(writing).rejects.toThrow("ESTALE");
+    await writing.catch(() => {});
+    expect(published).toBe(false);
+  });
+
+  test("a folder that was moved away during the write is not missed for another", async () => {
+    using bench = new TestBench(backend, { "base/d": null });
+    const draft = { ...draftIn(bench), folder: bench.jailed.admitFolder("d"), fsync: true };
+    const writing = writeAndPublish(draft, bench.deadline, (at, temporary) =>
+      renameSync(at(temporary), at("a")),
+    );
+    renameSync(bench.at("base/d"), bench.at("base/moved"));
+    bench.plant({ "base/d": null });
+    const outcome = await writing.then(
+      () => "written",
+      (error) => error.code,
+    );
+    expect(readdirSync(bench.at("base/d"))).toEqual([]);
+    expect(outcome).toBe(backend === "current-directory" ? "ENOENT" : "written");
+    if (outcome === "written") expect(bench.text("base/moved/a")).toBe("new");
+  });
+});

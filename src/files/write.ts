@@ -1,0 +1,138 @@
+/**
+ * The one way bytes get to the disk: into a new file that nobody else has, and from there, whole, to their name. No file
+ * that exists is ever opened for writing, so neither a hard link nor a crash can damage one.
+ */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  futimesSync,
+  lstatSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { promisify } from "node:util";
+import type { Deadline } from "../deadline.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+
+export type At = (name: Name) => JailedPath;
+
+/** A file to be. */
+export interface Draft {
+  readonly folder: Folder;
+  /** Whole, or in pieces that come with time. */
+  readonly content: Buffer | AsyncIterable<Uint8Array>;
+  /** The permission bits it gets, whatever the umask. */
+  readonly mode: number;
+  /** Who shall own it, where this process may give it away; otherwise it is this process's. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
+  /** When it was last used and changed; otherwise now. */
+  readonly times?: { readonly atime: Date; readonly mtime: Date };
+  /** Whether to flush it, and then its folder, to the disk. */
+  readonly fsync: boolean;
+}
+
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Writes the draft to a temporary file in its folder, and calls `publish` inside the folder to give the file its name
+ * (and to throw if it must not). Whatever is thrown, by the deadline too, the temporary file is removed.
+ */
+export async function writeAndPublish(
+  { folder, content, mode, owner, times, fsync }: Draft,
+  deadline: Deadline,
+  publish: (at: At, temporary: string) => void,
+): Promise<void> {
+  const temporary = temporaryName();
+  const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
+  try {
+    if (content instanceof Uint8Array) writeAll(descriptor, content);
+    else for await (const piece of content) writeAll(descriptor, piece);
+    fchmodSync(descriptor, owner === undefined ? mode : giveAway(descriptor, owner, mode));
+    if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);
+    if (fsync) await flush(descriptor);
+    deadline.check();
+    folder.enter((at) => {
+      requireOurs(at(temporary), descriptor);
+      publish(at, temporary);
+    });
+  } catch (error) {
+    discard(folder, temporary);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  if (fsync) await flushFolder(folder);
+}
+
+/**
+ * Flushes the names in a folder to the disk. What cannot be flushed is left to the system: the change is done by now,
+ * and an error would tell the caller otherwise.
+ */
+export async function flushFolder(folder: Folder): Promise<void> {
+  let descriptor: number | undefined;
+  try {
+    descriptor = folder.enter((at) => openSync(at("."), constants.O_RDONLY | constants.O_DIRECTORY));
+    await flush(descriptor);
+  } catch {
+    // A folder one may not list, or a file system without flushing.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+const fsyncInBackground = promisify(fsync);
+
+/** In the background: a flush takes up to tens of milliseconds, which other calls shall not wait. */
+async function flush(descriptor: number): Promise<void> {
+  try {
+    await fsyncInBackground(descriptor);
+  } catch (error) {
+    if (errnoOf(error) !== "EINVAL") throw error; // EINVAL: this file system has no such thing
+  }
+}
+
+function writeAll(descriptor: number, content: Uint8Array): void {
+  for (let written = 0; written < content.length; ) written += writeSync(descriptor, content, written);
+}
+
+/**
+ * Gives the file to its owner as far as the system permits, and returns the mode it shall have. When the group stays
+ * ours, its bits are cut to what all others had: another group than the old one must not gain anything.
+ */
+function giveAway(descriptor: number, { uid, gid }: { uid: number; gid: number }, mode: number): number {
+  const now = fstatSync(descriptor);
+  const isSettled = (now.uid === uid && now.gid === gid) || mayChown(descriptor, uid, gid);
+  if (isSettled || now.gid === gid || mayChown(descriptor, now.uid, gid)) return mode;
+  return mode & (0o707 | ((mode & 0o007) << 3));
+}
+
+function mayChown(descriptor: number, uid: number, gid: number): boolean {
+  try {
+    fchownSync(descriptor, uid, gid);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws when someone has taken the temporary file away, or put another in its place. */
+function requireOurs(temporary: JailedPath, descriptor: number): void {
+  const there = lstatSync(temporary, { bigint: true, throwIfNoEntry: false });
+  const ours = fstatSync(descriptor, { bigint: true });
+  if (there?.ino !== ours.ino || there.dev !== ours.dev) throw errnoError("ESTALE");
+}
+
+function discard(folder: Folder, temporary: string): void {
+  try {
+    folder.enter((at) => unlinkSync(at(temporary)));
+  } catch {
+    // Gone already, or out of reach; then the sweep finds it.
+  }
+}
