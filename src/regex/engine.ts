@@ -1,0 +1,184 @@
+/**
+ * The regular expressions of callers: Rust's dialect, in linear time (specification of coder, section 7).
+ *
+ * Linear is not short: ten mebibytes against a pattern of a million states take minutes. What a caller's pattern does
+ * to a body of unbounded size therefore runs in a thread that is ended at the deadline.
+ */
+import { readFileSync } from "node:fs";
+// @ts-expect-error: the package declares the exports of an instance; importing gives the file.
+import asset from "../../node_modules/rregex/lib/rregex.wasm";
+import type { Deadline } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import { Pool, ThreadEnded } from "../threads/pool.ts";
+import { canSpawn } from "../threads/spawn.ts";
+import { EngineFailure, Machine, type Pattern, PatternError, spellOut } from "./machine.ts";
+import { limitMemory } from "./memory-limit.ts";
+import {
+  type Replaced,
+  type ReplaceJob,
+  type ReplaceReply,
+  ResultTooLarge,
+  readReply,
+  replaceMatches,
+} from "./replace.ts";
+import { compileModule, type WasmModule } from "./webassembly.ts";
+
+/** What `replaceAll` puts in the place of every match. */
+export interface Replacement extends Pattern {
+  /** `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` as Rust's crate `regex` expands them; unknown groups are empty. */
+  readonly replacement: string;
+}
+
+export interface LineReplacement extends Replacement {
+  readonly lines: "every" | "first";
+}
+
+export interface ReplacedLines {
+  /** The same Buffer when nothing changed. */
+  readonly body: Buffer;
+  readonly count: number;
+}
+
+/** What a replacement may take. */
+export interface ReplaceLimits {
+  /** The file, as the caller sent it, for error sentences. */
+  readonly path: string;
+  /** Most bytes of the result. */
+  readonly maxBytes: number;
+  readonly deadline: Deadline;
+}
+
+export interface RegexEngine {
+  /** The WebAssembly of the engine, for threads to make instances of. */
+  readonly module: WasmModule;
+  /** Compiles and matches in this thread. */
+  readonly machine: Machine;
+  /**
+   * `body` (valid UTF-8) with every match replaced as Rust's `Regex::replace_all` does; the same Buffer when that
+   * changes nothing. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at the deadline.
+   */
+  replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer>;
+  /**
+   * The same line by line, each with its "\n", for every match or the first in each line; with the number of
+   * replacements.
+   */
+  replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines>;
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
+
+/** Bodies that are worked on at once; further ones wait. */
+const threads = 2;
+
+/** An engine that loads WebAssembly and starts threads only when first used. */
+export function openRegexEngine(): RegexEngine {
+  return new Engine();
+}
+
+class Engine implements RegexEngine {
+  #module: WasmModule | undefined;
+  #machine: Machine | undefined;
+  readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
+    program: "regex",
+    size: threads,
+    depth: 1,
+    data: () => null,
+  });
+  /** For replacements with one limit, which is the only one there is: it is configured. */
+  #replacing: { readonly module: WasmModule; readonly maxBytes: number } | undefined;
+
+  get module(): WasmModule {
+    this.#module ??= compileModule(limitMemory(engineBytes(), pagesOf(searchBytes)));
+    return this.#module;
+  }
+
+  get machine(): Machine {
+    this.#machine ??= new Machine(this.module);
+    return this.#machine;
+  }
+
+  async replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer> {
+    return (await this.#replace(body, replacement, limits)).body;
+  }
+
+  replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines> {
+    return this.#replace(body, replacement, limits);
+  }
+
+  async #replace(
+    body: Buffer,
+    { replacement, lines, ...source }: Replacement & Partial<LineReplacement>,
+    limits: ReplaceLimits,
+  ): Promise<ReplacedLines> {
+    limits.deadline.check();
+    const { maxBytes } = limits;
+    try {
+      const pattern = spellOut(source);
+      const job = {
+        engine: this.#moduleFor(maxBytes),
+        pattern,
+        replacement,
+        body: new Uint8Array(body),
+        maxBytes,
+        ...(lines && { lines }),
+      };
+      const { body: replaced, count } = await this.#run(job, limits.deadline);
+      const bytes = Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length);
+      return { body: bytes.equals(body) ? body : bytes, count };
+    } catch (error) {
+      if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
+      throw refusalOf(error, source.pattern);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  /** In a thread, which is ended at the deadline; here where there are none. */
+  async #run(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
+    if (!canSpawn()) return replaceMatches(job);
+    const { reply, giveUp } = this.#pool.run(job);
+    deadline.signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      return readReply(await reply);
+    } catch (error) {
+      deadline.check();
+      if (error instanceof ThreadEnded) return replaceMatches(job);
+      throw error;
+    } finally {
+      deadline.signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  #moduleFor(maxBytes: number): WasmModule {
+    if (this.#replacing?.maxBytes !== maxBytes) {
+      // The body, and the result while it grows: Rust doubles it, and holds the old one meanwhile.
+      const module = compileModule(limitMemory(engineBytes(), pagesOf(engineBytesAtMost + 5 * maxBytes)));
+      this.#replacing = { module, maxBytes };
+    }
+    return this.#replacing.module;
+  }
+}
+
+/** What is wrong with a caller's pattern, as a refusal. Anything else as it is. */
+export function refusalOf(error: unknown, pattern: string): unknown {
+  if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
+  if (error instanceof EngineFailure) return refuse.hungryPattern(pattern);
+  return error;
+}
+
+const mebibyte = 1024 * 1024;
+/** Memory that the engine may take for a pattern: it refuses one over 10 MiB by itself, and needs more to see that. */
+const engineBytesAtMost = 96 * mebibyte;
+/** Memory of an instance that searches: the engine's own, and a line. */
+const searchBytes = 2 * engineBytesAtMost;
+
+/** Pages are 64 KiB; there are no more than 65,536. */
+const pagesOf = (bytes: number): number => Math.min(Math.ceil(bytes / 65_536), 65_536);
+
+/** Under Bun, also in the executable, the import is a path; in the bundle for Node it is the bytes. */
+function engineBytes(): Uint8Array {
+  const file: unknown = asset;
+  return typeof file === "string" ? readFileSync(file) : (file as Uint8Array);
+}

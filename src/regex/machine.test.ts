@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { renderAsciiLines } from "./ascii-lines.ts";
+import { openRegexEngine } from "./engine.ts";
+import { EngineFailure, Machine, PatternError, type Regex } from "./machine.ts";
+
+const { module } = openRegexEngine();
+
+const findIn = (regex: Regex, text: string) => {
+  const bytes = Buffer.from(text);
+  return regex.find(bytes, 0, bytes.length);
+};
+
+describe("a machine", () => {
+  test("finds the start of the leftmost match, in bytes", () => {
+    const machine = new Machine(module);
+    expect(findIn(machine.compile("o+"), "hé foo")).toBe(5);
+    expect(findIn(machine.compile("x"), "hé foo")).toBe(-1);
+    expect(findIn(machine.compile("$"), "")).toBe(0);
+  });
+
+  test("takes the ends of a slice for the ends of the text", () => {
+    const text = Buffer.from("a foo b");
+    const regex = new Machine(module).compile("^foo$|\\Bo");
+    expect(regex.find(text, 2, 5)).toBe(0);
+    expect(regex.find(text, 3, 4)).toBe(-1);
+    expect(regex.isMatch(text, 0, 7)).toBe(true);
+  });
+
+  test("refuses what Rust refuses, in its words, on one line", () => {
+    const machine = new Machine(module);
+    const messageOf = (pattern: string) => {
+      try {
+        machine.compile(pattern);
+      } catch (error) {
+        if (error instanceof PatternError) return error.message;
+      }
+      return undefined;
+    };
+    expect(messageOf("\\1")).toBe("backreferences are not supported");
+    expect(messageOf("a\n(?x)(")).toBe("unclosed group");
+    expect(messageOf("(?-u)\\xff")).toBe("pattern can match invalid UTF-8");
+  });
+
+  test("keeps working through more patterns than it keeps, used in any order", () => {
+    const machine = new Machine(module);
+    const patterns = Array.from({ length: 50 }, (_, i) => machine.compile(`^n${i}$`));
+    for (const round of [1, 2]) {
+      patterns.forEach((regex, i) => {
+        expect(findIn(regex, `n${i}`)).toBe(0);
+        expect(findIn(regex, `n${i + round}`)).toBe(-1);
+      });
+    }
+  });
+
+  test("goes on after the engine ran out of memory", () => {
+    const machine = new Machine(module);
+    const regex = machine.compile("a");
+    const bomb = Buffer.alloc(16 * 1024 * 1024, "a");
+    expect(() => regex.replaceAll(bomb, "x".repeat(1000))).toThrow(EngineFailure);
+    expect(findIn(regex, "ba")).toBe(1);
+  });
+
+  test("does not grow with the patterns it is given", () => {
+    const machine = new Machine(module);
+    for (let i = 0; i < 12; i++) {
+      expect(() => machine.compile(`\\w{${i + 1000}}`)).toThrow("size limit");
+      machine.compile(`\\w{${i + 80}}`);
+    }
+    expect(machine.instance.bytes).toBeLessThan(128 * 1024 * 1024);
+  });
+});
+
+test.each([
+  ["a(b|cd)*?$", "a.b", "ab"],
+  ["[^x]y", "\ny", "ay"],
+  ["\\w+\\b{end}", "é", "_0"],
+  ["(?i)k\\pL", "k1", "kA"],
+  ["é|b", "e", "b"],
+  ["\\n|c", "\n", "c"],
+  ["(?-u:\\b)a{2,3}", "aba", "aa"],
+])("%s in lines of ASCII", (pattern, other, matching) => {
+  const machine = new Machine(module);
+  const ascii = machine.compile(renderAsciiLines(machine.compile(pattern).syntax()));
+  expect(findIn(ascii, other)).toBe(-1);
+  expect(findIn(ascii, `-\n${matching}\n-`)).toBe(2);
+});

@@ -1,0 +1,32 @@
+/** The part of WebAssembly's JavaScript interface that the engine needs; the types of Node 20 do not declare it. */
+declare const compiled: unique symbol;
+
+/** Compiled WebAssembly. It can be posted to threads. */
+export interface WasmModule {
+  readonly [compiled]: true;
+}
+
+interface Interface {
+  readonly Module: {
+    new (bytes: Uint8Array): WasmModule;
+    imports(module: WasmModule): { readonly name: string }[];
+  };
+  readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
+}
+
+const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Interface };
+
+/** Compiles `bytes`. */
+export function compileModule(bytes: Uint8Array): WasmModule {
+  return new WebAssembly.Module(bytes);
+}
+
+/** The names that `module` imports. */
+export function importNames(module: WasmModule): string[] {
+  return WebAssembly.Module.imports(module).map(({ name }) => name);
+}
+
+/** The exports of a new instance of `module`. */
+export function instantiate(module: WasmModule, imports: object): unknown {
+  return new WebAssembly.Instance(module, imports).exports;
+}

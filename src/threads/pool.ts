@@ -1,0 +1,141 @@
+/**
+ * Threads of one program, started when there is work and kept for more. Work that has to end is ended with its thread;
+ * jobs that only waited behind it go to another.
+ */
+import { type Task, Thread, ThreadEnded } from "./held-thread.ts";
+import type { ThreadProgram } from "./spawn.ts";
+
+export { ThreadEnded };
+
+export interface PoolOptions {
+  readonly program: ThreadProgram;
+  /** Threads that work at once. */
+  readonly size: number;
+  /** Jobs that a thread is given at once, so that it need not wait for the next one. */
+  readonly depth: number;
+  /** What each thread is started with; asked for when one starts. Structured-cloneable. */
+  readonly data: () => unknown;
+}
+
+/** A job under way. */
+export interface Running<Reply> {
+  /** Rejects with `ThreadEnded`. */
+  readonly reply: Promise<Reply>;
+  /** Ends the work, with the thread if one has begun it. The promise settles when it has ended. */
+  giveUp(): void;
+}
+
+/** Milliseconds on one job after which a thread counts as stuck: another may work in its place. */
+const longJob = 500;
+/** Stuck threads that are put up with, for each one that may work. */
+const mostStuck = 3;
+
+export class Pool<Job, Reply> {
+  readonly #options: PoolOptions;
+  readonly #threads = new Set<Thread>();
+  readonly #waiting: Task[] = [];
+  #nextLook: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  run(job: Job): Running<Reply> {
+    const { promise, task } = taskOf<Reply>(job);
+    if (this.#isClosed) task.reject(new ThreadEnded("the pool was closed"));
+    else this.#waiting.push(task);
+    this.#handOut();
+    return { reply: promise, giveUp: () => this.#giveUp(task) };
+  }
+
+  /** Ends the threads. What is under way is rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#nextLook);
+    for (const thread of this.#threads) thread.end();
+    for (const task of this.#waiting.splice(0)) task.reject(new ThreadEnded("the pool was closed"));
+  }
+
+  #handOut(): void {
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      const thread = this.#choose();
+      if (thread === undefined) break;
+      thread.give(this.#waiting.shift() as Task);
+    }
+    this.#endSurplus();
+    if (this.#nextLook === undefined && this.#isBusy()) {
+      this.#nextLook = setTimeout(() => this.#relieve(), longJob);
+      this.#nextLook.unref();
+    }
+  }
+
+  /** An idle thread, else a new one, else the one with the least to do. */
+  #choose(): Thread | undefined {
+    const { size, depth } = this.#options;
+    const working = [...this.#threads].filter((thread) => !thread.hasEnded && thread.busy < longJob);
+    const idlest = working.sort((one, other) => one.load - other.load)[0];
+    if (idlest?.load === 0) return idlest;
+    if (working.length < size && this.#threads.size < size * (1 + mostStuck)) return this.#start();
+    return idlest !== undefined && idlest.load < depth ? idlest : undefined;
+  }
+
+  #start(): Thread {
+    const { program, data } = this.#options;
+    const thread = new Thread(program, data(), {
+      onReply: () => this.#handOut(),
+      onGone: () => {
+        this.#threads.delete(thread);
+        this.#handOut();
+      },
+      onEnd: (begun, waiting) => {
+        begun?.reject(new ThreadEnded("the thread ended"));
+        this.#waiting.unshift(...waiting);
+        this.#handOut();
+      },
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #giveUp(task: Task): void {
+    const thread = [...this.#threads].find((thread) => thread.has(task));
+    if (thread?.isWorkingOn(task)) {
+      thread.end();
+      return;
+    }
+    if (thread !== undefined) this.#waiting.unshift(...thread.takeBack());
+    const at = this.#waiting.indexOf(task);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    task.reject(new ThreadEnded("the job was given up"));
+    this.#handOut();
+  }
+
+  /** Takes from stuck threads what they have not begun. */
+  #relieve(): void {
+    this.#nextLook = undefined;
+    for (const thread of this.#threads) {
+      if (thread.busy >= longJob) this.#waiting.unshift(...thread.takeBack());
+    }
+    this.#handOut();
+  }
+
+  /** Threads that stood in for stuck ones go when those are back. */
+  #endSurplus(): void {
+    const threads = [...this.#threads].filter((thread) => !thread.hasEnded);
+    const idle = threads.filter((thread) => thread.load === 0);
+    for (const thread of idle.slice(0, Math.max(0, threads.length - this.#options.size))) thread.end();
+  }
+
+  #isBusy(): boolean {
+    return [...this.#threads].some((thread) => thread.load > 0);
+  }
+}
+
+function taskOf<Reply>(job: unknown): { task: Task; promise: Promise<Reply> } {
+  let settle: Pick<Task, "resolve" | "reject"> | undefined;
+  const promise = new Promise<Reply>((resolve, reject) => {
+    settle = { resolve: (reply) => resolve(reply as Reply), reject };
+  });
+  return { task: { job, ...(settle as Pick<Task, "resolve" | "reject">) }, promise };
+}

@@ -1,0 +1,30 @@
+import { parentPort, workerData } from "node:worker_threads";
+
+/** A job as it is posted to a thread. */
+export interface PostedJob {
+  /** Counts the jobs posted to the thread, from 1. */
+  readonly number: number;
+  readonly job: unknown;
+  /** One `JobState`, which the thread and the pool both see. */
+  readonly state: Int32Array;
+}
+
+/** A job is either begun by the thread or taken back by the pool, and never both. */
+export const JobState = { posted: 0, begun: 1, takenBack: 2 } as const;
+
+/** What a thread posts back. */
+export interface PostedReply {
+  readonly number: number;
+  readonly reply: unknown;
+}
+
+/** Answers the jobs that the pool posts to this thread, in order. `open` makes what answers them out of the pool's data. */
+export function serveJobs<Data, Job>(open: (data: Data) => (job: Job) => unknown): void {
+  if (parentPort === null) return;
+  const port = parentPort;
+  const act = open(workerData as Data);
+  port.on("message", ({ number, job, state }: PostedJob) => {
+    if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;
+    port.postMessage({ number, reply: act(job as Job) } satisfies PostedReply);
+  });
+}

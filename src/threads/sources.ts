@@ -1,0 +1,7 @@
+import type { ThreadProgram } from "./spawn.ts";
+
+/**
+ * The programs of threads as source text (CommonJS), for a bundle that has no file beside it to start them from.
+ * Undefined elsewhere: a bundler that needs them puts another module in the place of this one.
+ */
+export const threadSources: Readonly<Record<ThreadProgram, string>> | undefined = undefined;
