@@ -1,0 +1,122 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { deadlineIn } from "../deadline.ts";
+import { openFiles } from "../files/files.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import type { BackendName } from "../jail/folder.ts";
+import { openJail } from "../jail/jail.ts";
+import { openRegexEngine } from "../regex/engine.ts";
+import { openSearcher, type SearchAnswer, type SearchRequest } from "./search.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const closers: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closers) await close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** Replaces what is in the base folder. */
+function fill(tree: Readonly<Record<string, string | Buffer>>): void {
+  rmSync(join(base, "tree"), { recursive: true, force: true });
+  for (const [path, content] of Object.entries(tree)) {
+    const file = join(base, "tree", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+}
+
+type Ask = (asked: Partial<SearchRequest>) => Promise<SearchAnswer>;
+
+function openAsk(backend: BackendName, threads: boolean): Ask {
+  const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend });
+  const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
+  const regex = openRegexEngine();
+  const set = process.env["CODER_THREADS"];
+  if (!threads) process.env["CODER_THREADS"] = "0";
+  const searcher = openSearcher({ jail, files, regex });
+  if (set === undefined) delete process.env["CODER_THREADS"];
+  else process.env["CODER_THREADS"] = set;
+  closers.push(async () => {
+    await searcher.close();
+    await regex.close();
+    jail.close();
+  });
+  return (asked) => searcher.search({ ...plain, ...asked }, deadlineIn(60_000));
+}
+
+const plain: SearchRequest = {
+  query: "",
+  path: ".",
+  regex: false,
+  ignoreCase: false,
+  include: undefined,
+  exclude: undefined,
+  maxMatches: 1000,
+  maxLineBytes: 4096,
+  maxFileBytes: 1024 * 1024,
+  content: true,
+  paths: true,
+  maxAnswerBytes: 16 * 1024 * 1024,
+};
+
+const threaded = openAsk("openat", true);
+const single = openAsk("openat", false);
+const others = [single, openAsk("descriptors", true), openAsk("current-directory", true)];
+
+const name = fc.constantFrom("a", "b", "a.b", "a-", "a0", "é", "x y", "Z");
+const path = fc
+  .array(name, { minLength: 1, maxLength: 4 })
+  .map((names) => `${names.join("/")}/f${names.length}`);
+const line = fc.constantFrom(
+  "foo",
+  "Foo bar",
+  "",
+  "ſ K",
+  "é\r",
+  "foo\0",
+  "caf\xe9",
+  "x".repeat(300),
+  "\ufeffbar",
+);
+const content = fc.array(line, { maxLength: 12 }).map((lines) => Buffer.from(lines.join("\n")));
+const trees = fc.dictionary(path, content, { maxKeys: 25 });
+const requests = fc.record({
+  query: fc.constantFrom("foo", "o+", "^$", "(?i)FOO|k", "x{100}", "\\w+\\b", "a/", "b"),
+  regex: fc.boolean(),
+  ignoreCase: fc.boolean(),
+  maxMatches: fc.constantFrom(1000, 1000, 3, 1, 0),
+  maxLineBytes: fc.constantFrom(4096, 50, 2),
+  content: fc.boolean(),
+  paths: fc.boolean(),
+});
+
+test("threads change no answer, nor does the way folders are held", async () => {
+  await fc.assert(
+    fc.asyncProperty(trees, fc.array(requests, { minLength: 1, maxLength: 4 }), async (tree, asked) => {
+      fill(tree);
+      for (const request of asked) {
+        const answer = await threaded(request);
+        for (const ask of others) expect(await ask(request)).toEqual(answer);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("a large tree: threads answer as one thread does, capped or not", async () => {
+  const tree: Record<string, string> = {};
+  for (let i = 0; i < 1000; i++) {
+    tree[`d${i % 37}/e${i % 11}/f${i}`] = `${"word foo_bar\n".repeat(i % 50)}needle${i % 7}\nTODO ${i}\n`;
+  }
+  fill(tree);
+  for (const query of ["needle3", "foo_bar", "TODO|needle[0-3]", "\\bfoo\\w+$", "f1\\d\\d\\b"]) {
+    for (const maxMatches of [1_000_000, 1000, 10]) {
+      const request = { query, regex: query.includes("\\") || query.includes("|"), maxMatches };
+      expect(await threaded(request)).toEqual(await single(request));
+    }
+  }
+});

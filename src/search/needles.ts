@@ -1,0 +1,149 @@
+/**
+ * What must be in a line for a pattern to match it: short strings that can be looked for many times faster than the
+ * pattern, in front of the engine.
+ */
+import type { Hir, Range } from "../regex/hir.ts";
+
+/** One of these strings, as bytes (one character per byte). */
+export type Element = readonly string[];
+
+/** Elements that follow each other. */
+export type Sequence = readonly Element[];
+
+/** Every match contains one of `sequences`. */
+export interface Required {
+  readonly sequences: readonly Sequence[];
+  /** The pattern matches these and nothing else, and where one of them is, there is a match. */
+  readonly isWhole: boolean;
+}
+
+/** What is known of a part of a pattern. */
+interface Knowledge {
+  /** The part matches exactly this sequence; undefined when it may match other things. */
+  readonly exact?: Sequence;
+  /** Each match of the part contains one of these; undefined when nothing is known. */
+  readonly required?: readonly Sequence[];
+  /** The part matches each of `required` and nothing else. */
+  readonly isWhole: boolean;
+}
+
+/** Strings that one element may have; a class of more characters is taken for any character. */
+const mostStrings = 8;
+/** Sequences that are looked for together. */
+const mostSequences = 16;
+
+/** What every match of `hir` contains, or undefined when nothing is known. */
+export function requiredOf(hir: Hir): Required | undefined {
+  const { required, isWhole } = learn(hir);
+  return required === undefined ? undefined : { sequences: required, isWhole };
+}
+
+const unknown: Knowledge = { isWhole: false };
+
+function learn(hir: Hir): Knowledge {
+  switch (hir.kind) {
+    case "empty":
+      return { exact: [], isWhole: false };
+    case "literal":
+      return exactly([[Buffer.from(hir.bytes).toString("latin1")]]);
+    case "class":
+      return learnClass(hir.ranges);
+    case "look":
+      return unknown;
+    case "repetition":
+      return hir.min === 0 ? unknown : learnRepetition(learn(hir.of), hir);
+    case "concat":
+      return learnConcat(hir.of.map(learn));
+    case "alternation":
+      return learnAlternation(hir.of.map(learn));
+  }
+}
+
+/** What is in no line, or is not in the file where it is in the line, is left to the engine. */
+const exactly = (sequence: Sequence): Knowledge => {
+  const isMissing = (bytes: string) => bytes.includes("\n") || bytes.includes(replacement);
+  return sequence.flat().some(isMissing) ? unknown : { exact: sequence, required: [sequence], isWhole: true };
+};
+
+/** U+FFFD, which a line shows in the place of what is not UTF-8. */
+const replacement = "\xef\xbf\xbd";
+
+function learnClass(ranges: readonly Range[]): Knowledge {
+  const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (count === 0 || count > mostStrings) return unknown;
+  const strings: string[] = [];
+  for (const [first, last] of ranges) {
+    for (let code = first; code <= last; code++) {
+      strings.push(Buffer.from(String.fromCodePoint(code)).toString("latin1"));
+    }
+  }
+  return exactly([strings]);
+}
+
+function learnRepetition(part: Knowledge, { min, max }: { min: number; max: number }): Knowledge {
+  if (min === 1 && max === 1) return part;
+  return part.required === undefined ? unknown : { required: part.required, isWhole: false };
+}
+
+/** Exact parts that follow each other grow together; whatever is required of any part is required of the whole. */
+function learnConcat(parts: readonly Knowledge[]): Knowledge {
+  const choices: (readonly Sequence[])[] = [];
+  let run: Element[] = [];
+  let isExact = true;
+  for (const { exact, required } of parts) {
+    if (exact !== undefined) {
+      run.push(...exact);
+      continue;
+    }
+    isExact = false;
+    if (run.length > 0) choices.push([run]);
+    run = [];
+    if (required !== undefined) choices.push(required);
+  }
+  if (isExact) return run.length === 0 ? { exact: [], isWhole: false } : exactly(run);
+  if (run.length > 0) choices.push([run]);
+  const required = rarest(choices);
+  return required === undefined ? unknown : { required, isWhole: false };
+}
+
+function learnAlternation(branches: readonly Knowledge[]): Knowledge {
+  const sequences: Sequence[] = [];
+  for (const { required } of branches) {
+    if (required === undefined) return unknown;
+    sequences.push(...required);
+  }
+  if (sequences.length > mostSequences) return unknown;
+  return { required: sequences, isWhole: branches.every(({ isWhole }) => isWhole) };
+}
+
+function rarest(choices: readonly (readonly Sequence[])[]): readonly Sequence[] | undefined {
+  let best: readonly Sequence[] | undefined;
+  for (const choice of choices) {
+    if (best === undefined || rarity(choice) > rarity(best)) best = choice;
+  }
+  return best;
+}
+
+/** The rarity of the least rare. */
+const rarity = (sequences: readonly Sequence[]): number =>
+  Math.min(...sequences.map((sequence) => sequence.reduce((sum, element) => sum + elementBits(element), 0)));
+
+/** How rare the element is: minus the binary logarithm of the share of places where one of its strings stands. */
+export function elementBits(element: Element): number {
+  return Math.min(...element.map(stringBits)) - Math.log2(element.length);
+}
+
+const stringBits = (bytes: string): number => {
+  let bits = 0;
+  for (let i = 0; i < bytes.length; i++) bits += byteBits[bytes.charCodeAt(i)] as number;
+  return bits;
+};
+
+/** Bits per byte in source text, roughly: what stands first is most frequent. */
+const byteBits: readonly number[] = (() => {
+  const bits = new Array<number>(256).fill(11);
+  const frequent =
+    " etaoinsrlcdupmhgf\n.,()_-=\"'b/:y;wvkTSAEICR0x1*PNLDOMF2{}<>q[]#FBU$zj3+456789GHVWXKYJQZ\t";
+  for (let i = 0; i < frequent.length; i++) bits[frequent.charCodeAt(i)] = 3.2 + 0.09 * i;
+  return bits;
+})();

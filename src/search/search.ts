@@ -1,0 +1,143 @@
+/** The searches of callers over the folder (specification, section 8). */
+import { availableParallelism } from "node:os";
+import type { Deadline } from "../deadline.ts";
+import type { Entry, Files } from "../files/files.ts";
+import type { Jail } from "../jail/folder.ts";
+import { type RegexEngine, refusalOf } from "../regex/engine.ts";
+import { Pool } from "../threads/pool.ts";
+import { canSpawn } from "../threads/spawn.ts";
+import { type Means, Search } from "./one-search.ts";
+import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
+import { openTools } from "./tools.ts";
+import { HeldFolder, type PathFilter } from "./walk.ts";
+
+/** What to look for, where, and how much of it to answer. Neither `query` nor both switches may be empty. */
+export interface SearchRequest {
+  readonly query: string;
+  /** The folder to walk. Results are relative to the base all the same. */
+  readonly path: string;
+  /** `path` may also be a file, which alone is searched then. */
+  readonly mayBeFile?: boolean;
+  readonly regex: boolean;
+  /** Folds Unicode case as Rust's crate `regex` does, for literals too. */
+  readonly ignoreCase: boolean;
+  /** Paths that are considered at all; undefined for every path. */
+  readonly include: PathFilter | undefined;
+  readonly exclude: PathFilter | undefined;
+  /** Cap of each list. */
+  readonly maxMatches: number;
+  /** Bytes of a line that are looked at and returned. */
+  readonly maxLineBytes: number;
+  /** See `LineLimits`. */
+  readonly textBytes?: number;
+  /** Larger files are skipped. */
+  readonly maxFileBytes: number;
+  readonly content: boolean;
+  readonly paths: boolean;
+  /** Most bytes of the answer as JSON; what does not fit is cut. */
+  readonly maxAnswerBytes: number;
+}
+
+/** The first match in one line of a file. */
+export interface ContentMatch {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** Byte offset in the line, from 1. */
+  readonly column: number;
+  /** The line as it was searched: without its ending, cut, with U+FFFD for what is not UTF-8. */
+  readonly text: string;
+}
+
+export interface PathMatch {
+  readonly path: string;
+}
+
+/** Both lists in the order of path bytes, then lines. */
+export interface SearchAnswer {
+  readonly content_matches: readonly ContentMatch[];
+  readonly path_matches: readonly PathMatch[];
+  /** Something was left out: for a cap, for the size of the answer, or because the deadline passed. */
+  readonly truncated: boolean;
+}
+
+export interface Searcher {
+  /**
+   * Throws refusals for a bad pattern and for a path that is no folder; past the deadline answers with what was found
+   * so far. The same tree gives the same answer, whatever the number of threads.
+   */
+  search(request: SearchRequest, deadline: Deadline): Promise<SearchAnswer>;
+  /** Ends the threads. Searches still under way answer with what they have. */
+  close(): Promise<void>;
+}
+
+export interface SearcherOptions {
+  readonly jail: Jail;
+  readonly files: Files;
+  readonly regex: RegexEngine;
+}
+
+/** Where a walk starts. */
+interface Start {
+  readonly folder: HeldFolder;
+  /** The one file in it that is meant. */
+  readonly only: Entry | undefined;
+}
+
+function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start {
+  const place = mayBeFile ? jail.admit(path) : undefined;
+  if (place === undefined || place.stats?.isDirectory()) {
+    place?.[Symbol.dispose]();
+    return { folder: new HeldFolder(jail.admitFolder(path)), only: undefined };
+  }
+  const { folder, name, stats } = place;
+  const only: Entry = { name, raw: name, kind: stats?.isFile() ? "file" : "other" };
+  return { folder: new HeldFolder(folder, () => place[Symbol.dispose]()), only };
+}
+
+/** Threads that search at once: the disk feeds no more, and each takes some 25 MB. */
+const threads = Math.min(8, availableParallelism());
+/** Batches that a thread is given at once: one to work on, and the next so that it need not wait. */
+const batchesPerThread = 2;
+
+/** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
+export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher {
+  const pool = new Pool<BatchJob, BatchReply>({
+    program: "search",
+    size: threads,
+    depth: batchesPerThread,
+    data: (): SearchThreadData => ({ engine: regex.module }),
+  });
+  const means: Means = {
+    pool: canSpawn() ? pool : undefined,
+    batchesAtOnce: threads * (batchesPerThread + 1),
+    tools: undefined,
+    openTools: () => openTools(() => regex.machine),
+    active: 0,
+    isClosed: false,
+  };
+  return {
+    async search(request, deadline) {
+      const { folder, only } = startOf(jail, request);
+      const search = new Search({
+        request,
+        deadline,
+        means,
+        folder,
+        walk: { jail, files, ...request, only },
+      });
+      means.active++;
+      try {
+        return await search.run();
+      } catch (error) {
+        throw refusalOf(error, request.query);
+      } finally {
+        means.active--;
+      }
+    },
+    close() {
+      means.isClosed = true;
+      return pool.close();
+    },
+  };
+}

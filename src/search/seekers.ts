@@ -1,0 +1,92 @@
+/** Ways to find where a sequence of strings stands. */
+import type { FoldedString, Kernel } from "./kernel.ts";
+import type { Sequence } from "./needles.ts";
+
+/** Where a sequence stands. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Seeker {
+  /** What ends its searches, to stand behind each text; empty when it needs nothing. */
+  readonly sentinel: Buffer;
+  /** The first place in `text[from, length)`. */
+  seek(text: Buffer, from: number, length: number): Place | undefined;
+}
+
+/** Looks for one string of a sequence, and then at what stands around it. */
+export class AnchorSeeker implements Seeker {
+  /** `indexOf` takes no end: it would go on to the buffer's. */
+  readonly sentinel: Buffer;
+  readonly #before: Sequence;
+  readonly #after: Sequence;
+
+  /** `string` has one character per byte; `before` and `after` are the elements around it, in their order. */
+  constructor(string: string, before: Sequence, after: Sequence) {
+    this.sentinel = Buffer.from(string, "latin1");
+    this.#before = [...before].reverse();
+    this.#after = after;
+  }
+
+  seek(text: Buffer, from: number, length: number): Place | undefined {
+    const string = this.sentinel;
+    for (
+      let at = text.indexOf(string, from);
+      at + string.length <= length;
+      at = text.indexOf(string, at + 1)
+    ) {
+      const start = startOf(this.#before, text, { at, from });
+      if (start < 0) continue;
+      const end = endOf(this.#after, text, { at: at + string.length, length });
+      if (end >= 0) return { start, end };
+    }
+    return undefined;
+  }
+}
+
+/** Looks for a sequence of ASCII characters whatever their case, all at once. */
+export class FoldedSeeker implements Seeker {
+  readonly sentinel = Buffer.alloc(0);
+  readonly #kernel: Kernel;
+  readonly #string: FoldedString;
+
+  constructor(kernel: Kernel, string: FoldedString) {
+    this.#kernel = kernel;
+    this.#string = string;
+  }
+
+  seek(text: Buffer, from: number, length: number): Place | undefined {
+    const start = this.#kernel.find(text, this.#string, from, length);
+    return start < 0 ? undefined : { start, end: start + this.#string.bytes.length };
+  }
+}
+
+/** Start of the elements that end at `at`, the nearest first, or -1. */
+function startOf(before: Sequence, text: Buffer, { at, from }: { at: number; from: number }): number {
+  let start = at;
+  for (const element of before) {
+    const found = element.find(
+      (string) => start - string.length >= from && standsAt(text, start - string.length, string),
+    );
+    if (found === undefined) return -1;
+    start -= found.length;
+  }
+  return start;
+}
+
+/** End of the elements that start at `at`, or -1. */
+function endOf(after: Sequence, text: Buffer, { at, length }: { at: number; length: number }): number {
+  let end = at;
+  for (const element of after) {
+    const found = element.find((string) => end + string.length <= length && standsAt(text, end, string));
+    if (found === undefined) return -1;
+    end += found.length;
+  }
+  return end;
+}
+
+function standsAt(text: Buffer, at: number, string: string): boolean {
+  for (let i = 0; i < string.length; i++) if (text[at + i] !== string.charCodeAt(i)) return false;
+  return true;
+}

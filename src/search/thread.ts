@@ -1,0 +1,101 @@
+/** The program of a search thread: answers batches with what it found in their files. */
+import { openerBelow } from "../files/file-buffer.ts";
+import type { Name } from "../jail/folder.ts";
+import { Machine } from "../regex/machine.ts";
+import type { WasmModule } from "../regex/webassembly.ts";
+import { serveJobs } from "../threads/serve.ts";
+import { type BatchFile, type Finding, type Sink, searchFiles } from "./files.ts";
+import type { LineMatch } from "./lines.ts";
+import { type Packed, pack } from "./packed.ts";
+import type { Question } from "./plan.ts";
+import { openTools, type Tools } from "./tools.ts";
+
+/** What a search thread is started with. */
+export interface SearchThreadData {
+  /** The regex engine, compiled. */
+  readonly engine: WasmModule;
+}
+
+/** A batch, as it is posted to a thread. */
+export interface BatchJob {
+  readonly question: Question;
+  readonly maxFileBytes: number;
+  readonly wantsPaths: boolean;
+  /** Matching lines that can make a difference. */
+  readonly contentRoom: number;
+  /** Bytes of text that can make a difference. */
+  readonly textRoom: number;
+  /** Not 0 when the search is over. */
+  readonly over: Int32Array;
+  readonly folders: readonly JobFolder[];
+}
+
+/** Some files of a folder. */
+export interface JobFolder {
+  /** Of the process, held while the job is under way. */
+  readonly descriptor: number;
+  /** Path of the folder with a "/" behind it; "" for the base. */
+  readonly prefix: string;
+  /** With "/" between them, which costs a tenth of posting an array; an array where a name is not UTF-8. */
+  readonly names: string | readonly Uint8Array[];
+}
+
+/** What was found; or the failure, with the name of its class, which an error that is posted loses. */
+export type BatchReply = Packed | { readonly failure: string; readonly message: string };
+
+serveJobs(({ engine }: SearchThreadData) => {
+  let machine: Machine | undefined;
+  const tools = openTools(() => {
+    machine ??= new Machine(engine);
+    return machine;
+  });
+  return (job: BatchJob): BatchReply => {
+    try {
+      return pack(searchBatch(job, tools));
+    } catch (error) {
+      const { name, message } = error as Error;
+      return { failure: name, message };
+    }
+  };
+});
+
+function searchBatch(job: BatchJob, { planner, buffer }: Tools): Finding[] {
+  const sink = new Collector(job);
+  const query = planner.plan(job.question);
+  const isOver = () => Atomics.load(job.over, 0) !== 0;
+  const { maxFileBytes, question } = job;
+  searchFiles(filesOf(job), { ...question, query, buffer, maxFileBytes, isOver }, sink);
+  return sink.findings;
+}
+
+function filesOf({ folders }: BatchJob): BatchFile[] {
+  return folders.flatMap(({ descriptor, prefix, names }) => {
+    const open = openerBelow(descriptor);
+    const decoded: Name[] =
+      typeof names === "string" ? names.split("/") : names.map((bytes) => Buffer.from(bytes));
+    return decoded.map((name) => ({ open, name, path: prefix + name.toString() }));
+  });
+}
+
+class Collector implements Sink {
+  readonly findings: Finding[] = [];
+  readonly wantsPaths: boolean;
+  contentRoom: number;
+  #textRoom: number;
+
+  constructor({ wantsPaths, contentRoom, textRoom }: BatchJob) {
+    this.wantsPaths = wantsPaths;
+    this.contentRoom = contentRoom;
+    this.#textRoom = textRoom;
+  }
+
+  get wantsContent(): boolean {
+    return this.contentRoom > 0 && this.#textRoom > 0;
+  }
+
+  add(finding: Finding): void {
+    this.findings.push(finding);
+    this.contentRoom -= finding.lines.length;
+    this.#textRoom -= finding.lines.reduce((sum: number, { text }: LineMatch) => sum + text.length, 0);
+  }
+}

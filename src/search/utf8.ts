@@ -1,0 +1,54 @@
+/**
+ * Bytes that may not be UTF-8, as decoders show them: every maximal part that cannot be the start of a character
+ * becomes U+FFFD (Unicode 16, section 3.9, "substitution of maximal subparts"; the same as the Encoding Standard).
+ */
+
+/** Bytes of U+FFFD in UTF-8. */
+const replacementBytes = 3;
+
+/** How far `text[start, end)` reaches when it may have at most `limit` bytes and no character is cut. */
+export function cutEnd(
+  text: Uint8Array,
+  { start, end, limit }: { start: number; end: number; limit: number },
+): number {
+  if (end - start <= limit) return end;
+  const cut = start + limit;
+  for (let at = cut; at >= start && at > cut - 4; at--) {
+    if (!isContinuation(text[at])) return at;
+  }
+  return cut;
+}
+
+/** The offset in `bytes` of what stands at `shown` in their decoded form, encoded again. */
+export function rawOffset(bytes: Uint8Array, shown: number): number {
+  let at = 0;
+  for (let passed = 0; passed < shown; ) {
+    const { length, valid } = sequence(bytes, at);
+    passed += valid ? length : replacementBytes;
+    at += length;
+  }
+  return at;
+}
+
+/** The character at `at`, or the maximal part of one. */
+function sequence(bytes: Uint8Array, at: number): { length: number; valid: boolean } {
+  const lead = bytes[at] ?? 0;
+  const wanted = lead < 0x80 ? 1 : lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (wanted === 0) return { length: 1, valid: false };
+  let length = 1;
+  while (length < wanted && mayFollow(lead, length, bytes[at + length])) length++;
+  return { length, valid: length === wanted };
+}
+
+/** The second byte is bounded more tightly after some leads: no overlong forms, no surrogates, nothing past U+10FFFF. */
+function mayFollow(lead: number, position: number, byte: number | undefined): boolean {
+  if (byte === undefined || !isContinuation(byte)) return false;
+  if (position > 1) return true;
+  if (lead === 0xe0) return byte >= 0xa0;
+  if (lead === 0xed) return byte < 0xa0;
+  if (lead === 0xf0) return byte >= 0x90;
+  if (lead === 0xf4) return byte < 0x90;
+  return true;
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
