@@ -1,0 +1,18 @@
+import { description, name, version } from "../package.json";
+
+/** What this program calls itself. */
+export const about = { name, version, description } as const;
+
+/** The workers that this program can be; it is the first unless something else is said. */
+export const workerNames = ["coder", "shell"] as const;
+export type WorkerName = (typeof workerNames)[number];
+
+/** What each worker is for, in a sentence. */
+export const descriptions: Readonly<Record<WorkerName, string>> = {
+  coder: description,
+  shell:
+    "Unix exec and filesystem worker for the iii bus: allowlisted commands, background jobs and file operations on one folder of the host, or in a sandbox.",
+};
+
+/** The engine's address when nothing else is said. */
+export const defaultUrl = "ws://127.0.0.1:49134";

@@ -1,0 +1,188 @@
+import type { Readable, Writable } from "node:stream";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Deadline } from "../deadline.ts";
+import type { Log } from "./log.ts";
+
+/** An error as it is on the wire. */
+export interface WireError {
+  /** What the caller gets: one line of JSON, or prose where a family of functions has no code for it. */
+  readonly text: string;
+  /** The code in it, for the log. */
+  readonly code: string | undefined;
+}
+
+/** What all calls to one worker share, whatever its functions do. Each family of functions adds what it works with. */
+export interface Workshop {
+  /** Longest that a call may take, in milliseconds. */
+  readonly callMilliseconds: number;
+  /** How this family says what went wrong; undefined for an error that nobody foresaw. */
+  renderError(error: unknown): WireError | undefined;
+}
+
+/** A workshop that is open until closed. */
+export interface OpenWorkshop extends Workshop {
+  /** Removes what killed processes left behind; gives the number of files. */
+  sweep?(): Promise<number>;
+  /** Ends what calls wait for, so that they are answered before the worker stops. */
+  interrupt?(): Promise<void>;
+  /** Ends threads, and lets go of folders. */
+  close(): Promise<void>;
+}
+
+/** A channel of the bus, as it is named in payloads (bus specification, section 5). */
+export interface ChannelRef {
+  readonly channel_id: string;
+  readonly access_key: string;
+  readonly direction: "read" | "write";
+}
+
+/** The end of a channel that bytes come out of. It connects when it is read. */
+export interface ChannelSource {
+  readonly stream: Readable;
+  /** Text messages beside the bytes. To be called before reading. */
+  onMessage(receive: (text: string) => void): void;
+  close(): void;
+}
+
+/** The end of a channel that bytes go into. It connects with the first byte or message, or when told to. */
+export interface ChannelSink {
+  readonly stream: Writable;
+  /** Connects, so that a reader also learns of the end of nothing at all. */
+  connect(): void;
+  sendMessage(text: string): void;
+  close(): void;
+}
+
+/** The bus a call came over, for functions that reach further than this worker. */
+export interface BusAccess {
+  /**
+   * Calls a function of another worker. Rejects with a `RemoteError` when that fails or takes longer than
+   * `milliseconds`.
+   */
+  call(functionId: string, payload: unknown, milliseconds: number): Promise<unknown>;
+  /** A new channel, both ends of it. Rejects with a `RemoteError`. */
+  createChannel(): Promise<{ readonly reader: ChannelRef; readonly writer: ChannelRef }>;
+  /** The reading end of a channel, whatever `direction` says. */
+  openSource(channel: ChannelRef): ChannelSource;
+  openSink(channel: ChannelRef): ChannelSink;
+}
+
+/** A call over the bus that failed. */
+export class RemoteError extends Error {
+  override readonly name = "RemoteError";
+  /** The code on the bus: `invocation_failed` for what a worker threw, `TIMEOUT`, `function_not_found`. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Where a call comes from. */
+export interface Origin {
+  /** Ends the call early, as if its time were up. */
+  readonly cancelled?: AbortSignal | undefined;
+  /** The worker that sent it. Only the bus knows that: what a payload claims elsewhere is not it. */
+  readonly caller?: string | undefined;
+  /** The bus it came over; absent when it came another way. */
+  readonly bus?: BusAccess | undefined;
+}
+
+/** What one call works with, besides its request and its workshop. */
+export interface CallContext extends Pick<Origin, "caller" | "bus"> {
+  /** When this call has to be answered. */
+  readonly deadline: Deadline;
+  /**
+   * Runs one entry of a batch, which stands alone: a failure becomes the `error` string of its result, and the
+   * other entries go on (specification of coder, section 4).
+   */
+  attempt<T>(entry: () => T | Promise<T>): Promise<Attempt<T>>;
+}
+
+/** What one call works with, besides its request. */
+export type Context<Shop extends Workshop = Workshop> = Shop & CallContext;
+
+/** How an entry of a batch ended. */
+export type Attempt<T> = { readonly value: T } | { readonly error: string };
+
+/** A payload worth showing, for the reference pages; it validates. */
+export interface Example {
+  readonly title: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** An answer may be made of parts that nobody may change. */
+type Answer<Response extends TSchema> = ReadonlyParts<Static<Response>>;
+
+type ReadonlyParts<T> = T extends readonly (infer Item)[]
+  ? readonly ReadonlyParts<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: ReadonlyParts<T[Key]> }
+    : T;
+
+/** One function as it is on the wire. */
+export interface FunctionDefinition<
+  Request extends TSchema = TSchema,
+  Response extends TSchema = TSchema,
+  Shop extends Workshop = Workshop,
+> {
+  /** Name on the bus; the file it is defined in has the same name. */
+  readonly id: string;
+  readonly description: string;
+  readonly request: Request;
+  /** The schema of requests that the bus and the reference show, where it is not `request`. */
+  readonly published?: TSchema;
+  readonly response: Response;
+  readonly examples: readonly Example[];
+  /** Whether a call can change the tree. */
+  readonly effect: "reads" | "writes";
+  /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */
+  readonly isIdempotent?: boolean;
+  /** The payload as a request, where that is not what `validate` makes of it. Throws what the workshop can render. */
+  parse?(payload: unknown): Static<Request>;
+  /** The answer as text that a model reads well, for faces that show one beside the JSON. Without it: the JSON. */
+  render?(answer: Static<Response>): string;
+  /** Does the work. Throws a `Refusal` for the whole call. */
+  handle(request: Static<Request>, context: Context<Shop>): Answer<Response> | Promise<Answer<Response>>;
+}
+
+/**
+ * The `defineFunction` of a family: it ties a handler's argument and answer to its schemas, and its context to the
+ * family's workshop. The list of functions need not know them.
+ */
+export const definerFor =
+  <Shop extends Workshop>() =>
+  <Request extends TSchema, Response extends TSchema>(
+    definition: FunctionDefinition<Request, Response, Shop>,
+  ): FunctionDefinition =>
+    definition as unknown as FunctionDefinition;
+
+/** What a worker is opened with. */
+export interface OpenOptions {
+  /** `--config`. Absent: `./config.yaml` if there is one, else the defaults. */
+  readonly configFile: string | undefined;
+  /** `--base-path`, which wins over the configured folder. */
+  readonly basePath: string | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+}
+
+/** One of the workers that this program can be. */
+export interface WorkerDefinition {
+  /** What it is called on the bus; its functions are `name::…`. */
+  readonly name: string;
+  readonly description: string;
+  /** In the order of the published reference. */
+  readonly functions: readonly FunctionDefinition[];
+  /** Every key of its configuration, with its default. */
+  readonly configSchema: TObject;
+  readonly errors: {
+    /** Paragraphs about the form of an error. */
+    readonly introduction: readonly string[];
+    /** What each code means to a caller. */
+    readonly meanings: Readonly<Record<string, string>>;
+  };
+  /** Opens what its calls work with. Throws an Error of one sentence that keeps the worker from starting. */
+  open(options: OpenOptions): Promise<OpenWorkshop>;
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { renderCoderError } from "../codes.ts";
+import { refuse } from "../errors.ts";
+import { type Context, definerFor, type Workshop } from "./define.ts";
+import { openInvoke } from "./invoke.ts";
+import { openLog } from "./log.ts";
+
+type Handle = (request: { word: string }, context: Context) => unknown;
+
+/** Calls a function that does `handle`, and gives the outcome with the log's lines. */
+async function call(handle: Handle, payload: unknown = { word: "hello" }, callMilliseconds = 25_000) {
+  const lines: Record<string, unknown>[] = [];
+  const log = openLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
+  const definition = definerFor<Workshop>()({
+    id: "test::echo",
+    description: "",
+    effect: "reads",
+    request: Type.Object({ word: Type.String() }),
+    response: Type.Unknown(),
+    examples: [],
+    handle,
+  });
+  const workshop: Workshop = { callMilliseconds, renderError: renderCoderError };
+  const outcome = await openInvoke(workshop, log)(definition, payload);
+  return { outcome: outcome as { answer?: unknown; error?: string }, lines };
+}
+
+test("answers, and logs one line without the contents", async () => {
+  const { outcome, lines } = await call(({ word }) => ({ said: word }));
+  expect(outcome).toEqual({ answer: { said: "hello" } });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({ message: "call", function: "test::echo", outcome: "ok", bytes: 16 });
+  expect(JSON.stringify(lines)).not.toContain("hello");
+});
+
+test("a payload that does not fit is C210 with the field and what was expected", async () => {
+  const { outcome, lines } = await call(() => "never", { word: 1 });
+  expect(outcome.error).toBe('{"code":"C210","message":"The field word is 1; expected a string."}');
+  expect(lines[0]).toMatchObject({ outcome: "error", code: "C210" });
+});
+
+test("a refusal is answered with its code", async () => {
+  const { outcome } = await call(() => {
+    throw refuse.exists("a.txt");
+  });
+  expect(JSON.parse(outcome.error as string).code).toBe("C217");
+});
+
+test("what nobody foresaw is answered neutrally and logged in full", async () => {
+  const { outcome, lines } = await call(() => Promise.reject(new TypeError("secret /home/x")));
+  expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.unexpected().message });
+  expect(lines[0]).toMatchObject({ level: "error", function: "test::echo" });
+  expect(lines[0]?.["failure"]).toContain("secret /home/x");
+});
+
+test("an answer too large for one message is refused", async () => {
+  const { outcome } = await call(() => ({ text: "\u0001".repeat(3_000_000) }));
+  expect(JSON.parse(outcome.error as string).code).toBe("C213");
+});
+
+test("a handler that never ends is answered for", async () => {
+  const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, 100);
+  expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.timeout(100).message });
+});
+
+test("an entry of a batch fails alone", async () => {
+  const { outcome } = await call(async (_, { attempt }) => [
+    await attempt(() => {
+      throw refuse.emptyPath();
+    }),
+    await attempt(() => 7),
+  ]);
+  expect(outcome.answer).toEqual([{ error: expect.stringContaining('{"code":"C210"') }, { value: 7 }]);
+});

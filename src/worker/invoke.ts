@@ -1,0 +1,127 @@
+/**
+ * The one road of every call: validate, handle, map errors, log. The bus, the command line and tests come through
+ * here, and nothing else catches an error to make an answer of it.
+ */
+import { setImmediate } from "node:timers/promises";
+import { deadlineIn } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import { maxAnswerBytes } from "../wire.ts";
+import type { Context, FunctionDefinition, Origin, WireError, Workshop } from "./define.ts";
+import { jsonBytes } from "./json-size.ts";
+import type { Log } from "./log.ts";
+import { Mismatch, validate } from "./validate.ts";
+
+/** The answer of a call, or the one-line error it failed with. */
+export type Outcome = { readonly answer: unknown } | { readonly error: string };
+
+/** Calls functions of one workshop. */
+export type Invoke = (definition: FunctionDefinition, payload: unknown, origin?: Origin) => Promise<Outcome>;
+
+/** How long after its deadline a call that waits is given up on: it should have stopped by itself. */
+const graceMilliseconds = 1000;
+
+/** How long a batch may keep the event loop between two entries: other calls, and its cancellation, must get through. */
+const longestTurnMilliseconds = 20;
+
+/** An `Invoke` over `workshop` that logs each call to `log`. It never throws. */
+export function openInvoke(workshop: Workshop, log: Log): Invoke {
+  return async (definition, payload, { cancelled, caller, bus } = {}) => {
+    const started = performance.now();
+    let turnBegan = started;
+    const deadline = deadlineIn(workshop.callMilliseconds, cancelled);
+    const context: Context = {
+      ...workshop,
+      deadline,
+      caller,
+      bus,
+      attempt: async (entry) => {
+        if (performance.now() - turnBegan > longestTurnMilliseconds) {
+          await setImmediate();
+          turnBegan = performance.now();
+        }
+        try {
+          deadline.check();
+          return { value: await entry() };
+        } catch (error) {
+          return { error: renderError(error, road).text };
+        }
+      },
+    };
+    const road = { definition, payload, context, log };
+    const outcome = await travel(road);
+    deadline.end();
+    logCall(log, definition.id, outcome, performance.now() - started);
+    return "error" in outcome ? { error: outcome.error.text } : { answer: outcome.answer };
+  };
+}
+
+interface Road {
+  readonly definition: FunctionDefinition;
+  readonly payload: unknown;
+  readonly context: Context;
+  readonly log: Log;
+}
+
+type Travelled = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
+
+async function travel(road: Road): Promise<Travelled> {
+  const { definition, payload, context } = road;
+  try {
+    const request = admitPayload(definition, payload);
+    const answer = await inTime(definition.handle(request, context), context);
+    const bytes = jsonBytes(answer);
+    if (bytes > maxAnswerBytes) throw refuse.answerTooLarge(bytes, maxAnswerBytes, definition.effect);
+    return { answer, bytes };
+  } catch (error) {
+    return { error: renderError(error, road) };
+  }
+}
+
+function admitPayload(definition: FunctionDefinition, payload: unknown): unknown {
+  if (definition.parse !== undefined) return definition.parse(payload);
+  try {
+    return validate(definition.request, payload, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
+    throw error;
+  }
+}
+
+/** `work`, or the timeout refusal when it is still not done a second after the deadline. */
+async function inTime(work: unknown, { deadline }: Context): Promise<unknown> {
+  if (!(work instanceof Promise)) return work;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(refuse.timeout(deadline.milliseconds)),
+      deadline.left + graceMilliseconds,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The error as it is on the wire. What nobody foresaw is logged in full and answered with a neutral sentence. */
+function renderError(error: unknown, { definition, context, log }: Road): WireError {
+  const rendered = context.renderError(error);
+  if (rendered !== undefined) return rendered;
+  log.error("unexpected failure", {
+    function: definition.id,
+    failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return context.renderError(refuse.unexpected()) ?? { text: refuse.unexpected().message, code: undefined };
+}
+
+function logCall(log: Log, id: string, outcome: Travelled, milliseconds: number): void {
+  const isError = "error" in outcome;
+  log.info("call", {
+    function: id,
+    outcome: isError ? "error" : "ok",
+    code: isError ? outcome.error.code : undefined,
+    ms: Math.round(milliseconds * 1000) / 1000,
+    bytes: isError ? Buffer.byteLength(outcome.error.text) : outcome.bytes,
+  });
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { jsonBytes } from "./json-size.ts";
+
+const encoded = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+test("counts what JSON.stringify writes, for any JSON value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+      expect(jsonBytes(value)).toBe(encoded(value));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("counts every control character, quote, backslash and width of UTF-8", () => {
+  for (let unit = 0; unit < 0x3000; unit++) {
+    const text = String.fromCharCode(unit);
+    expect(jsonBytes(text)).toBe(encoded(text));
+  }
+  expect(jsonBytes("a😀é€")).toBe(encoded("a😀é€"));
+});
+
+test("counts long texts, with a surrogate pair at every place where one piece may end", () => {
+  const tail = '\n"é😀'.repeat(100);
+  for (let length = 8180; length < 8200; length++) {
+    const text = `${"x".repeat(length)}😀${tail}`;
+    expect(jsonBytes(text)).toBe(encoded(text));
+  }
+});
+
+test("leaves undefined fields out, as JSON.stringify does", () => {
+  const value = { a: undefined, b: 1, c: [1.5, Number.NaN, true, null] };
+  expect(jsonBytes(value)).toBe(encoded(value));
+});

@@ -1,0 +1,50 @@
+/**
+ * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
+ * only what was asked for, and no line ever carries the contents of a file or a payload.
+ */
+export const logLevels = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Log {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly form: "json" | "text";
+  /** Takes one line, newline included. */
+  readonly write: (line: string) => void;
+}
+
+/** A log that drops what is below `level`. */
+export function openLog({ level, form, write }: LogOptions): Log {
+  const most = logLevels.indexOf(level);
+  const render = form === "json" ? renderJson : renderText;
+  const at =
+    (name: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      if (logLevels.indexOf(name) <= most) write(`${render(name, message, fields)}\n`);
+    };
+  return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
+}
+
+function renderJson(level: LogLevel, message: string, fields: LogFields): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
+}
+
+function renderText(level: LogLevel, message: string, fields: LogFields): string {
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) =>
+        `${name}=${typeof value === "string" && /[\s"]/.test(value) ? JSON.stringify(value) : value}`,
+    );
+  return [new Date().toISOString().slice(11, 23), level.padEnd(5), message, ...rest]
+    .join(" ")
+    .replaceAll("\n", "\\n");
+}
