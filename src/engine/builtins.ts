@@ -1,0 +1,169 @@
+import type { Channels } from "./channels.ts";
+import type { Connection } from "./connection.ts";
+import { type FrameOf, isRecord, type Json } from "./frames.ts";
+import { EngineFailure } from "./invocations.ts";
+import type { Entry } from "./owned.ts";
+import type { Builtin, Router } from "./router.ts";
+
+type FunctionEntry = Entry<FrameOf<"registerfunction">>;
+type TriggerEntry = Entry<FrameOf<"registertrigger">>;
+type TriggerTypeEntry = Entry<FrameOf<"registertriggertype">>;
+
+/** Most ids that one `engine::functions::info` answers. */
+const maxFunctionIds = 32;
+
+/** The `engine::*` functions: what is connected, what it offers, and new channels (bus specification, section 10). */
+export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<string, Builtin> {
+  return new Map<string, Builtin>([
+    ["engine::workers::register", registerWorker],
+    ["engine::workers::list", () => ({ workers: listWorkers(router) })],
+    ["engine::workers::info", (input) => workerInfo(router, input)],
+    ["engine::functions::list", (input) => ({ functions: listFunctions(router, input) })],
+    ["engine::functions::info", (input) => functionInfo(router, input)],
+    ["engine::triggers::list", () => ({ triggers: router.triggerTypes.list().map(triggerTypeRow) })],
+    ["engine::channels::create", (input) => channels.create(numberIn(input, "buffer_size"))],
+  ]);
+}
+
+function registerWorker(input: Json, caller: Connection | undefined): Json {
+  if (caller === undefined || !isRecord(input)) throw invalid("_caller_worker_id");
+  caller.profile = input;
+  return { success: true };
+}
+
+/** Workers without a process id are not shown, as in the production engine. */
+function listWorkers(router: Router): Json[] {
+  const shown = [...router.workers].filter(({ profile }) => typeof profile["pid"] === "number");
+  return shown.map((worker) => workerRow(router, worker));
+}
+
+function workerInfo(router: Router, input: Json): Json {
+  const name = textIn(input, "name");
+  const worker = [...router.workers].find((candidate) => candidate.name === name);
+  if (name === undefined || worker === undefined) throw notFound(`Worker '${name}' is not connected.`);
+  return {
+    worker: { ...workerRow(router, worker), pid: worker.profile["pid"] ?? null, internal: false },
+    functions: router.functions.list(worker).map(functionRow),
+    trigger_types: router.triggerTypes.list(worker).map(triggerTypeRow),
+    registered_triggers: router.triggers.list(worker).map(triggerRow),
+  };
+}
+
+function workerRow(router: Router, worker: Connection): Record<string, Json> {
+  const { description = null, version = null, runtime = null, os = null, isolation = null } = worker.profile;
+  return {
+    name: worker.name ?? null,
+    description,
+    version,
+    id: worker.id,
+    runtime,
+    os,
+    status: "connected",
+    function_count: router.functions.list(worker).length,
+    connected_at_ms: worker.connectedAt,
+    active_invocations: router.invocations.servedBy(worker),
+    isolation,
+    ip_address: "127.0.0.1",
+  };
+}
+
+/** The engine's own functions are listed only with `include_internal`, and so are those marked internal. */
+function listFunctions(router: Router, input: Json): Json[] {
+  const prefix = textIn(input, "prefix") ?? "";
+  const worker = textIn(input, "worker");
+  const withInternal = isRecord(input) && input["include_internal"] === true;
+  const offered = router.functions.list().filter((entry) => withInternal || !isInternal(entry));
+  const own = withInternal ? [...router.builtins.keys()].map(builtinRow) : [];
+  return [...offered.map(functionRow), ...own]
+    .filter(
+      (row) => row.function_id.startsWith(prefix) && (worker === undefined || row.worker_name === worker),
+    )
+    .sort((a, b) => (a.function_id < b.function_id ? -1 : 1));
+}
+
+function isInternal({ value: { metadata } }: FunctionEntry): boolean {
+  return isRecord(metadata) && metadata["internal"] === true;
+}
+
+type FunctionRow = { function_id: string; worker_name: string; [field: string]: Json };
+
+function functionRow({ owner, value: { id, description, metadata } }: FunctionEntry): FunctionRow {
+  return {
+    function_id: id,
+    worker_name: owner.name ?? firstSegment(id),
+    ...(description !== undefined && { description }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+function builtinRow(function_id: string): FunctionRow {
+  return { function_id, worker_name: "iii-engine-functions" };
+}
+
+function functionInfo(router: Router, input: Json): Json {
+  const ids = isRecord(input) ? input["function_ids"] : undefined;
+  const id = textIn(input, "function_id");
+  if (id !== undefined) {
+    const detail = functionDetail(router, id);
+    if (detail === undefined) throw notFound(`Function '${id}' is not registered.`);
+    return detail;
+  }
+  if (!isTextList(ids) || ids.length > maxFunctionIds) throw invalid("function_ids");
+  const unique = [...new Set(ids)];
+  return {
+    functions: unique.map((one) => functionDetail(router, one) ?? { function_id: one, error: "not_found" }),
+  };
+}
+
+function functionDetail(router: Router, id: string): Json | undefined {
+  const entry = router.functions.get(id);
+  if (entry === undefined) return undefined;
+  const { request_format, response_format } = entry.value;
+  const bound = router.triggers.list().filter(({ value }) => value.function_id === id);
+  return {
+    ...functionRow(entry),
+    ...(request_format !== undefined && { request_schema: request_format }),
+    ...(response_format !== undefined && { response_schema: response_format }),
+    registered_triggers: bound.map(({ value: { id, trigger_type, config } }) => ({
+      id,
+      trigger_type,
+      config,
+    })),
+  };
+}
+
+function triggerTypeRow({ owner, value: { id, description } }: TriggerTypeEntry): Json {
+  return { id, worker_name: owner.name ?? firstSegment(id), description };
+}
+
+function triggerRow({ owner, value: { id, trigger_type, function_id, config } }: TriggerEntry): Json {
+  return { id, trigger_type, function_id, worker_name: owner.name ?? firstSegment(function_id), config };
+}
+
+function firstSegment(id: string): string {
+  return id.split("::", 1)[0] ?? id;
+}
+
+function textIn(input: Json, field: string): string | undefined {
+  const value = isRecord(input) ? (input[field] ?? undefined) : undefined;
+  if (value !== undefined && typeof value !== "string") throw invalid(field);
+  return value;
+}
+
+function numberIn(input: Json, field: string): number | undefined {
+  const value = isRecord(input) ? (input[field] ?? undefined) : undefined;
+  if (value !== undefined && typeof value !== "number") throw invalid(field);
+  return value;
+}
+
+function isTextList(value: Json | undefined): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function notFound(message: string): EngineFailure {
+  return new EngineFailure({ code: "NOT_FOUND", message });
+}
+
+function invalid(field: string): EngineFailure {
+  return new EngineFailure({ code: "invocation_failed", message: `missing or malformed field \`${field}\`` });
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import type { RawData, WebSocket } from "ws";
+
+/** One end of a channel, as handed to a worker. */
+export type ChannelRef = { channel_id: string; access_key: string; direction: "read" | "write" };
+
+/** Messages a channel holds for its reader before the writer is paused (bus specification, section 5). */
+const bufferSize = { min: 1, default: 64, max: 1024 } as const;
+
+/** A channel that does not get both ends within this time is given up, in milliseconds. */
+const idleLimit = 5 * 60_000;
+
+/** The byte streams between workers: each a pair of sockets, whose messages are passed on one by one. */
+export class Channels {
+  readonly #open = new Map<string, Channel>();
+
+  /** Opens a channel that holds up to `size` messages. */
+  create(size: number = bufferSize.default): { writer: ChannelRef; reader: ChannelRef } {
+    const channel_id = randomUUID();
+    const access_key = randomUUID();
+    const capacity = Math.min(Math.max(size, bufferSize.min), bufferSize.max);
+    this.#open.set(channel_id, new Channel(access_key, capacity, () => this.#open.delete(channel_id)));
+    return {
+      writer: { channel_id, access_key, direction: "write" },
+      reader: { channel_id, access_key, direction: "read" },
+    };
+  }
+
+  /** Finds the end that an address names, and returns how to attach a socket to it; undefined means 404. */
+  admit(id: string, query: URLSearchParams): ((socket: WebSocket) => void) | undefined {
+    const channel = this.#open.get(id);
+    if (channel === undefined || channel.accessKey !== query.get("key")) return undefined;
+    const direction = query.get("dir");
+    if (direction === "read") return (socket) => channel.attachReader(socket);
+    if (direction === "write") return (socket) => channel.attachWriter(socket);
+    return undefined;
+  }
+
+  /** Gives up all channels and cuts their sockets. */
+  dropAll(): void {
+    for (const channel of this.#open.values()) channel.drop();
+  }
+}
+
+class Channel {
+  readonly accessKey: string;
+  readonly #capacity: number;
+  readonly #forget: () => void;
+  readonly #idle: NodeJS.Timeout;
+  readonly #waiting: { data: RawData; binary: boolean }[] = [];
+  #inFlight = 0;
+  #ended = false;
+  #writer: WebSocket | undefined;
+  #reader: WebSocket | undefined;
+
+  constructor(accessKey: string, capacity: number, forget: () => void) {
+    this.accessKey = accessKey;
+    this.#capacity = capacity;
+    this.#forget = forget;
+    this.#idle = setTimeout(() => this.drop(), idleLimit);
+    this.#idle.unref();
+  }
+
+  /** The first writer is taken; another is let in and closed at once, as the production engine does. */
+  attachWriter(socket: WebSocket): void {
+    if (this.#writer !== undefined) {
+      socket.close();
+      return;
+    }
+    this.#writer = socket;
+    this.#keep();
+    socket.on("message", (data, binary) => {
+      this.#waiting.push({ data, binary });
+      this.#pass();
+    });
+    socket.on("close", () => {
+      this.#ended = true;
+      this.#pass();
+    });
+  }
+
+  /** The same for the reader. */
+  attachReader(socket: WebSocket): void {
+    if (this.#reader !== undefined) {
+      socket.close();
+      return;
+    }
+    this.#reader = socket;
+    this.#keep();
+    socket.on("close", () => this.drop());
+    this.#pass();
+  }
+
+  /** Ends the channel; what the reader has not been sent yet is lost. */
+  drop(): void {
+    clearTimeout(this.#idle);
+    this.#waiting.length = 0;
+    this.#forget();
+    this.#writer?.terminate();
+    this.#reader?.terminate();
+  }
+
+  #keep(): void {
+    if (this.#writer !== undefined && this.#reader !== undefined) clearTimeout(this.#idle);
+  }
+
+  /** Sends what the reader can take, and lets the writer go on or makes it wait. */
+  #pass(): void {
+    while (this.#reader !== undefined && this.#inFlight < this.#capacity) {
+      const message = this.#waiting.shift();
+      if (message === undefined) break;
+      this.#inFlight += 1;
+      this.#reader.send(message.data, { binary: message.binary }, () => {
+        this.#inFlight -= 1;
+        this.#pass();
+      });
+    }
+    if (this.#waiting.length >= this.#capacity) this.#writer?.pause();
+    else this.#writer?.resume();
+    if (this.#ended && this.#waiting.length === 0 && this.#inFlight === 0) this.#reader?.close(1000);
+  }
+}

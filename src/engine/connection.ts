@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import type { WebSocket } from "ws";
+import { type Frame, type Json, renderFrame } from "./frames.ts";
+
+/** A frame as it passed, for tests and logs to watch. */
+export interface RecordedFrame {
+  /** Id of the worker at the other end. */
+  readonly workerId: string;
+  readonly direction: "received" | "sent";
+  readonly text: string;
+  /** Why a received frame was dropped whole; absent when it was taken. */
+  readonly fault?: string;
+}
+
+/** What a worker tells of itself through `engine::workers::register`. */
+export type Profile = Readonly<Record<string, Json>>;
+
+/** One worker's socket, and who is at its other end. Every client of the bus is a worker. */
+export class Connection {
+  readonly id: string = randomUUID();
+  /** Known to this worker alone: whoever shows it may retire this connection. */
+  readonly reattachToken: string = randomUUID();
+  readonly connectedAt: number = Date.now();
+  profile: Profile = {};
+  readonly #socket: WebSocket;
+  readonly #onFrame: ((frame: RecordedFrame) => void) | undefined;
+
+  constructor(socket: WebSocket, onFrame: ((frame: RecordedFrame) => void) | undefined) {
+    this.#socket = socket;
+    this.#onFrame = onFrame;
+  }
+
+  /** The name the worker gave itself, once it has. */
+  get name(): string | undefined {
+    const { name } = this.profile;
+    return typeof name === "string" ? name : undefined;
+  }
+
+  /** Sends a frame; to a socket that is gone it is lost, as on any wire. */
+  send(frame: Frame): void {
+    const text = renderFrame(frame);
+    this.#onFrame?.({ workerId: this.id, direction: "sent", text });
+    this.#socket.send(text);
+  }
+
+  /** Notes a frame that came in. */
+  record(text: string, fault: string | undefined): void {
+    this.#onFrame?.({
+      workerId: this.id,
+      direction: "received",
+      text,
+      ...(fault !== undefined && { fault }),
+    });
+  }
+
+  /** Cuts the socket without a closing handshake. */
+  cut(): void {
+    this.#socket.terminate();
+  }
+}

@@ -1,0 +1,284 @@
+import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { once } from "node:events";
+import { registerWorker } from "iii-sdk";
+import { WebSocket } from "ws";
+import { type Engine, type EngineOptions, type RecordedFrame, startEngine } from "./engine.ts";
+
+type Received = Record<string, unknown>;
+
+/** A worker that says exactly what it is told to. */
+class RawWorker {
+  readonly socket: WebSocket;
+  readonly #received: Received[] = [];
+  #wake: () => void = () => {};
+
+  constructor(url: string) {
+    this.socket = new WebSocket(url);
+    this.socket.on("message", (data) => {
+      this.#received.push(JSON.parse(data.toString()));
+      this.#wake();
+    });
+  }
+
+  send(frame: Received | string): void {
+    this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  }
+
+  /** The next frame that came. */
+  async next(): Promise<Received> {
+    while (this.#received.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#received.shift()!;
+  }
+}
+
+let engine: Engine;
+let workers: RawWorker[] = [];
+
+async function start(options: EngineOptions = {}): Promise<void> {
+  engine = await startEngine(options);
+}
+
+/** Connects and reads the welcome. */
+async function join(): Promise<RawWorker & { welcome: Received }> {
+  const worker = new RawWorker(engine.url);
+  workers.push(worker);
+  return Object.assign(worker, { welcome: await worker.next() });
+}
+
+/** Waits until the engine has taken all that a worker sent so far. */
+async function settled(worker: RawWorker): Promise<void> {
+  worker.send({ type: "ping" });
+  expect(await worker.next()).toEqual({ type: "pong" });
+}
+
+/** Tries to connect; resolves to "open" or to the refusal. */
+async function attempt(path: string, headers: Record<string, string> = {}): Promise<string> {
+  const socket = new WebSocket(engine.url + path, { headers });
+  const outcome = await new Promise<string>((resolve) => {
+    socket.on("open", () => resolve("open"));
+    socket.on("error", (error) => resolve(error.message));
+  });
+  socket.terminate();
+  return outcome;
+}
+
+beforeEach(() => {
+  spyOn(console, "debug").mockImplementation(() => {});
+  spyOn(console, "error").mockImplementation(() => {});
+});
+
+afterEach(async () => {
+  for (const { socket } of workers) socket.terminate();
+  workers = [];
+  await engine.stop();
+  mock.restore();
+});
+
+describe("who may connect", () => {
+  beforeEach(() => start());
+
+  test.each(["http://localhost:3000", "https://127.0.0.1", "http://127.9.9.9", "http://[::1]:8080"])(
+    "a page of this machine, %s, may",
+    async (origin) => {
+      expect(await attempt("/", { origin })).toBe("open");
+    },
+  );
+
+  test.each([
+    "https://example.com",
+    "http://localhost.example.com",
+    "http://127.0.0.1.example.com",
+    "null",
+    "file://",
+    "x",
+  ])("a page from elsewhere, %s, may not", async (origin) => {
+    expect(await attempt("/", { origin })).toContain("403");
+    expect(await attempt("/ws/channels/x?key=y&dir=read", { origin })).toContain("403");
+  });
+
+  test("workers enter at the root, telemetry at /otel, nothing elsewhere", async () => {
+    expect(await attempt("/")).toBe("open");
+    expect(await attempt("/?query=1")).toBe("open");
+    expect(await attempt("/otel")).toBe("open");
+    expect(await attempt("/elsewhere")).toContain("404");
+    expect(await attempt("//")).toContain("404");
+    expect(await attempt("/ws/channels/")).toContain("404");
+  });
+
+  test("a plain request is told to upgrade", async () => {
+    const response = await fetch(engine.url.replace("ws:", "http:"));
+    expect(response.status).toBe(426);
+  });
+
+  test("a port that is taken is said to be", async () => {
+    const port = Number(new URL(engine.url).port);
+    expect(await startEngine({ port }).catch((error: unknown) => error)).toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+});
+
+describe("a connection", () => {
+  const frames: RecordedFrame[] = [];
+  beforeEach(() => {
+    frames.length = 0;
+    return start({ maxMessageBytes: 1024, onFrame: (frame) => frames.push(frame) });
+  });
+
+  test("survives frames that are dropped, and the drop is on record", async () => {
+    const worker = await join();
+    worker.send('{"type":"registerfunction","id":"lost","description":"\\ud800"}');
+    worker.send("not JSON");
+    worker.socket.send(Buffer.from('{"type":"registerfunction","id":"binary"}'));
+    await settled(worker);
+    const faults = frames.filter(({ direction }) => direction === "received").map(({ fault }) => fault);
+    expect(faults).toEqual(["an unpaired surrogate", "not JSON", undefined]);
+    expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [] });
+  });
+
+  test("answers pings of both kinds", async () => {
+    const worker = await join();
+    await settled(worker);
+    worker.socket.ping("still there?");
+    const [data] = await once(worker.socket, "pong");
+    expect(String(data)).toBe("still there?");
+  });
+
+  test("ends with a message over the limit, and what it registered with it", async () => {
+    const worker = await join();
+    worker.send({ type: "registerfunction", id: "f" });
+    worker.send(JSON.stringify({ type: "ping", fill: "" }).replace('""', `"${"x".repeat(1024 - 25)}"`));
+    expect(await worker.next()).toEqual({ type: "pong" });
+    worker.send("x".repeat(1025));
+    await once(worker.socket, "close");
+    expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [] });
+  });
+
+  test("is retired by the worker that shows its token, and by nobody else", async () => {
+    const old = await join();
+    old.send({ type: "registerfunction", id: "f" });
+    await settled(old);
+    const { worker_id: previous_worker_id, reattach_token } = old.welcome;
+    const thief = await join();
+    thief.send({ type: "reattach", previous_worker_id, reattach_token: thief.welcome["reattach_token"] });
+    thief.send({ type: "reattach", previous_worker_id });
+    await settled(thief);
+    await settled(old);
+    const back = await join();
+    back.send({ type: "reattach", previous_worker_id, reattach_token });
+    await once(old.socket, "close");
+    expect(await engine.call("f", {}).catch(({ code }) => code)).toBe("function_not_found");
+  });
+});
+
+describe("a function", () => {
+  beforeEach(() => start());
+
+  test("belongs to whoever registered it last, and only its owner takes it away", async () => {
+    const first = await join();
+    const second = await join();
+    first.send({ type: "registerfunction", id: "f" });
+    await settled(first);
+    second.send({ type: "registerfunction", id: "f" });
+    await settled(second);
+    first.send({ type: "unregisterfunction", id: "f" });
+    await settled(first);
+    first.socket.close();
+    await once(first.socket, "close");
+    const answer = engine.call("f", { a: 1 });
+    const invocation = await second.next();
+    expect(invocation).toMatchObject({ type: "invokefunction", function_id: "f", data: { a: 1 } });
+    second.send({ ...invocation, type: "invocationresult", result: "second" });
+    expect(await answer).toBe("second");
+  });
+
+  test("is answered only by the worker that was asked, and only once", async () => {
+    const server = await join();
+    const stranger = await join();
+    server.send({ type: "registerfunction", id: "f" });
+    await settled(server);
+    const answer = engine.call("f", {});
+    const { invocation_id } = await server.next();
+    stranger.send({ type: "invocationresult", invocation_id, function_id: "f", result: "forged" });
+    await settled(stranger);
+    server.send({ type: "invocationresult", invocation_id, function_id: "f", result: "true" });
+    server.send({ type: "invocationresult", invocation_id, function_id: "f", result: "late" });
+    await settled(server);
+    expect(await answer).toBe("true");
+  });
+
+  test("is not waited for longer than the engine runs", async () => {
+    const waiting = engine.waitForFunction("never").catch(({ code }) => code);
+    await engine.stop();
+    expect(await waiting).toBe("invocation_stopped");
+    expect(await engine.waitForFunction("never").catch(({ code }) => code)).toBe("invocation_stopped");
+  });
+});
+
+describe("a trigger", () => {
+  const trigger = { type: "registertrigger", id: "t", trigger_type: "clock", function_id: "f", config: {} };
+  beforeEach(() => start());
+
+  test("goes to the provider of its type, whose answer goes to its owner", async () => {
+    const provider = await join();
+    provider.send({ type: "registertriggertype", id: "clock", description: "ticks" });
+    await settled(provider);
+    const owner = await join();
+    owner.send(trigger);
+    expect(await provider.next()).toEqual(trigger);
+    const report = { type: "triggerregistrationresult", id: "t", trigger_type: "clock", function_id: "f" };
+    provider.send(report);
+    expect(await owner.next()).toEqual(report);
+    owner.socket.close();
+    expect(await provider.next()).toEqual({ type: "unregistertrigger", id: "t", trigger_type: "clock" });
+  });
+
+  test("is refused when nobody provides its type", async () => {
+    const owner = await join();
+    owner.send(trigger);
+    expect(await owner.next()).toMatchObject({ id: "t", error: { code: "trigger_type_not_found" } });
+  });
+
+  test("waits for its provider to come back", async () => {
+    const provider = await join();
+    const type = { type: "registertriggertype", id: "clock", description: "ticks" };
+    provider.send(type);
+    await settled(provider);
+    const owner = await join();
+    owner.send(trigger);
+    await provider.next();
+    provider.socket.close();
+    await once(provider.socket, "close");
+    const back = await join();
+    back.send(type);
+    expect(await back.next()).toEqual(trigger);
+  });
+});
+
+describe("an SDK worker", () => {
+  test("comes back by itself after a crash of the engine's connections, with all it offers", async () => {
+    const frames: RecordedFrame[] = [];
+    await start({ onFrame: (frame) => frames.push(frame) });
+    const server = registerWorker(engine.url, {
+      otel: { enabled: false },
+      enableMetricsReporting: false,
+      reconnectionConfig: { initialDelayMs: 10 },
+    });
+    server.registerFunction("sdk::kept", async () => "kept");
+    await engine.waitForFunction("sdk::kept");
+    const late = server.registerFunction("sdk::dropped", async () => "dropped");
+    await engine.waitForFunction("sdk::dropped");
+    engine.dropConnections();
+    late.unregister();
+    expect(await engine.call("sdk::kept", {}).catch(({ code }) => code)).toBe("function_not_found");
+    await engine.waitForFunction("sdk::kept");
+    expect(await engine.call("sdk::kept", {})).toBe("kept");
+    expect(await engine.call("sdk::dropped", {}).catch(({ code }) => code)).toBe("function_not_found");
+    expect(frames.some(({ text }) => text.startsWith('{"type":"reattach"'))).toBeTrue();
+    await server.shutdown();
+  });
+});

@@ -1,0 +1,160 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { admit, refuse } from "./admission.ts";
+import { builtinsOf } from "./builtins.ts";
+import { Channels } from "./channels.ts";
+import { Connection, type RecordedFrame } from "./connection.ts";
+import { type Json, parseFrame, sortKeys } from "./frames.ts";
+import { EngineFailure, stopped } from "./invocations.ts";
+import { Router } from "./router.ts";
+
+export { EngineFailure, type RecordedFrame };
+
+export interface EngineOptions {
+  /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
+  readonly port?: number;
+  /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
+  readonly maxMessageBytes?: number;
+  /** Sees every frame to and from workers, also those that are dropped. */
+  readonly onFrame?: (frame: RecordedFrame) => void;
+}
+
+export interface Engine {
+  /** Where workers connect: `ws://127.0.0.1:PORT`. */
+  readonly url: string;
+  /**
+   * Calls a function as the engine itself: the payload gets no `_caller_worker_id`. Resolves to the result, undefined
+   * for null; rejects with an `EngineFailure`. Waits without limit for the worker that has the call.
+   */
+  call(functionId: string, payload: unknown, options?: { metadata?: unknown }): Promise<unknown>;
+  /** Resolves once a function is registered. Rejects if the engine stops before. */
+  waitForFunction(id: string): Promise<void>;
+  /** Cuts all connections as a crash would: nothing registered over them is left when this returns. */
+  dropConnections(): void;
+  /** Cuts all connections and frees the port. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus specification,
+ * section 10). It speaks the protocol of iii 0.22 with the same limits and losses as the production engine, and has
+ * no queues, no HTTP functions, no access rules and no triggers of its own.
+ * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
+ */
+export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
+  const router = new Router();
+  const channels = new Channels();
+  for (const [id, builtin] of builtinsOf(router, channels)) router.builtins.set(id, builtin);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,
+    perMessageDeflate: false,
+  });
+  const server = createServer(
+    (_request, response) => void response.writeHead(426, { connection: "close" }).end(),
+  );
+  server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const enter = admit(request, channels, (socket) => serveWorker(router, socket, options.onFrame));
+    if (typeof enter === "number") {
+      refuse(stream, enter);
+      return;
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      // A broken frame or one over the limit ends the connection at once: a closing handshake would wait for the peer.
+      socket.on("error", () => socket.terminate());
+      enter(socket);
+    });
+  });
+  const port = await listen(server, options.port ?? 0);
+  return engineOn({ url: `ws://127.0.0.1:${port}`, router, channels, sockets, server });
+}
+
+interface Parts {
+  readonly url: string;
+  readonly router: Router;
+  readonly channels: Channels;
+  readonly sockets: WebSocketServer;
+  readonly server: Server;
+}
+
+function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
+  const stopping = new AbortController();
+  const dropConnections = (): void => {
+    for (const worker of router.workers) router.leave(worker);
+    channels.dropAll();
+    for (const socket of sockets.clients) socket.terminate();
+  };
+  return {
+    url,
+    call: (functionId, payload, { metadata } = {}) => callAsEngine(router, functionId, { payload, metadata }),
+    waitForFunction: (id) => waitForFunction(router, id, stopping.signal),
+    dropConnections,
+    stop: async () => {
+      stopping.abort(new EngineFailure(stopped));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      dropConnections();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function serveWorker(router: Router, socket: WebSocket, onFrame: EngineOptions["onFrame"]): void {
+  const worker = new Connection(socket, onFrame);
+  socket.on("message", (data, binary) => {
+    // A frame that was under way when the connection was retired finds its worker gone.
+    if (binary || !router.workers.has(worker)) return;
+    const text = data.toString();
+    const { frame, fault } = parseFrame(text);
+    worker.record(text, fault);
+    if (frame !== undefined) router.receive(worker, frame);
+  });
+  socket.on("close", () => router.leave(worker));
+  router.join(worker);
+}
+
+function callAsEngine(
+  router: Router,
+  function_id: string,
+  { payload, metadata }: { payload: unknown; metadata: unknown },
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const call = { function_id, data: toJson(payload) ?? null, metadata: toJson(metadata) };
+    router.route(call, undefined, ({ result, error }) => {
+      // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its `expect` does.
+      setImmediate(() => {
+        if (error !== undefined) reject(new EngineFailure(error));
+        else resolve(result === undefined ? undefined : sortKeys(result));
+      });
+    });
+  });
+}
+
+function toJson(value: unknown): Json | undefined {
+  const text = JSON.stringify(value);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function waitForFunction(router: Router, id: string, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stop.throwIfAborted();
+    const abort = (): void => reject(stop.reason);
+    stop.addEventListener("abort", abort, { once: true });
+    router.whenRegistered(id, () => {
+      stop.removeEventListener("abort", abort);
+      setImmediate(resolve);
+    });
+  });
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}

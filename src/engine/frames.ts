@@ -1,0 +1,190 @@
+/**
+ * The frames between a worker and the engine, judged as strictly as the production engine judges them: it decodes
+ * each frame as a whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
+ */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** How a failed call travels. */
+export interface WireError {
+  code: string;
+  message: string;
+  stacktrace?: string | undefined;
+}
+
+/** How a call is to be routed: `void` wants no answer, `enqueue` wants a queue. */
+export type Action = { type: "void" } | { type: "enqueue"; queue: string };
+
+interface Field<Value, Required extends boolean> {
+  readonly required: Required;
+  /** The value as the decoder keeps it; undefined when it refuses it. */
+  readonly decode: (value: Json) => Value | undefined;
+}
+
+function required<Value>(decode: (value: Json) => Value | undefined): Field<Value, true> {
+  return { required: true, decode };
+}
+
+function optional<Value>(decode: (value: Json) => Value | undefined): Field<Value, false> {
+  return { required: false, decode };
+}
+
+const json = (value: Json): Json => value;
+const text = (value: Json): string | undefined => (typeof value === "string" ? value : undefined);
+const uuid = (value: Json): string | undefined =>
+  typeof value === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value : undefined;
+
+/** Fields in the order in which the engine writes them; fields not named here do not survive it. */
+const shapes = {
+  registerfunction: {
+    id: required(text),
+    description: optional(text),
+    request_format: optional(json),
+    response_format: optional(json),
+    metadata: optional(json),
+  },
+  unregisterfunction: { id: required(text) },
+  registertriggertype: { id: required(text), description: required(text) },
+  registertrigger: {
+    id: required(text),
+    trigger_type: required(text),
+    function_id: required(text),
+    config: required(json),
+    metadata: optional(json),
+  },
+  unregistertrigger: { id: required(text), trigger_type: optional(text) },
+  triggerregistrationresult: {
+    id: required(text),
+    trigger_type: required(text),
+    function_id: required(text),
+    error: optional(decodeError),
+  },
+  invokefunction: {
+    invocation_id: optional(uuid),
+    function_id: required(text),
+    data: required(json),
+    traceparent: optional(text),
+    baggage: optional(text),
+    action: optional(decodeAction),
+    metadata: optional(json),
+  },
+  invocationresult: {
+    invocation_id: required(uuid),
+    function_id: required(text),
+    result: optional(json),
+    error: optional(decodeError),
+    traceparent: optional(text),
+    baggage: optional(text),
+  },
+  reattach: { previous_worker_id: required(text), reattach_token: optional(text) },
+  workerregistered: { worker_id: required(text), reattach_token: optional(text) },
+  ping: {},
+  pong: {},
+} as const;
+
+type Shapes = typeof shapes;
+type Body<Shape> = {
+  -readonly [K in keyof Shape as Shape[K] extends Field<unknown, true> ? K : never]: ValueOf<Shape[K]>;
+} & {
+  -readonly [K in keyof Shape as Shape[K] extends Field<unknown, false> ? K : never]?:
+    | ValueOf<Shape[K]>
+    | undefined;
+};
+type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
+
+/** A frame of one type, by the name it has on the wire. */
+export type FrameOf<Type extends keyof Shapes> = { type: Type } & Body<Shapes[Type]>;
+export type Frame = { [Type in keyof Shapes]: FrameOf<Type> }[keyof Shapes];
+
+/** What became of a text frame: decoded, or dropped whole for the reason given. */
+export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: string };
+
+/**
+ * Parses one text frame. Unknown fields are ignored, and null in an optional field means absent. Never throws.
+ * Numbers become JavaScript's: an integer beyond 2^53 loses digits here and not in the production engine.
+ */
+export function parseFrame(frameText: string): Decoded {
+  let value: Json;
+  try {
+    value = JSON.parse(frameText);
+  } catch {
+    return { fault: "not JSON" };
+  }
+  const fault = faultOf(value, 1);
+  if (fault !== undefined) return { fault };
+  if (!isRecord(value)) return { fault: "not an object" };
+  return decodeFrame(value);
+}
+
+function decodeFrame(value: Record<string, Json>): Decoded {
+  const type = value["type"];
+  if (typeof type !== "string" || !Object.hasOwn(shapes, type)) return { fault: "unknown type" };
+  const shape: Record<string, Field<unknown, boolean>> = shapes[type as keyof Shapes];
+  const frame: Record<string, unknown> = { type };
+  for (const [name, field] of Object.entries(shape)) {
+    const given = value[name];
+    if (given === undefined && field.required) return { fault: `${type} without ${name}` };
+    if (given === undefined || (given === null && !field.required)) continue;
+    const kept = field.decode(given);
+    if (kept === undefined) return { fault: `${type} with a malformed ${name}` };
+    frame[name] = kept;
+  }
+  return { frame: frame as Frame };
+}
+
+function decodeError(value: Json): WireError | undefined {
+  if (!isRecord(value)) return undefined;
+  const { code, message, stacktrace = null } = value;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  if (stacktrace === null) return { code, message };
+  return typeof stacktrace === "string" ? { code, message, stacktrace } : undefined;
+}
+
+function decodeAction(value: Json): Action | undefined {
+  if (!isRecord(value)) return undefined;
+  if (value["type"] === "void") return { type: "void" };
+  const { type, queue } = value;
+  return type === "enqueue" && typeof queue === "string" ? { type, queue } : undefined;
+}
+
+/** serde_json stops at 128 levels, the frame itself being the first (bus specification, section 0). */
+const maxDepth = 127;
+
+function faultOf(value: Json, depth: number): string | undefined {
+  if (typeof value === "string") return value.isWellFormed() ? undefined : "an unpaired surrogate";
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number out of range";
+  if (value === null || typeof value !== "object") return undefined;
+  if (depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
+  if (Array.isArray(value)) return firstFault(value, depth + 1);
+  return firstFault(Object.keys(value), depth) ?? firstFault(Object.values(value), depth + 1);
+}
+
+function firstFault(values: Json[], depth: number): string | undefined {
+  for (const value of values) {
+    const fault = faultOf(value, depth);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** Renders a frame as the engine writes it: its own fields in their order, the keys of all values sorted. */
+export function renderFrame(frame: Frame): string {
+  const fields = Object.entries(frame as Record<string, Json | undefined>);
+  return JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, value && sortKeys(value)])));
+}
+
+/**
+ * A copy with the keys of every object sorted, at all depths. Keys that are array indices, such as "10", come first
+ * and by number, as JavaScript has it; to keep them in their alphabetical place would make large answers slow.
+ */
+export function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isRecord(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key]!)]));
+}
+
+/** Whether a value is a JSON object. */
+export function isRecord(value: Json | undefined): value is Record<string, Json> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "./connection.ts";
+import type { FrameOf, WireError } from "./frames.ts";
+
+/** How a call ended. Without `error` it succeeded; a null result is an absent one. */
+export type Outcome = Pick<FrameOf<"invocationresult">, "result" | "error" | "traceparent" | "baggage">;
+
+/** A call under way. */
+export interface Invocation {
+  readonly server: Connection;
+  /** Undefined for a call that the engine makes itself. */
+  readonly caller: Connection | undefined;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+/** A call that failed: the error as its caller gets it over the wire. */
+export class EngineFailure extends Error {
+  override readonly name = "EngineFailure";
+  readonly code: string;
+  /** The stack of the handler, as the worker sent it. */
+  readonly stacktrace: string | undefined;
+
+  constructor({ code, message, stacktrace }: WireError) {
+    super(message);
+    this.code = code;
+    this.stacktrace = stacktrace;
+  }
+}
+
+/** What a caller is told when the connection of the worker serving it ends (bus specification, section 2). */
+export const stopped: WireError = { code: "invocation_stopped", message: "Invocation stopped" };
+
+/** The calls that wait for an answer. There is no timeout here: callers have their own. */
+export class Invocations {
+  readonly #pending = new Map<string, Invocation>();
+
+  /** Notes a call and returns the id it has between engine and worker; ids that callers chose may collide. */
+  add(invocation: Invocation): string {
+    const id = randomUUID();
+    this.#pending.set(id, invocation);
+    return id;
+  }
+
+  /** Settles a call, if `server` is the one who owes its answer; anything else comes too late and is dropped. */
+  settle(server: Connection, id: string, outcome: Outcome): void {
+    const invocation = this.#pending.get(id);
+    if (invocation?.server !== server) return;
+    this.#pending.delete(id);
+    invocation.settle(outcome);
+  }
+
+  /** Ends every call that was made or served over a connection; the settling of a caller that left goes nowhere. */
+  stop(connection: Connection): void {
+    for (const [id, { server, caller, settle }] of this.#pending) {
+      if (server !== connection && caller !== connection) continue;
+      this.#pending.delete(id);
+      settle({ error: stopped });
+    }
+  }
+
+  /** How many calls a worker is serving. */
+  servedBy(connection: Connection): number {
+    let count = 0;
+    for (const { server } of this.#pending.values()) if (server === connection) count += 1;
+    return count;
+  }
+}

@@ -1,0 +1,188 @@
+import type { Connection } from "./connection.ts";
+import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
+import { EngineFailure, type Invocation, Invocations, type Outcome } from "./invocations.ts";
+import { type Entry, Owned } from "./owned.ts";
+
+/** A function of the engine itself. Throws an `EngineFailure` to answer with an error. */
+export type Builtin = (input: Json, caller: Connection | undefined) => Json;
+
+/** A call to route, by a worker or by the engine. */
+export type Call = Pick<
+  FrameOf<"invokefunction">,
+  "function_id" | "data" | "traceparent" | "baggage" | "metadata"
+>;
+
+/** Who is connected, who offers what, and which call goes where. Knows no sockets. */
+export class Router {
+  readonly workers = new Set<Connection>();
+  readonly functions = new Owned<FrameOf<"registerfunction">>();
+  readonly triggerTypes = new Owned<FrameOf<"registertriggertype">>();
+  readonly triggers = new Owned<FrameOf<"registertrigger">>();
+  readonly invocations = new Invocations();
+  readonly builtins = new Map<string, Builtin>();
+  readonly #awaited = new Map<string, (() => void)[]>();
+
+  /** Welcomes a worker. */
+  join(worker: Connection): void {
+    this.workers.add(worker);
+    worker.send({ type: "workerregistered", worker_id: worker.id, reattach_token: worker.reattachToken });
+  }
+
+  /** Forgets a worker and all it registered, and ends its calls. Harmless when repeated. */
+  leave(worker: Connection): void {
+    if (!this.workers.delete(worker)) return;
+    this.functions.removeAll(worker);
+    this.triggerTypes.removeAll(worker);
+    for (const trigger of this.triggers.removeAll(worker)) this.#releaseTrigger(trigger);
+    this.invocations.stop(worker);
+  }
+
+  /** Does what a worker's frame asks. */
+  receive(worker: Connection, frame: Frame): void {
+    switch (frame.type) {
+      case "registerfunction":
+        this.#registerFunction(worker, frame);
+        break;
+      case "unregisterfunction":
+        this.functions.remove(worker, frame.id);
+        break;
+      case "registertriggertype":
+        this.#registerTriggerType(worker, frame);
+        break;
+      case "registertrigger":
+        this.#registerTrigger(worker, frame);
+        break;
+      case "unregistertrigger":
+        this.#releaseTrigger(this.triggers.remove(worker, frame.id));
+        break;
+      case "triggerregistrationresult":
+        this.#reportTrigger(worker, frame);
+        break;
+      case "invokefunction":
+        this.#invoke(worker, frame);
+        break;
+      case "invocationresult":
+        this.invocations.settle(worker, frame.invocation_id, frame);
+        break;
+      case "reattach":
+        this.#retire(frame);
+        break;
+      case "ping":
+        worker.send({ type: "pong" });
+        break;
+    }
+  }
+
+  /** Routes a call and settles it once: at once, when the answer comes, or when the serving worker goes. */
+  route(call: Call, caller: Connection | undefined, settle: (outcome: Outcome) => void): void {
+    const builtin = this.builtins.get(call.function_id);
+    const server = this.functions.get(call.function_id)?.owner;
+    if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
+    else if (server === undefined)
+      settle(failure("function_not_found", `Function ${call.function_id} not found`));
+    else this.#forward(call, { server, caller, settle });
+  }
+
+  /** Calls back once, when the function is registered: now, if it is already. */
+  whenRegistered(id: string, callback: () => void): void {
+    if (this.functions.get(id) !== undefined) callback();
+    else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
+  }
+
+  #forward(call: Call, invocation: Invocation): void {
+    const { function_id, data, traceparent, baggage, metadata } = call;
+    const invocation_id = this.invocations.add(invocation);
+    invocation.server.send({
+      type: "invokefunction",
+      invocation_id,
+      function_id,
+      data: withCaller(data, invocation.caller),
+      traceparent,
+      baggage,
+      metadata,
+    });
+  }
+
+  #registerFunction(worker: Connection, frame: FrameOf<"registerfunction">): void {
+    this.functions.put(worker, frame);
+    const callbacks = this.#awaited.get(frame.id) ?? [];
+    this.#awaited.delete(frame.id);
+    for (const callback of callbacks) callback();
+  }
+
+  #invoke(worker: Connection, frame: FrameOf<"invokefunction">): void {
+    const { invocation_id, function_id, action } = frame;
+    const answer = (outcome: Outcome): void => {
+      if (invocation_id === undefined || action?.type === "void") return;
+      const { result, error, traceparent, baggage } = outcome;
+      worker.send({
+        type: "invocationresult",
+        invocation_id,
+        function_id,
+        result,
+        error,
+        traceparent,
+        baggage,
+      });
+    };
+    if (action?.type === "enqueue") answer(failure("enqueue_error", "The embedded engine has no queues"));
+    else this.route(frame, worker, answer);
+  }
+
+  /** A provider that comes back learns of the triggers that waited for it. */
+  #registerTriggerType(worker: Connection, frame: FrameOf<"registertriggertype">): void {
+    this.triggerTypes.put(worker, frame);
+    for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
+  }
+
+  /** A trigger is the business of the worker that provides its type; the engine only introduces the two. */
+  #registerTrigger(worker: Connection, frame: FrameOf<"registertrigger">): void {
+    const provider = this.triggerTypes.get(frame.trigger_type)?.owner;
+    if (provider === undefined) {
+      const { id, trigger_type, function_id } = frame;
+      const error = { code: "trigger_type_not_found", message: "Trigger type not found" };
+      worker.send({ type: "triggerregistrationresult", id, trigger_type, function_id, error });
+    } else {
+      this.triggers.put(worker, frame);
+      provider.send(frame);
+    }
+  }
+
+  #reportTrigger(provider: Connection, frame: FrameOf<"triggerregistrationresult">): void {
+    if (this.triggerTypes.get(frame.trigger_type)?.owner !== provider) return;
+    this.triggers.get(frame.id)?.owner.send(frame);
+  }
+
+  #releaseTrigger(trigger: Entry<FrameOf<"registertrigger">> | undefined): void {
+    if (trigger === undefined) return;
+    const { id, trigger_type } = trigger.value;
+    this.triggerTypes.get(trigger_type)?.owner.send({ type: "unregistertrigger", id, trigger_type });
+  }
+
+  /** A worker that is back shows the token of its last connection, whose end may not have been noticed yet. */
+  #retire({ previous_worker_id, reattach_token }: FrameOf<"reattach">): void {
+    for (const worker of this.workers) {
+      if (worker.id !== previous_worker_id || worker.reattachToken !== reattach_token) continue;
+      this.leave(worker);
+      worker.cut();
+    }
+  }
+}
+
+/** Handlers learn who called from the payload, when it can hold it; a forged id is replaced. */
+function withCaller(data: Json, caller: Connection | undefined): Json {
+  return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
+}
+
+function failure(code: string, message: string): Outcome {
+  return { error: { code, message } };
+}
+
+function outcomeOf(run: () => Json): Outcome {
+  try {
+    return { result: run() };
+  } catch (thrown) {
+    if (thrown instanceof EngineFailure) return failure(thrown.code, thrown.message);
+    throw thrown;
+  }
+}
