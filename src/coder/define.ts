@@ -1,0 +1,20 @@
+import type { Config } from "../config.ts";
+import type { Files } from "../files/files.ts";
+import type { Jail } from "../jail/folder.ts";
+import type { RegexEngine } from "../regex/engine.ts";
+import type { Searcher } from "../search/search.ts";
+import { type Context, definerFor, type Workshop } from "../worker/define.ts";
+
+/** What every call to `coder::*` works with. */
+export interface CoderWorkshop extends Workshop {
+  readonly config: Config;
+  readonly jail: Jail;
+  readonly files: Files;
+  readonly regex: RegexEngine;
+  readonly searcher: Searcher;
+}
+
+export type CoderContext = Context<CoderWorkshop>;
+
+/** Defines a function of `coder::*`. */
+export const defineFunction = definerFor<CoderWorkshop>();

@@ -1,0 +1,56 @@
+import { Type } from "@sinclair/typebox";
+import { refuse } from "../errors.ts";
+import { Named, Nullable } from "../wire.ts";
+import { defineFunction } from "./define.ts";
+
+const request = Type.Object(
+  {
+    paths: Type.Array(Type.String()),
+    recursive: Type.Boolean({
+      default: false,
+      description: "Required for non-empty directories. Files and empty dirs ignore it.",
+    }),
+  },
+  { title: "DeleteFileInput" },
+);
+
+const DeleteFileResult = Named("DeleteFileResult", {
+  error: Type.Optional(Nullable(Type.String())),
+  path: Type.String(),
+  removed: Type.Boolean(),
+  success: Type.Boolean(),
+});
+
+const response = Type.Object({ results: Type.Array(DeleteFileResult) }, { title: "DeleteFileOutput" });
+
+/** `coder::delete-file`: removes paths, each on its own (specification, section 8). */
+export const deleteFile = defineFunction({
+  id: "coder::delete-file",
+  description:
+    "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",
+  effect: "writes",
+  isIdempotent: true,
+  request,
+  response,
+  examples: [
+    { title: "Two files", request: { paths: ["old.txt", "docs/draft.md"] } },
+    { title: "A folder with everything in it", request: { paths: ["build"], recursive: true } },
+  ],
+  async handle({ paths, recursive }, { files, attempt, deadline }) {
+    if (paths.length === 0) throw refuse.emptyBatch("paths");
+    const results = [];
+    for (const path of paths) {
+      const outcome = await attempt(() => files.remove(path, { recursive }, deadline));
+      results.push(
+        "error" in outcome
+          ? { path, success: false, removed: false, error: outcome.error }
+          : { path, success: true, removed: outcome.value },
+      );
+    }
+    return { results };
+  },
+  render: ({ results }) =>
+    results
+      .map(({ path, removed, error }) => `${path}: ${error ?? (removed ? "removed" : "was not there")}`)
+      .join("\n"),
+});

@@ -1,0 +1,96 @@
+import { Type } from "@sinclair/typebox";
+import type { Entry } from "../files/files.ts";
+import type { Folder } from "../jail/folder.ts";
+import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
+import { type CoderContext, defineFunction } from "./define.ts";
+
+const request = Type.Object(
+  {
+    page: UInt32({ default: 1 }),
+    page_size: Nullable(UInt32(), {
+      default: null,
+      description:
+        "Capped by `config.list_max_page_size`; falls back to `config.list_default_page_size` when omitted.",
+    }),
+    path: Type.String({
+      default: ".",
+      description: "Folder, relative to `base_path`. Defaults to `.` (the base itself).",
+    }),
+  },
+  { title: "ListFolderInput" },
+);
+
+const DirEntry = Named("DirEntry", {
+  kind: Kind("EntryKind"),
+  mtime: Int64(),
+  name: Type.String(),
+  non_accessible: Type.Boolean({
+    description:
+      "True if this entry matches `non_accessible_globs` — caller cannot read/write/delete it via `coder::*` even though it shows up here.",
+  }),
+  size: UInt64(),
+});
+
+const response = Type.Object(
+  {
+    entries: Type.Array(DirEntry),
+    has_more: Type.Boolean(),
+    page: UInt32(),
+    page_size: UInt32(),
+    path: Type.String(),
+    total: UInt64(),
+  },
+  { title: "ListFolderOutput" },
+);
+
+/** `coder::list-folder`: one folder, in pages, sorted by the bytes of the names (specification, section 8). */
+export const listFolder = defineFunction({
+  id: "coder::list-folder",
+  description:
+    "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
+  effect: "reads",
+  request,
+  response,
+  examples: [
+    { title: "The base folder", request: {} },
+    { title: "The second page of a large folder", request: { path: "src", page: 2, page_size: 50 } },
+  ],
+  handle(request, context) {
+    const { config, files, jail } = context;
+    const page = Math.max(1, request.page);
+    const pageSize = Math.max(
+      1,
+      Math.min(request.page_size ?? config.list_default_page_size, config.list_max_page_size),
+    );
+    using folder = jail.admitFolder(request.path);
+    const start = (page - 1) * pageSize;
+    const { entries, total } = files.page(folder, [start, start + pageSize]);
+    return {
+      path: request.path,
+      entries: entries.map((entry) => describe(folder, entry, context)),
+      page,
+      page_size: pageSize,
+      total,
+      has_more: start + pageSize < total,
+    };
+  },
+  render({ entries, page, total, has_more }) {
+    const lines = entries.map(
+      (entry) => renderEntry(entry) + (entry.kind === "file" ? `  ${entry.size}` : ""),
+    );
+    const more = has_more ? `; send page ${page + 1} for more` : "";
+    return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
+  },
+});
+
+/** An entry that vanished since the folder was read keeps its name and kind. */
+function describe(folder: Folder, entry: Entry, { files, jail }: CoderContext) {
+  const stats = files.stat(folder, entry);
+  return {
+    name: entry.name,
+    kind: stats?.kind ?? entry.kind,
+    size: stats?.size ?? 0,
+    mtime: stats?.mtime ?? 0,
+    non_accessible: jail.deniesIn(folder, entry.name),
+  };
+}

@@ -1,0 +1,46 @@
+import { Type } from "@sinclair/typebox";
+import { decodeUtf8 } from "../edits/text.ts";
+import { Int64, UInt32, UInt64 } from "../wire.ts";
+import { defineFunction } from "./define.ts";
+
+const request = Type.Object(
+  { path: Type.String({ description: "File to read, relative to `base_path`." }) },
+  { title: "ReadFileInput" },
+);
+
+const response = Type.Object(
+  {
+    content: Type.String({
+      description:
+        "File content as a UTF-8 string. Binary files are returned with invalid bytes replaced by U+FFFD; use a future binary-aware function if exact bytes matter.",
+    }),
+    is_utf8: Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." }),
+    mode: UInt32({ description: "Unix permission bits (lower 9 bits of `st_mode`), e.g. 0o644." }),
+    mtime: Int64({ description: "Last-modified time as a Unix epoch in seconds." }),
+    path: Type.String({ description: "The original `path` argument echoed back for caller correlation." }),
+    size: UInt64(),
+  },
+  { title: "ReadFileOutput" },
+);
+
+/** `coder::read-file`: one file as text (specification, section 8). */
+export const readFile = defineFunction({
+  id: "coder::read-file",
+  description:
+    "Read a file relative to base_path. Returns content plus size/mtime/mode. Capped by max_read_bytes; non-accessible paths return C211.",
+  effect: "reads",
+  request,
+  response,
+  examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
+  handle({ path }, { files, config }) {
+    const { bytes, stats } = files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes });
+    const { text, isUtf8 } = decodeUtf8(bytes);
+    return { path, content: text, is_utf8: isUtf8, size: bytes.length, mode: stats.mode, mtime: stats.mtime };
+  },
+  render({ content, is_utf8 }) {
+    if (content === "") return "[the file is empty]";
+    return is_utf8
+      ? content
+      : `${content}\n[the file is not UTF-8: U+FFFD stands for what could not be shown]`;
+  },
+});

@@ -1,0 +1,130 @@
+import { Type } from "@sinclair/typebox";
+import { refuse } from "../errors.ts";
+import { compileGlobSet, GlobError, type GlobSet } from "../globs/glob-set.ts";
+import { maxAnswerBytes, Named, Nullable, renderName, UInt32 } from "../wire.ts";
+import { defineFunction } from "./define.ts";
+
+const request = Type.Object(
+  {
+    exclude_globs: Type.Array(Type.String(), {
+      default: [],
+      description: "Glob patterns (relative to `base_path`) that exclude matching paths.",
+    }),
+    ignore_case: Type.Boolean({ default: false }),
+    include_globs: Type.Array(Type.String(), {
+      default: [],
+      description:
+        "Glob patterns (relative to `base_path`) that paths must match to be considered. Empty = include everything.",
+    }),
+    max_line_bytes: Nullable(UInt32(), {
+      default: null,
+      description:
+        "Bytes per line to consider when scanning content; longer lines are truncated for the match snippet.",
+    }),
+    max_matches: Nullable(UInt32(), {
+      default: null,
+      description: "Optional explicit cap. Falls back to config when unset.",
+    }),
+    path: Type.String({
+      default: ".",
+      description:
+        "Folder, relative to `base_path`, scoping the walk. Defaults to `.` (the base itself). Globs and result `path`s remain anchored at `base_path` regardless of this value.",
+    }),
+    query: Type.String({
+      description:
+        "Pattern to search for. Treated as a regex when `regex: true`, otherwise as a literal substring.",
+    }),
+    regex: Type.Boolean({ default: false }),
+    search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
+    search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
+  },
+  { title: "SearchInput" },
+);
+
+const ContentMatch = Named("ContentMatch", {
+  column: UInt32(),
+  line: UInt32(),
+  path: Type.String(),
+  text: Type.String({ description: "Matched line; truncated to `max_line_bytes` and never spans newlines." }),
+});
+
+const PathMatch = Named("PathMatch", { path: Type.String() });
+
+const response = Type.Object(
+  {
+    content_matches: Type.Array(ContentMatch),
+    path_matches: Type.Array(PathMatch),
+    truncated: Type.Boolean({ description: "True if either match list was cut off at the configured cap." }),
+  },
+  { title: "SearchOutput" },
+);
+
+/** `coder::search`: a literal or regex in contents, paths or both (specification, section 8). */
+export const search = defineFunction({
+  id: "coder::search",
+  description:
+    "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
+  effect: "reads",
+  request,
+  response,
+  examples: [
+    { title: "A literal, everywhere", request: { query: "TODO" } },
+    {
+      title: "A regex in the TypeScript sources, contents only",
+      request: {
+        query: "export (async )?function \\w+",
+        regex: true,
+        include_globs: ["src/**/*.ts"],
+        search_paths: false,
+      },
+    },
+  ],
+  handle(request, { searcher, config, deadline }) {
+    if (request.query === "")
+      throw refuse.badInput("The field query is empty; send the text or pattern to look for.");
+    if (!request.search_content && !request.search_paths) {
+      throw refuse.badInput(
+        "Both search_content and search_paths are false, so nothing would be searched; leave one of them true.",
+      );
+    }
+    return searcher.search(
+      {
+        query: request.query,
+        path: request.path,
+        regex: request.regex,
+        ignoreCase: request.ignore_case,
+        include: parseGlobs("include_globs", request.include_globs),
+        exclude: parseGlobs("exclude_globs", request.exclude_globs),
+        maxMatches: request.max_matches ?? config.search_default_max_matches,
+        maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes,
+        maxFileBytes: config.max_read_bytes,
+        content: request.search_content,
+        paths: request.search_paths,
+        maxAnswerBytes,
+      },
+      deadline,
+    );
+  },
+  render({ content_matches, path_matches, truncated }) {
+    const lines = content_matches.map(
+      ({ path, line, column, text }) => `${renderName(path)}:${line}:${column}: ${text}`,
+    );
+    const paths = path_matches.map(({ path }) => renderName(path));
+    return [
+      ...(lines.length + paths.length === 0 ? ["[nothing found]"] : []),
+      ...lines,
+      ...(paths.length > 0 ? ["[paths that match]", ...paths] : []),
+      ...(truncated ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
+    ].join("\n");
+  },
+});
+
+function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
+  if (globs.length === 0) return undefined;
+  try {
+    return compileGlobSet(globs);
+  } catch (error) {
+    if (error instanceof GlobError) throw refuse.badGlob(field, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import { isUtf8 } from "node:buffer";
+import { type Static, Type } from "@sinclair/typebox";
+import { applyLineOps } from "../edits/line-ops.ts";
+import { bomLength, countLines } from "../edits/lines.ts";
+import { cutToBytes } from "../edits/text.ts";
+import { refuse } from "../errors.ts";
+import { maxAnswerBytes, Named, Nullable, UInt32, UInt64 } from "../wire.ts";
+import { jsonBytes } from "../worker/json-size.ts";
+import { type CoderContext, defineFunction } from "./define.ts";
+
+const UpdateOp = Type.Union(
+  [
+    Type.Object(
+      { at_line: UInt32(), content: Type.String(), op: Type.Literal("insert") },
+      {
+        description:
+          "Insert `content` before line `at_line` (1-based). `at_line = lines+1` appends to end of file.",
+      },
+    ),
+    Type.Object(
+      { from_line: UInt32(), op: Type.Literal("remove"), to_line: UInt32() },
+      { description: "Delete lines `from_line..=to_line` (1-based, inclusive)." },
+    ),
+    Type.Object(
+      { content: Type.String(), from_line: UInt32(), op: Type.Literal("update_lines"), to_line: UInt32() },
+      { description: "Overwrite lines `from_line..=to_line` with `content`." },
+    ),
+    Type.Object(
+      {
+        ignore_case: Type.Boolean({ default: false }),
+        op: Type.Literal("replace"),
+        pattern: Type.String(),
+        replacement: Type.String(),
+      },
+      { description: "Replace all regex matches in the file body (after line ops)." },
+    ),
+  ],
+  { $id: "UpdateOp" },
+);
+
+const UpdateFileSpec = Named("UpdateFileSpec", { ops: Type.Array(UpdateOp), path: Type.String() });
+
+const request = Type.Object({ files: Type.Array(UpdateFileSpec) }, { title: "UpdateFileInput" });
+
+const UpdateFileResult = Named("UpdateFileResult", {
+  after: Type.Optional(
+    Nullable(Type.String(), {
+      description: "UTF-8 body after ops (only on success, capped by `max_read_bytes`).",
+    }),
+  ),
+  applied: UInt32({ description: "Number of operations applied (only meaningful when `success`)." }),
+  before: Type.Optional(
+    Nullable(Type.String(), {
+      description: "UTF-8 body before ops (only on success, capped by `max_read_bytes`).",
+    }),
+  ),
+  error: Type.Optional(Nullable(Type.String())),
+  new_line_count: UInt64({
+    description: "Final line count after applying (only meaningful when `success`).",
+  }),
+  path: Type.String(),
+  success: Type.Boolean(),
+});
+
+const response = Type.Object({ results: Type.Array(UpdateFileResult) }, { title: "UpdateFileOutput" });
+
+/** Bytes of an answer that are kept for paths, counts and errors; the bodies share what is left. */
+const roomForTheRest = 1024 * 1024;
+
+/** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
+const mostBytesPerByte = 6;
+
+type FileSpec = Static<typeof UpdateFileSpec>;
+type ReplaceOp = Extract<Static<typeof UpdateOp>, { op: "replace" }>;
+
+/** `coder::update-file`: batched edits, atomic per file (specification, section 8). */
+export const updateFile = defineFunction({
+  id: "coder::update-file",
+  description:
+    "Apply batched line-oriented and regex edits across one or more files. Line ops: { op: 'insert', at_line, content } | { op: 'remove', from_line, to_line } | { op: 'update_lines', from_line, to_line, content } — 1-based, inclusive, applied bottom-up. Regex op: { op: 'replace', pattern, replacement, ignore_case? } runs on the file body after line ops. Each file commits atomically via temp + rename.",
+  effect: "writes",
+  request,
+  response,
+  examples: [
+    {
+      title: "Insert a line and remove two",
+      request: {
+        files: [
+          {
+            path: "src/main.ts",
+            ops: [
+              { op: "insert", at_line: 1, content: "// SPDX-License-Identifier: Apache-2.0" },
+              { op: "remove", from_line: 10, to_line: 11 },
+            ],
+          },
+        ],
+      },
+    },
+    {
+      title: "Rename a function with a regex",
+      request: {
+        files: [
+          {
+            path: "src/main.ts",
+            ops: [{ op: "replace", pattern: "\\bgetUser\\b", replacement: "loadUser" }],
+          },
+        ],
+      },
+    },
+  ],
+  async handle(request, context) {
+    if (request.files.length === 0) throw refuse.emptyBatch("files");
+    const answer = new Answer(context.config.max_read_bytes);
+    for (const spec of request.files) {
+      const outcome = await context.attempt(() => edit(spec, context));
+      if ("error" in outcome) answer.addFailure(spec.path, outcome.error);
+      else answer.addSuccess(spec, outcome.value);
+    }
+    return { results: answer.results };
+  },
+  render: ({ results }) =>
+    results
+      .map(
+        ({ path, applied, new_line_count, error }) =>
+          `${path}: ${error ?? `${applied} ops applied, ${new_line_count} lines now`}`,
+      )
+      .join("\n"),
+});
+
+/** Line ops first, all on the numbering of the file as it was; then the replacements, in order. */
+function edit({ path, ops }: FileSpec, context: CoderContext) {
+  if (ops.length === 0) throw refuse.emptyOps(path);
+  const replaceOps = ops.filter((op): op is ReplaceOp => op.op === "replace");
+  if (replaceOps.some((op) => op.pattern === "")) throw refuse.emptyPattern();
+  return context.files.update(
+    path,
+    async (before) => {
+      const body = applyLineOps(before, ops);
+      return replaceOps.length === 0 ? body : replace(body, { path, ops: replaceOps }, context);
+    },
+    context.deadline,
+  );
+}
+
+/** The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it. */
+async function replace(
+  body: Buffer,
+  { path, ops }: { path: string; ops: readonly ReplaceOp[] },
+  { regex, config, deadline }: CoderContext,
+): Promise<Buffer> {
+  if (!isUtf8(body)) throw refuse.notUtf8(path);
+  const mark = body.subarray(0, bomLength(body));
+  let text = body.subarray(mark.length);
+  for (const { pattern, replacement, ignore_case: ignoreCase } of ops) {
+    deadline.check();
+    const limits = { path, maxBytes: config.max_write_bytes, deadline };
+    text = await regex.replaceAll(text, { pattern, replacement, ignoreCase }, limits);
+  }
+  return mark.length === 0 ? text : Buffer.concat([mark, text]);
+}
+
+/**
+ * The results, kept below the size of one message: the edits are done, so an answer too large to send would leave
+ * the caller believing that they are not. Bodies that do not fit are cut further.
+ */
+class Answer {
+  readonly results: Static<typeof UpdateFileResult>[] = [];
+  readonly #maxBodyBytes: number;
+  #roomBytes = maxAnswerBytes - roomForTheRest;
+
+  constructor(maxBodyBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
+  }
+
+  addFailure(path: string, error: string): void {
+    this.results.push({ path, success: false, applied: 0, new_line_count: 0, error });
+  }
+
+  addSuccess({ path, ops }: FileSpec, { before, after }: { before: Buffer; after: Buffer }): void {
+    const head = { path, success: true, applied: ops.length, new_line_count: countLines(after) };
+    this.results.push({ ...head, before: this.#body(before), after: this.#body(after) });
+  }
+
+  #body(bytes: Buffer): string {
+    const most = Math.min(bytes.length, this.#maxBodyBytes);
+    // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
+    const mayFit = most <= this.#roomBytes + 3;
+    const whole = mayFit ? this.#take(cutToBytes(bytes, this.#maxBodyBytes)) : undefined;
+    const certain = Math.max(0, Math.floor((this.#roomBytes - 2) / mostBytesPerByte));
+    return whole ?? this.#take(cutToBytes(bytes, certain)) ?? "";
+  }
+
+  /** The text, whose JSON takes its part of the room; undefined when there is not so much. */
+  #take(text: string): string | undefined {
+    const bytes = jsonBytes(text);
+    if (bytes > this.#roomBytes) return undefined;
+    this.#roomBytes -= bytes;
+    return text;
+  }
+}
