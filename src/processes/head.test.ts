@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Head } from "./head.ts";
+
+const headOf = (limit: number, ...chunks: (string | number[])[]) => {
+  const head = new Head(limit);
+  for (const chunk of chunks) head.add(Buffer.from(chunk as string));
+  return head;
+};
+
+test("exactly the limit is not truncated, one more byte is", () => {
+  const head = headOf(4, "ab", "cd");
+  expect([head.render(), head.truncated]).toEqual(["abcd", false]);
+  head.add(Buffer.from("e"));
+  expect([head.render(), head.truncated]).toEqual(["abcd", true]);
+});
+
+test("a limit of 0 keeps nothing", () => {
+  expect(headOf(0).truncated).toBe(false);
+  expect([headOf(0, "a").render(), headOf(0, "a").truncated]).toEqual(["", true]);
+});
+
+test("what is not UTF-8 becomes U+FFFD, and a byte order mark stays", () => {
+  expect(headOf(9, [0xff, 0xfe, 0x61]).render()).toBe("\ufffd\ufffda");
+  expect(headOf(9, [0xef, 0xbb, 0xbf, 0x61]).render()).toBe("\ufeffa");
+});
+
+test("a character cut at the limit becomes one U+FFFD, one cut between chunks stays whole", () => {
+  expect(headOf(3, "🎈").render()).toBe("\ufffd");
+  expect(headOf(9, [0xf0, 0x9f], [0x8e, 0x88]).render()).toBe("🎈");
+});
+
+test("however it is cut into chunks, the head is the same", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array()), fc.nat(64), (chunks, limit) => {
+      const all = Buffer.concat(chunks);
+      const head = new Head(limit);
+      for (const chunk of chunks) head.add(Buffer.from(chunk));
+      expect(head.truncated).toBe(all.length > limit);
+      expect(head.render()).toBe(
+        new TextDecoder("utf-8", { ignoreBOM: true }).decode(all.subarray(0, limit)),
+      );
+    }),
+  );
+});

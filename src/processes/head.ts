@@ -1,0 +1,39 @@
+/** The first bytes of a stream that may be endless. */
+export class Head {
+  readonly #limit: number;
+  #kept: Buffer = Buffer.alloc(0);
+  #length = 0;
+  #truncated = false;
+
+  /** Keeps at most `limit` bytes. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether bytes were thrown away. */
+  get truncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** Keeps what there is room for. Copies: a chunk of one byte may be a view of a slab of 64 KiB. */
+  add(chunk: Buffer): void {
+    const taken = Math.min(chunk.length, this.#limit - this.#length);
+    if (taken < chunk.length) this.#truncated = true;
+    if (taken === 0) return;
+    this.#makeRoom(this.#length + taken);
+    this.#kept.set(chunk.subarray(0, taken), this.#length);
+    this.#length += taken;
+  }
+
+  /** As text: U+FFFD for what is not UTF-8, a character cut at the limit included; a byte order mark stays. */
+  render(): string {
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.#kept.subarray(0, this.#length));
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#kept.length) return;
+    const larger = Buffer.alloc(Math.min(this.#limit, Math.max(bytes, 2 * this.#kept.length)));
+    this.#kept.copy(larger, 0, 0, this.#length);
+    this.#kept = larger;
+  }
+}

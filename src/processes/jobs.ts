@@ -1,0 +1,184 @@
+/** Programs in the background: somebody asks for them later. */
+import { randomUUID } from "node:crypto";
+import { refusePlainly } from "../errors/plain.ts";
+import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
+import { openRetention, type Retention, type RetentionLimits } from "./retention.ts";
+import type { Running } from "./running.ts";
+import type { Argv } from "./words.ts";
+
+export interface JobLimits extends RetentionLimits {
+  /** Jobs that may be at work at once; 0 refuses all. A killed job counts until nothing of it is left. */
+  readonly maxRunning: number;
+  /** Whether callers see only their own jobs; otherwise everybody sees all. */
+  readonly isPrivate: boolean;
+}
+
+/** A command and who sent it: the caller's worker on the bus, if it is known. */
+export interface Order {
+  readonly argv: Argv;
+  readonly owner: string | undefined;
+}
+
+/** What another worker answers about a command that was forwarded to it. */
+export interface ForwardedResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exit_code: number | null;
+  readonly timed_out: boolean;
+}
+
+const cannotBeCancelled =
+  "The job counts as killed here, but sandbox::exec cannot be cancelled: in the sandbox it goes on until its timeout_ms is over.";
+
+/** The table of jobs of one worker. It lives in memory. */
+export class Jobs {
+  readonly #limits: JobLimits;
+  readonly #now: () => number;
+  readonly #jobs = new Map<string, Job>();
+  readonly #retention: Retention;
+  #taken = 0;
+
+  /** `now` gives milliseconds of the Unix epoch. */
+  constructor(limits: JobLimits, now: () => number = Date.now) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#retention = openRetention(limits, now, (id) => this.#jobs.delete(id));
+  }
+
+  /**
+   * Takes a slot, then starts a program. Answers the job's id. Throws a plain refusal when there is no slot, and
+   * what `start` throws; then there is no job.
+   */
+  async startProgram(order: Order, start: () => Promise<Running>): Promise<string> {
+    this.#takeSlot();
+    try {
+      const running = await start();
+      return this.#add(order, () => awaitProgram(running), running);
+    } catch (error) {
+      this.#taken--;
+      throw error;
+    }
+  }
+
+  /**
+   * Takes a slot for a command that another worker runs. Answers the job's id; the result comes later. When `forward`
+   * rejects, the job has failed and the error's message is its `stderr`.
+   */
+  forward(order: Order, forward: () => Promise<ForwardedResult>): string {
+    this.#takeSlot();
+    return this.#add(order, () => awaitForwarded(forward), undefined);
+  }
+
+  /** The record of a job. Throws a plain refusal when there is none that `viewer` may see. */
+  status(id: string, viewer: string | undefined): JobRecord {
+    return this.#find(id, viewer).record;
+  }
+
+  /** The jobs that `viewer` may see, without commands and output. */
+  list(viewer: string | undefined): { readonly jobs: JobSummary[]; readonly count: number } {
+    this.#retention.prune();
+    const visible = [...this.#jobs.values()].filter((job) => this.#isVisible(job, viewer));
+    return { jobs: visible.map(({ record }) => summarize(record)), count: visible.length };
+  }
+
+  /**
+   * Ends a job, with the whole process group if it is a program; answers when that is gone. Throws a plain refusal
+   * for a job that is not there and for one that the operating system protects.
+   */
+  async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
+    const job = this.#find(id, viewer);
+    const { status } = job.record;
+    if (status !== "running") return { job_id: id, killed: false, status, reason: "not running" };
+    if (job.running?.mayEnd() === false) throw refusePlainly.notSignalled(id);
+    job.record = { ...job.record, status: "killed", finished_at_ms: this.#now() };
+    const killed = { job_id: id, killed: true, status: "killed" } as const;
+    if (job.running === undefined) return { ...killed, reason: cannotBeCancelled };
+    await job.running.end();
+    await job.settled;
+    return killed;
+  }
+
+  /** Stops what happens by itself. Programs are ended by who started them. */
+  close(): void {
+    this.#retention.close();
+  }
+
+  #takeSlot(): void {
+    const { maxRunning } = this.#limits;
+    if (this.#taken >= maxRunning) throw refusePlainly.tooManyJobs(maxRunning, this.#taken);
+    this.#taken++;
+  }
+
+  #add({ argv, owner }: Order, work: () => Promise<Outcome>, running: Running | undefined): string {
+    const id = `job-${randomUUID()}`;
+    const job: Job = { record: newRecord(id, argv, this.#now()), owner, running, settled: Promise.resolve() };
+    this.#jobs.set(id, job);
+    job.settled = work().then((outcome) => this.#settle(job, outcome));
+    return id;
+  }
+
+  /** What a kill has set stays. */
+  #settle(job: Job, { status, ...outcome }: Outcome): void {
+    this.#taken--;
+    const ending =
+      job.record.status === "running"
+        ? { status, finished_at_ms: this.#now() }
+        : { status: job.record.status };
+    job.record = { ...job.record, ...outcome, ...ending };
+    this.#retention.add(job.record);
+  }
+
+  #find(id: string, viewer: string | undefined): Job {
+    const job = this.#jobs.get(id);
+    if (job === undefined || !this.#isVisible(job, viewer)) throw refusePlainly.noSuchJob(id);
+    return job;
+  }
+
+  #isVisible(job: Job, viewer: string | undefined): boolean {
+    return !this.#limits.isPrivate || job.owner === viewer;
+  }
+}
+
+interface Job {
+  record: JobRecord;
+  readonly owner: string | undefined;
+  /** Undefined when another worker runs the command. */
+  readonly running: Running | undefined;
+  /** Nothing of the job is at work any more, and its record is final. */
+  settled: Promise<void>;
+}
+
+type Outcome = Partial<JobRecord> & { readonly status: JobStatus };
+
+const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
+  id,
+  argv,
+  started_at_ms: startedAt,
+  finished_at_ms: null,
+  status: "running",
+  exit_code: null,
+  stdout: "",
+  stderr: "",
+  stdout_truncated: false,
+  stderr_truncated: false,
+});
+
+/** A job goes on as long as anything holds its outputs, or until it is ended. */
+async function awaitProgram(running: Running): Promise<Outcome> {
+  await Promise.race([Promise.all([running.exited, running.drained]), running.ended]);
+  await running.end();
+  return { ...running.capture(), ...judge(running.exitCode) };
+}
+
+async function awaitForwarded(forward: () => Promise<ForwardedResult>): Promise<Outcome> {
+  try {
+    const { stdout, stderr, exit_code, timed_out } = await forward();
+    const ending = timed_out ? ({ exit_code, status: "killed" } as const) : judge(exit_code);
+    return { stdout, stderr, ...ending };
+  } catch (error) {
+    return { stderr: error instanceof Error ? error.message : String(error), status: "failed" };
+  }
+}
+
+const judge = (exitCode: number | null) =>
+  ({ exit_code: exitCode, status: exitCode === 0 ? "finished" : "failed" }) as const;

@@ -1,0 +1,178 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openPrograms } from "./programs.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const surroundings = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
+const sh = (script: string) => ({ file: realpathSync("/bin/sh"), argv: ["sh", "-c", script] as const });
+
+/** Resolves when a process is gone; a zombie that nobody reaps is gone too. */
+async function gone(pid: number): Promise<void> {
+  while (
+    /^[^Z]/.test(
+      Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
+        .stdout.toString()
+        .trim(),
+    )
+  ) {
+    await Bun.sleep(5);
+  }
+}
+
+/** The process id that a program writes to a file, once it is there. */
+async function pidIn(path: string): Promise<number> {
+  while (!existsSync(path) || !readFileSync(path, "utf8").endsWith("\n")) await Bun.sleep(5);
+  return Number(readFileSync(path, "utf8"));
+}
+
+describe("nothing is left behind", () => {
+  const deaf = "trap '' TERM; sleep 600 >/dev/null 2>&1 & echo $!";
+
+  test("by a run that ends, though the child holds no output", async () => {
+    const { stdout } = await openPrograms(1).run(sh(deaf), surroundings, { timeoutMs: 60_000 });
+    await gone(Number(stdout));
+  });
+
+  test("by a run whose time is up", async () => {
+    const { stdout } = await openPrograms(1).run(sh(`${deaf}; wait`), surroundings, { timeoutMs: 500 });
+    await gone(Number(stdout));
+  });
+
+  test("by a run that is not waited for any more", async () => {
+    const controller = new AbortController();
+    const path = join(folder, "aborted");
+    const run = openPrograms(1).run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
+      timeoutMs: 60_000,
+      signal: controller.signal,
+    });
+    const pid = await pidIn(path);
+    controller.abort(new Error("not needed"));
+    expect(run).rejects.toThrow("not needed");
+    await gone(pid);
+  });
+
+  test("by a worker that stops, and nothing new starts", async () => {
+    const programs = openPrograms(1);
+    const path = join(folder, "stopped");
+    const running = programs.run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
+      timeoutMs: 60_000,
+    });
+    const waiting = programs.run(sh("echo never"), surroundings, { timeoutMs: 60_000 });
+    const refused = waiting.catch((error: unknown) => error);
+    const pid = await pidIn(path);
+    const starting = programs.start(sh("sleep 600"), surroundings).catch((error: unknown) => error);
+    await programs.stopAll();
+    await gone(pid);
+    expect((await running).exit_code).toBeNull();
+    for (const failure of [refused, starting]) expect(await failure).toMatchObject({ problem: "stopping" });
+  });
+});
+
+test("a worker that fails takes its programs along", async () => {
+  const script = `
+    import { openPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
+    const programs = openPrograms(1);
+    process.on("exit", () => programs.killAll());
+    const program = { file: ${JSON.stringify(realpathSync("/bin/sleep"))}, argv: ["sleep", "600"] };
+    await programs.start(program, { environment: {}, folder: "/", maxOutputBytes: 99 });
+    const child = Bun.spawnSync(["pgrep", "-P", String(process.pid), "sleep"]).stdout;
+    process.stdout.write(child, () => process.exit(1));
+  `;
+  const path = join(folder, "failing.mjs");
+  writeFileSync(path, script);
+  const { stdout } = Bun.spawn([process.execPath, path], { stderr: "inherit" });
+  const pid = Number(await new Response(stdout).text());
+  expect(pid).toBeGreaterThan(1);
+  await gone(pid);
+});
+
+/** Starts a process in a session of its own, so out of the group's reach, which holds the outputs; prints its id. */
+const fugitive = `"${process.execPath}" -e 'console.log(require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "inherit" }).pid); process.exit()'`;
+
+const descriptorCount = () => readdirSync("/dev/fd").length;
+
+test("who holds the outputs and is out of reach holds up neither the answer nor descriptors", async () => {
+  const programs = openPrograms(1);
+  await programs.run(sh("exit"), surroundings, { timeoutMs: 60_000 });
+  for (const [script, timeoutMs] of [
+    [fugitive, 60_000],
+    [`${fugitive}; sleep 600`, 2000],
+  ] as const) {
+    const before = descriptorCount();
+    const { stdout } = await programs.run(sh(script), surroundings, { timeoutMs });
+    while (descriptorCount() > before) await Bun.sleep(5);
+    process.kill(Number(stdout), "SIGKILL");
+  }
+}, 30_000);
+
+test("a run that is aborted before its turn never starts", async () => {
+  const path = join(folder, "never");
+  const signal = AbortSignal.abort(new Error("too late"));
+  const run = openPrograms(1).run(sh(`touch ${path}`), surroundings, { timeoutMs: 60_000, signal });
+  expect(run).rejects.toThrow("too late");
+  expect(existsSync(path)).toBe(false);
+});
+
+test("runs beyond the bound wait for those before them", async () => {
+  const programs = openPrograms(1);
+  const path = join(folder, "turns");
+  const script = sh(`echo begin >> ${path}; sleep 0.02; echo end >> ${path}`);
+  await Promise.all([1, 2, 3].map(() => programs.run(script, surroundings, { timeoutMs: 60_000 })));
+  expect(readFileSync(path, "utf8")).toBe("begin\nend\n".repeat(3));
+});
+
+test("64 runs at once each have their own whole output", async () => {
+  const programs = openPrograms(64);
+  const numbers = Array.from({ length: 64 }, (_, number) => number);
+  const runs = numbers.map((number) =>
+    programs.run(
+      sh(`i=0; while [ $i -lt 2000 ]; do echo ${number}; i=$((i+1)); done`),
+      { ...surroundings, maxOutputBytes: 65536 },
+      { timeoutMs: 60_000 },
+    ),
+  );
+  const results = await Promise.all(runs);
+  expect(results.map(({ stdout }) => stdout)).toEqual(numbers.map((number) => `${number}\n`.repeat(2000)));
+});
+
+test("descriptors that run short fail the start, and the worker lives", async () => {
+  const script = `
+    import { openSync, closeSync } from "node:fs";
+    import { openPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
+    const programs = openPrograms(1);
+    const echo = () => programs.run(
+      { file: ${JSON.stringify(realpathSync("/bin/echo"))}, argv: ["echo", "hi"] },
+      { environment: {}, folder: "/", maxOutputBytes: 99 },
+      { timeoutMs: 60_000 },
+    ).then(({ stdout }) => stdout, ({ problem }) => problem);
+    await echo();
+    const opened = [];
+    try { for (;;) opened.push(openSync("/dev/null", "r")); } catch {}
+    const heard = new Set();
+    for (;;) {
+      const answer = await echo();
+      heard.add(answer);
+      if (answer === "hi\\n") break;
+      closeSync(opened.pop());
+    }
+    console.log([...heard].join());
+  `;
+  const path = join(folder, "short.mjs");
+  writeFileSync(path, script);
+  const { stdout } = Bun.spawn(["sh", "-c", `ulimit -n 100; exec "${process.execPath}" ${path}`], {
+    stderr: "inherit",
+  });
+  expect(await new Response(stdout).text()).toBe("exhausted,hi\n\n");
+});

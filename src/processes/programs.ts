@@ -1,0 +1,60 @@
+/** All programs the worker runs, so that none outlives it and not too many run at once. */
+import type { Program } from "./program.ts";
+import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
+import type { Running } from "./running.ts";
+import { type Surroundings, startProgram } from "./start.ts";
+import { StartFailure } from "./start-failure.ts";
+import { openTurns } from "./turns.ts";
+
+export interface Programs {
+  /**
+   * Runs a program to its end. Waits first while too many run: that time is no part of the timeout, but the signal
+   * ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
+   */
+  run(program: Program, surroundings: Surroundings, limits: RunLimits): Promise<RunResult>;
+  /** Starts a program that goes on by itself; the caller bounds how many, and calls its `end()`. Throws a `StartFailure`. */
+  start(program: Program, surroundings: Surroundings): Promise<Running>;
+  /** Ends every program with its group, and lets none start any more. Resolves when they are gone; never rejects. */
+  stopAll(): Promise<void>;
+  /** Kills every group at once, for a worker that is exiting and cannot wait. */
+  killAll(): void;
+}
+
+/** `maxRuns` is how many programs may be in `run` at once. */
+export function openPrograms(maxRuns: number): Programs {
+  const all = new Set<Running>();
+  const turns = openTurns(maxRuns);
+  let stopping = false;
+
+  async function start(program: Program, surroundings: Surroundings): Promise<Running> {
+    if (stopping) throw new StartFailure("stopping");
+    const running = await startProgram(program, surroundings);
+    all.add(running);
+    void running.ended.then(() => all.delete(running));
+    // `stopAll` may have come while the program started.
+    if (stopping) {
+      await running.end();
+      throw new StartFailure("stopping");
+    }
+    return running;
+  }
+
+  return {
+    start,
+    async run(program, surroundings, limits) {
+      await turns.take(limits.signal);
+      try {
+        return await awaitResult(await start(program, surroundings), limits);
+      } finally {
+        turns.give();
+      }
+    },
+    async stopAll() {
+      stopping = true;
+      await Promise.all([...all].map((running) => running.end()));
+    },
+    killAll() {
+      for (const running of all) running.kill();
+    },
+  };
+}

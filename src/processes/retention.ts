@@ -1,0 +1,73 @@
+/** Ended jobs that are still worth keeping: not too old, not too many, not too large. */
+import type { JobRecord } from "./records.ts";
+
+export interface RetentionLimits {
+  /** Milliseconds after its end when a job is dropped. */
+  readonly maxAgeMs: number;
+  /** Most ended jobs. */
+  readonly maxCount: number;
+  /** Most bytes of what ended jobs were called with and wrote. The job that ended last is kept whatever its size. */
+  readonly maxBytes: number;
+}
+
+export interface Retention {
+  /** Keeps a job that has ended, and drops those there is no room for. */
+  add(record: JobRecord): void;
+  /** Drops the jobs that are too old. Also happens by itself. */
+  prune(): void;
+  /** Stops the timer. */
+  close(): void;
+}
+
+/** The longest delay of a timer, in milliseconds. */
+const longestDelay = 2 ** 31 - 1;
+
+/** `drop` is called with the id of each job that goes; `now` gives milliseconds of the Unix epoch. */
+export function openRetention(
+  limits: RetentionLimits,
+  now: () => number,
+  drop: (id: string) => void,
+): Retention {
+  const kept: Kept[] = [];
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isTooMuch = ({ endedAt }: Kept) =>
+    now() - endedAt > limits.maxAgeMs ||
+    kept.length > limits.maxCount ||
+    (kept.length > 1 && bytes > limits.maxBytes);
+
+  function prune(): void {
+    clearTimeout(timer);
+    let [oldest] = kept;
+    while (oldest !== undefined && isTooMuch(oldest)) {
+      kept.shift();
+      bytes -= oldest.bytes;
+      drop(oldest.id);
+      [oldest] = kept;
+    }
+    if (oldest === undefined) return;
+    const delay = oldest.endedAt + limits.maxAgeMs - now() + 1;
+    timer = setTimeout(prune, Math.min(delay, longestDelay)).unref();
+  }
+
+  return {
+    prune,
+    add(record) {
+      const added = { id: record.id, endedAt: record.finished_at_ms ?? now(), bytes: bytesOf(record) };
+      kept.push(added);
+      bytes += added.bytes;
+      prune();
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+interface Kept {
+  readonly id: string;
+  readonly endedAt: number;
+  readonly bytes: number;
+}
+
+const bytesOf = ({ argv, stdout, stderr }: JobRecord) =>
+  [...argv, stdout, stderr].reduce((sum, text) => sum + Buffer.byteLength(text), 0);

@@ -1,0 +1,61 @@
+/** A program in the foreground: somebody waits for its result. */
+import { type Captured, type Running, within } from "./running.ts";
+
+/** How long a run may take. */
+export interface RunLimits {
+  /** Milliseconds until the program is stopped and the result says `timed_out`. */
+  readonly timeoutMs: number;
+  /** Stops the program when nobody waits for its result any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The answer of a run, as it is on the wire (specification of shell, section 6.1). */
+export interface RunResult extends Captured {
+  /** Null when the time was up, and when a signal ended the program. */
+  readonly exit_code: number | null;
+  /** Milliseconds from the start to the end of the output. */
+  readonly duration_ms: number;
+  readonly timed_out: boolean;
+}
+
+/** How long what a program leaves behind may go on writing after it has exited, in milliseconds. */
+const leftoversMs = 100;
+
+/** The longest delay of a timer, in milliseconds. */
+const longestDelay = 2 ** 31 - 1;
+
+/**
+ * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the bound of
+ * `Running.end`. Rejects with the signal's reason when the signal aborts, after the program is gone.
+ */
+export async function awaitResult(running: Running, limits: RunLimits): Promise<RunResult> {
+  const ending = await awaitEnding(running, limits);
+  if (ending === "exited") await within(leftoversMs, running.drained);
+  await running.end();
+  if (ending === "aborted") throw limits.signal?.reason;
+  return {
+    exit_code: ending === "exited" ? running.exitCode : null,
+    ...running.capture(),
+    duration_ms: Math.round(performance.now() - running.startedAt),
+    timed_out: ending === "timed-out",
+  };
+}
+
+type Ending = "exited" | "timed-out" | "aborted";
+
+function awaitEnding(running: Running, { timeoutMs, signal }: RunLimits): Promise<Ending> {
+  return new Promise((resolve) => {
+    const settle = (ending: Ending) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      resolve(ending);
+    };
+    const abort = () => settle("aborted");
+    // The detour lets the news of an exit that was in time overtake: timers come first in a turn of the event loop.
+    const expire = () => setImmediate(settle, "timed-out");
+    const timer = setTimeout(expire, Math.min(timeoutMs, longestDelay));
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted) abort();
+    void running.exited.then(() => settle("exited"));
+  });
+}

@@ -1,0 +1,80 @@
+/** Starting a program: the only place that knows execa. */
+import { closeSync, openSync } from "node:fs";
+import { execa } from "execa";
+import type { Environment } from "./environment.ts";
+import type { Program } from "./program.ts";
+import { Running } from "./running.ts";
+import { StartFailure, type StartProblem } from "./start-failure.ts";
+
+/** What a program runs in. */
+export interface Surroundings {
+  readonly environment: Environment;
+  /** Absolute working folder. */
+  readonly folder: string;
+  /** Bytes kept of each of its two outputs; what comes after is read and thrown away. */
+  readonly maxOutputBytes: number;
+}
+
+/**
+ * Starts a program without a shell, as the leader of a process group of its own, with the null device as input and
+ * nothing of the worker's but what `surroundings` says. Throws a `StartFailure`.
+ */
+export async function startProgram(program: Program, surroundings: Surroundings): Promise<Running> {
+  if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
+  const subprocess = spawn(program, surroundings);
+  const { pid } = subprocess;
+  if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
+  return new Running(subprocess, pid, surroundings.maxOutputBytes);
+}
+
+function spawn({ file, argv: [name, ...args] }: Program, { environment, folder }: Surroundings) {
+  requireDescriptors();
+  try {
+    return execa(file, args, {
+      argv0: name,
+      cwd: folder,
+      env: { ...environment },
+      extendEnv: false,
+      detached: true,
+      cleanup: false,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      buffer: false,
+      reject: false,
+    });
+  } catch {
+    // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
+    const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
+    throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");
+  }
+}
+
+/** Where Linux begins to refuse: the most bytes of one argument (MAX_ARG_STRLEN in execve(2)). */
+const longestArgument = 128 * 1024;
+
+/** More descriptors than starting one program takes while it lasts. */
+const neededDescriptors = 16;
+
+/**
+ * Throws when descriptors run short. When spawn fails for want of them, execa throws before it listens to the
+ * subprocess, whose error event then ends the worker.
+ */
+function requireDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < neededDescriptors) opened.push(openSync("/dev/null", "r"));
+  } catch {
+    throw new StartFailure("exhausted");
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function problemOf(code: string | undefined): StartProblem {
+  if (code === "ENOENT" || code === "ENOTDIR") return "missing";
+  if (code === "E2BIG") return "too-long";
+  return code !== undefined && passing.has(code) ? "exhausted" : "not-executable";
+}
+
+const passing = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);

@@ -1,0 +1,108 @@
+/**
+ * A command line as the words of an argument vector, the way a POSIX shell reads quotes, and nothing else a shell
+ * does: no variables, no globs, no operators (specification of shell, section 6.4).
+ */
+import { refusePlainly } from "../errors/plain.ts";
+
+/** A program's name and its arguments. */
+export type Argv = readonly [string, ...string[]];
+
+/**
+ * The argument vector of a call: with `args` both are taken as they are; without, `command` is a command line.
+ * Throws a plain refusal for an unclosed quote and for a line without words.
+ */
+export function parseArgv(command: string, args: readonly string[] | null | undefined): Argv {
+  const [name, ...rest] = args ? [command, ...args] : parseWords(command);
+  if (name === undefined) throw refusePlainly.emptyCommand();
+  return [name, ...rest];
+}
+
+/** The words of a command line. Throws a plain refusal for an unclosed quote. */
+export function parseWords(line: string): string[] {
+  const words: string[] = [];
+  let at = 0;
+  while (at < line.length) {
+    const skipped = skipBetweenWords(line, at);
+    if (skipped > at) {
+      at = skipped;
+      continue;
+    }
+    const word = parseWord(line, at);
+    words.push(word.text);
+    at = word.end;
+  }
+  return words;
+}
+
+const isSeparator = (character: string | undefined) =>
+  character === " " || character === "\t" || character === "\n";
+
+/** Where what stands between words at `at` ends: a separator, a joined line or a comment; `at` if there is none. */
+function skipBetweenWords(line: string, at: number): number {
+  if (isSeparator(line[at])) return at + 1;
+  if (line.startsWith("\\\n", at)) return at + 2;
+  if (line[at] !== "#") return at;
+  const newline = line.indexOf("\n", at);
+  return newline === -1 ? line.length : newline;
+}
+
+/** A piece of a word, and where the line goes on. */
+interface Piece {
+  readonly text: string;
+  readonly end: number;
+}
+
+function parseWord(line: string, start: number): Piece {
+  let text = "";
+  let at = start;
+  while (at < line.length && !isSeparator(line[at])) {
+    const piece = parsePiece(line, at);
+    text += piece.text;
+    at = piece.end;
+  }
+  return { text, end: at };
+}
+
+function parsePiece(line: string, at: number): Piece {
+  const character = line[at];
+  if (character === "'") return parseSingleQuoted(line, at);
+  if (character === '"') return parseDoubleQuoted(line, at);
+  if (character !== "\\") return parseRun(unquoted, line, at);
+  const escaped = line[at + 1] ?? "\\";
+  return { text: escaped === "\n" ? "" : escaped, end: at + 2 };
+}
+
+/** Characters without a meaning, outside of quotes and in double quotes. Sticky: they match at `lastIndex`. */
+const unquoted = /[^ \t\n'"\\]+/y;
+const doubleQuoted = /[^"\\]+/y;
+
+/** A run of such characters in one step: a line may have millions. */
+function parseRun(run: RegExp, line: string, at: number): Piece {
+  run.lastIndex = at;
+  const text = run.exec(line)?.[0] ?? "";
+  return { text, end: at + text.length };
+}
+
+function parseSingleQuoted(line: string, open: number): Piece {
+  const close = line.indexOf("'", open + 1);
+  if (close === -1) throw refusePlainly.unclosedQuote("'");
+  return { text: line.slice(open + 1, close), end: close + 1 };
+}
+
+function parseDoubleQuoted(line: string, open: number): Piece {
+  let text = "";
+  let at = open + 1;
+  while (at < line.length) {
+    if (line[at] === '"') return { text, end: at + 1 };
+    const piece = line[at] === "\\" ? parseEscapeInDoubleQuotes(line, at) : parseRun(doubleQuoted, line, at);
+    text += piece.text;
+    at = piece.end;
+  }
+  throw refusePlainly.unclosedQuote('"');
+}
+
+function parseEscapeInDoubleQuotes(line: string, at: number): Piece {
+  const escaped = line[at + 1] ?? "";
+  const text = '$`"\\'.includes(escaped) ? escaped : `\\${escaped}`;
+  return { text: escaped === "\n" ? "" : text, end: at + 2 };
+}
