@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { PlainRefusal } from "../errors/plain.ts";
+import { parseCommand, resolveTimeout } from "./command.ts";
+
+test("what is left out has its default", () => {
+  expect(parseCommand({ command: "ls" })).toEqual({
+    command: "ls",
+    args: null,
+    timeout_ms: null,
+    target: { kind: "host" },
+  });
+});
+
+test("fields that it does not know are left out", () => {
+  expect(parseCommand({ command: "ls", args: [], cwd: "/", _caller_worker_id: "x" })).toEqual({
+    command: "ls",
+    args: [],
+    timeout_ms: null,
+    target: { kind: "host" },
+  });
+});
+
+test("a sandbox is named in lower case with hyphens", () => {
+  const target = { kind: "sandbox", sandbox_id: "{0A1B2C3D-4E5F-4071-8293-A4B5C6D7E8F9}" };
+  expect(parseCommand({ command: "ls", target }).target).toEqual({
+    kind: "sandbox",
+    sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9",
+  });
+});
+
+describe("timeout_ms", () => {
+  test.each([0, 1, 5000, 2 ** 53, 2 ** 63])("%d counts", (timeout_ms) => {
+    expect(parseCommand({ command: "ls", timeout_ms }).timeout_ms).toBe(timeout_ms);
+  });
+
+  test.each([-1, 1.5, 2 ** 64, 1e300, "500", true, {}, null])("%j counts as absent", (timeout_ms) => {
+    expect(parseCommand({ command: "ls", timeout_ms }).timeout_ms).toBeNull();
+  });
+
+  test("is cut to the most, and so is the default", () => {
+    const config = { default_timeout_ms: 10_000, max_timeout_ms: 5000 };
+    expect(resolveTimeout({ timeout_ms: 60_000 }, config)).toBe(5000);
+    expect(resolveTimeout({ timeout_ms: null }, config)).toBe(5000);
+    expect(resolveTimeout({ timeout_ms: 0 }, config)).toBe(0);
+  });
+});
+
+test("half of a surrogate pair is refused: no frame could carry it back", () => {
+  expect(() => parseCommand({ command: "\ud83d" })).toThrow("'command' holds half");
+  expect(() => parseCommand({ command: "ls", args: ["a", "\udc00"] })).toThrow("'args[1]' holds half");
+});
+
+test("whatever comes, it is a command or a plain refusal", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.jsonValue(), fc.record({ command: fc.string(), args: fc.jsonValue() })),
+      (payload) => {
+        try {
+          expect(typeof parseCommand(payload).command).toBe("string");
+        } catch (error) {
+          expect(error).toBeInstanceOf(PlainRefusal);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,85 @@
+/** The request that `shell::exec` and `shell::exec_bg` share, and what both do with it first. */
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { refusePlainly } from "../errors/plain.ts";
+import { type Argv, parseArgv } from "../processes/words.ts";
+import { Nullable, UInt64 } from "../wire.ts";
+import { Mismatch, validate } from "../worker/validate.ts";
+import type { ShellConfig } from "./config.ts";
+import { Target } from "./target.ts";
+
+/** What the fields mean, in the words of the published reference, which differ between the two functions. */
+interface Descriptions {
+  readonly command: string;
+  readonly args: string;
+  readonly timeout: string;
+  readonly target: string;
+}
+
+/** The fields of a command. */
+export const commandFields = ({ command, args, timeout, target }: Descriptions) => ({
+  args: Nullable(Type.Array(Type.String()), { default: null, description: args }),
+  command: Type.String({ description: command }),
+  target: Target(target),
+  timeout_ms: Nullable(UInt64(), { default: null, description: timeout }),
+});
+
+export type Command = Static<TObject<ReturnType<typeof commandFields>>>;
+
+const targetOnly = Type.Object({ target: Target() });
+
+/**
+ * A payload as a command (specification of shell, section 6.2): looser about `timeout_ms` than the schema, and with
+ * the phrases that clients look for. Throws a plain refusal.
+ */
+export function parseCommand(payload: unknown): Command {
+  if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
+  if (!Object.hasOwn(payload, "command")) throw refusePlainly.missingCommand();
+  const { command, args = null, timeout_ms: timeout } = payload;
+  if (typeof command !== "string") throw refusePlainly.commandNotAString(command);
+  return {
+    command: requireText("command", command),
+    args: args === null ? null : parseArgs(args),
+    timeout_ms: isMilliseconds(timeout) ? timeout : null,
+    target: parsePlainly(targetOnly, payload).target,
+  };
+}
+
+const isObject = (payload: unknown): payload is Record<string, unknown> =>
+  typeof payload === "object" && payload !== null && !Array.isArray(payload);
+
+/** A payload as `schema` describes it. Throws a plain refusal, which is what the exec family answers with. */
+export function parsePlainly<Request extends TObject>(schema: Request, payload: unknown): Static<Request> {
+  try {
+    return validate(schema, payload, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (error instanceof Mismatch) throw refusePlainly.badPayload(error.field, error.problem);
+    throw error;
+  }
+}
+
+function parseArgs(args: unknown): string[] {
+  if (!Array.isArray(args)) throw refusePlainly.argsNotAnArray();
+  return args.map((arg: unknown, index) => {
+    if (typeof arg !== "string") throw refusePlainly.argNotAString(index, arg);
+    return requireText(`args[${index}]`, arg);
+  });
+}
+
+function requireText(field: string, text: string): string {
+  if (text.isWellFormed()) return text;
+  throw refusePlainly.illFormed(field);
+}
+
+/** What fits into 64 bits counts, and is cut to the configured most; anything else counts as absent. */
+const isMilliseconds = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
+
+/** How long a command may run, in milliseconds (specification of shell, section 6.3). */
+export const resolveTimeout = (
+  { timeout_ms: asked }: Pick<Command, "timeout_ms">,
+  config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
+): number => Math.min(asked ?? config.default_timeout_ms, config.max_timeout_ms);
+
+/** The argument vector of a command. Throws a plain refusal. */
+export const argvOf = ({ command, args }: Pick<Command, "command" | "args">): Argv =>
+  parseArgv(command, args);

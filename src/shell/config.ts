@@ -1,0 +1,172 @@
+/** Every key of the configuration of `shell`, once: its type, bounds, default and meaning. */
+import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { ConfigError, findConfigFile, readConfigFile } from "../config-file.ts";
+import { defaultAllowlist } from "../processes/policy.ts";
+import { validate } from "../worker/validate.ts";
+
+const Count = (byDefault: number, maximum: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum, default: byDefault, description });
+
+const Flag = (byDefault: boolean, description: string) => Type.Boolean({ default: byDefault, description });
+
+const Texts = (byDefault: readonly string[], description: string) =>
+  Type.Array(Type.String(), { default: [...byDefault], description });
+
+const Path = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], { default: null, description });
+
+/** A group of keys, all of which may be left out, and the group too. */
+const Group = <Keys extends TProperties>(keys: Keys, description: string) =>
+  Type.Object(keys, {
+    description,
+    default: Object.fromEntries(
+      Object.entries(keys).map(([name, key]: [string, TSchema]) => [name, key.default]),
+    ),
+  });
+
+const largestTime = 24 * 3600 * 1000;
+const mebibyte = 1024 * 1024;
+const gibibyte = 1024 * mebibyte;
+
+const denylist = [
+  String.raw`rm\s+-rf\s+/`,
+  String.raw`:\(\)\s*\{\s*:\|`,
+  "mkfs",
+  String.raw`dd\s+if=`,
+  "shutdown",
+  "reboot",
+  "/etc/passwd",
+  "/etc/shadow",
+  String.raw`\bfind\b[^|;&]*-exec(dir)?\b`,
+  String.raw`\bawk\b[^|;&]*system\s*\(`,
+  String.raw`\bsed\b[^|;&]*(-i\b|\be\b)`,
+  String.raw`\bcurl\b[^|;&]*(file://|-o\s|--output-dir\b|-F\s+@)`,
+  String.raw`\bgit\b[^|;&]*(--upload-pack|--receive-pack|core\.pager|core\.hooksPath|GIT_SSH_COMMAND)`,
+  String.raw`\b(node|python3?)\b[^|;&]*\s-(e|c)\b`,
+  String.raw`\bnpm\b[^|;&]*\brun\b`,
+];
+
+/** The keys of the configuration file (specification of shell, section 3; the last five are this worker's own). */
+export const shellConfigSchema = Type.Object({
+  max_timeout_ms: Count(
+    30_000,
+    largestTime,
+    "Most milliseconds that a command may run, whatever the call asks for.",
+  ),
+  default_timeout_ms: Count(
+    10_000,
+    largestTime,
+    "Milliseconds that a command may run when the call gives no timeout_ms. At most max_timeout_ms.",
+  ),
+  max_output_bytes: Count(
+    mebibyte,
+    64 * mebibyte,
+    "Bytes kept of each of the two outputs of a command; what comes after is thrown away, and the answer says so.",
+  ),
+  working_dir: Path("The folder that commands run in. null is the worker's own current folder."),
+  inherit_env: Flag(false, "Give commands the worker's whole environment."),
+  allowed_env: Texts(
+    ["PATH", "HOME", "LANG", "LC_ALL", "TERM"],
+    "Environment variables that commands get when inherit_env is false.",
+  ),
+  allowlist: Texts(
+    defaultAllowlist,
+    "Programs that may run: names, looked up in folders of the operating system, or absolute paths. An empty list lets everything run.",
+  ),
+  denylist_patterns: Texts(
+    denylist,
+    "Regular expressions (Rust's dialect) on the whole command line; a command that one matches is refused. Advice only: there are other ways to spell a command.",
+  ),
+  max_concurrent_jobs: Count(16, 1024, "Background jobs that may run at once. 0 refuses them all."),
+  job_retention_secs: Count(3600, 365 * 24 * 3600, "Seconds that the record of an ended job is kept."),
+  fs: Group(
+    {
+      host_root: Path("The folder that shell::fs::* is confined to. Must exist."),
+      allow_unjailed: Flag(false, "Let shell::fs::* reach every file of the host when host_root is null."),
+      max_read_bytes: Count(
+        0,
+        gibibyte,
+        "Largest file, in bytes, that shell::fs::read sends. 0 is no limit.",
+      ),
+      max_write_bytes: Count(
+        0,
+        gibibyte,
+        "Largest file, in bytes, that shell::fs::write makes. 0 is no limit.",
+      ),
+      denylist_paths: Texts(
+        ["/etc/passwd", "/etc/shadow"],
+        "Absolute paths that shell::fs::* never reaches, with everything below them.",
+      ),
+    },
+    "Files of the host.",
+  ),
+  sandbox: Group(
+    { enabled: Flag(true, "Forward calls whose target is a sandbox to the sandbox worker.") },
+    "Calls that another worker carries out.",
+  ),
+  private_jobs: Flag(
+    false,
+    "Let a caller on the bus see and end only the background jobs that it started itself. All clients of MCP count as one caller.",
+  ),
+  max_concurrent_execs: Type.Integer({
+    minimum: 1,
+    maximum: 1024,
+    default: 64,
+    description: "Commands in the foreground that may run at once; more wait in line.",
+  }),
+  max_finished_jobs: Count(1000, 100_000, "Records of ended jobs that are kept at most."),
+  max_finished_job_bytes: Count(
+    64 * mebibyte,
+    4 * gibibyte,
+    "Bytes of the commands and outputs of ended jobs that are kept at most; the one that ended last is kept anyway.",
+  ),
+  program_folders: Texts(
+    [],
+    "Absolute folders to look up the names of allowlist in, before those of the operating system.",
+  ),
+});
+
+export type ShellConfig = Static<typeof shellConfigSchema>;
+
+/** The configuration of a worker that was given no file. It lacks a decision about `fs.host_root`. */
+export function defaultShellConfig(): ShellConfig {
+  return validate(shellConfigSchema, {}, { unknownKeys: "refuse" });
+}
+
+export interface ShellConfigSource {
+  readonly configFile: string | undefined;
+  /** Wins over `fs.host_root`. */
+  readonly basePath: string | undefined;
+}
+
+/** Reads the configuration that the command line names. Throws a `ConfigError`. */
+export async function loadShellConfig(
+  { configFile, basePath }: ShellConfigSource,
+  environment: NodeJS.ProcessEnv,
+): Promise<ShellConfig> {
+  const path = findConfigFile(configFile);
+  const config =
+    path === undefined
+      ? defaultShellConfig()
+      : await readConfigFile({ schema: shellConfigSchema, path, environment });
+  const chosen = basePath === undefined ? config : { ...config, fs: { ...config.fs, host_root: basePath } };
+  return crossCheck(chosen, path ?? "the default configuration");
+}
+
+/** What no single key can say (specification of shell, section 3.1). Gives the configuration back. */
+export function crossCheck(config: ShellConfig, where: string): ShellConfig {
+  const { fs } = config;
+  const refuse = (reason: string) => new ConfigError(`${where}: ${reason}`);
+  if (fs.host_root === null && !fs.allow_unjailed) {
+    throw refuse(
+      "fs.host_root is null and fs.allow_unjailed is false; set fs.host_root to the folder to serve, or fs.allow_unjailed to true to serve the whole host",
+    );
+  }
+  const relative = [
+    ...fs.denylist_paths.map((path) => ["fs.denylist_paths", path] as const),
+    ...config.program_folders.map((path) => ["program_folders", path] as const),
+  ].find(([, path]) => !path.startsWith("/"));
+  if (relative !== undefined)
+    throw refuse(`${relative[0]} holds ${JSON.stringify(relative[1])}; write an absolute path`);
+  return config;
+}

@@ -1,0 +1,95 @@
+import { Type } from "@sinclair/typebox";
+import { refuseShell } from "../errors/shell.ts";
+import { Int32, Nullable, UInt64 } from "../wire.ts";
+import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { defineFunction } from "./define.ts";
+import { admitProgram, refusingStart } from "./host.ts";
+import { execInSandbox } from "./sandbox-exec.ts";
+
+const request = Type.Object(
+  commandFields({
+    command:
+      "Program name (matched against the allowlist by basename or exact path). Must be a string — split arguments into `args`, do not pass argv as an array here.",
+    args: 'Arguments passed to the program, in order. Every element must be a string; non-string elements are rejected by index. `None` (or `args: null` / absent) means "tokenize `command` via shell-words"; `Some(_)` (including the empty vec) means "use args verbatim, no shell-words." See `parse_argv` in `crate::exec::host`.',
+    timeout:
+      "Per-call timeout override, milliseconds. Capped at `cfg.max_timeout_ms`. Negative or fractional values silently fall back to `cfg.default_timeout_ms` (loose wire semantic, preserved on purpose).",
+    target:
+      'Where to run the command. Defaults to the host worker; pass `{ kind: "sandbox", sandbox_id }` to forward the call to a microVM.',
+  }),
+  {
+    title: "ExecRequest",
+    description:
+      "Wire request for `shell::exec`. The schema is published to the engine's tool listing so callers see field types up front instead of guessing from the description.",
+  },
+);
+
+const response = Type.Object(
+  {
+    duration_ms: UInt64(),
+    exit_code: Type.Optional(Nullable(Int32())),
+    stderr: Type.String(),
+    stderr_truncated: Type.Boolean(),
+    stdout: Type.String(),
+    stdout_truncated: Type.Boolean(),
+    timed_out: Type.Boolean(),
+  },
+  { title: "ExecResponse" },
+);
+
+/** `shell::exec`: a command in the foreground (specification of shell, section 6). */
+export const exec = defineFunction({
+  id: "shell::exec",
+  description:
+    "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
+  effect: "writes",
+  request,
+  parse: parseCommand,
+  response,
+  examples: [
+    { title: "A program and its arguments", request: { command: "ls", args: ["-l", "src"] } },
+    {
+      title: "A whole line, with more time than usual",
+      request: { command: "grep -rn 'TODO' src", timeout_ms: 20_000 },
+    },
+  ],
+  async handle(command, context) {
+    const argv = argvOf(command);
+    const timeoutMs = resolveTimeout(command, context.config);
+    if (command.target.kind === "sandbox") {
+      context.policy.validate(argv);
+      const result = await execInSandbox({ target: command.target, argv, timeoutMs }, context);
+      return { ...result, stdout_truncated: false, stderr_truncated: false };
+    }
+    return refusingStart(refuseShell.notStarted, async () => {
+      const program = admitProgram(argv, context);
+      context.log.info("exec", { caller: context.caller, program: program.file });
+      const limits = { timeoutMs, signal: context.deadline.signal };
+      return context.programs.run(program, context.surroundings, limits);
+    });
+  },
+  render: renderResult,
+});
+
+interface Result {
+  readonly exit_code?: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timed_out: boolean;
+  readonly stdout_truncated: boolean;
+  readonly stderr_truncated: boolean;
+}
+
+function renderResult(result: Result): string {
+  const ending = result.timed_out
+    ? "timed out"
+    : `exit code ${result.exit_code ?? "none (a signal ended it)"}`;
+  return [
+    result.stdout.trimEnd(),
+    ...(result.stdout_truncated ? ["[cut: there was more on stdout]"] : []),
+    ...(result.stderr === "" ? [] : ["[stderr]", result.stderr.trimEnd()]),
+    ...(result.stderr_truncated ? ["[cut: there was more on stderr]"] : []),
+    `[${ending}]`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}

@@ -1,0 +1,78 @@
+import { Type } from "@sinclair/typebox";
+import { refusePlainly } from "../errors/plain.ts";
+import type { ForwardedResult } from "../processes/jobs.ts";
+import type { Argv } from "../processes/words.ts";
+import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { defineFunction, type ShellContext } from "./define.ts";
+import { admitProgram, refusingStart } from "./host.ts";
+import { admitSandbox } from "./sandbox.ts";
+import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
+
+const request = Type.Object(
+  commandFields({
+    command: "Program name. See [`ExecRequest::command`].",
+    args: 'Arguments passed to the program. See [`ExecRequest::args`]. `None` (or `args: null` / absent) means "tokenize `command` via shell-words"; `Some(_)` (including the empty vec) means "use args verbatim, no shell-words." See `parse_argv` in `crate::exec::host`.',
+    timeout:
+      "Per-call timeout. Host-targeted background jobs IGNORE `timeout_ms`; sandbox-targeted ones forward it through `cfg.resolve_timeout`.",
+    target: "Where to run. See [`ExecRequest::target`].",
+  }),
+  {
+    title: "ExecBgRequest",
+    description:
+      "Wire request for `shell::exec_bg`. Same shape as [`ExecRequest`]; documented separately so the engine publishes a distinct schema per function.",
+  },
+);
+
+const response = Type.Object(
+  { argv: Type.Array(Type.String()), job_id: Type.String() },
+  { title: "ExecBgResponse" },
+);
+
+/** `shell::exec_bg`: a command in the background (specification of shell, section 7.2). */
+export const execBg = defineFunction({
+  id: "shell::exec_bg",
+  description:
+    "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
+  effect: "writes",
+  request,
+  parse: parseCommand,
+  response,
+  examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
+  async handle(command, context) {
+    const argv = argvOf(command);
+    const job_id =
+      command.target.kind === "sandbox"
+        ? startInSandbox(
+            { argv, target: command.target, timeoutMs: resolveTimeout(command, context.config) },
+            context,
+          )
+        : await startHere(argv, context);
+    return { job_id, argv: [...argv] };
+  },
+});
+
+function startHere(argv: Argv, context: ShellContext): Promise<string> {
+  const { jobs, programs, surroundings, log, caller } = context;
+  return refusingStart(refusePlainly.notStarted, async () => {
+    const program = admitProgram(argv, context);
+    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, surroundings));
+    log.info("exec", { caller, program: program.file, job });
+    return job;
+  });
+}
+
+function startInSandbox(command: SandboxCommand, context: ShellContext): string {
+  context.policy.validate(command.argv);
+  admitSandbox(context);
+  const order = { argv: command.argv, owner: context.caller };
+  return context.jobs.forward(order, () => execForJob(command, context));
+}
+
+/** A job shows a failure as its `stderr`: the code has to be in it. */
+async function execForJob(command: SandboxCommand, context: ShellContext): Promise<ForwardedResult> {
+  try {
+    return await execInSandbox(command, context);
+  } catch (error) {
+    throw new Error(context.renderError(error)?.text ?? "The sandbox failed in a way that was not expected.");
+  }
+}

@@ -1,0 +1,29 @@
+import { Type } from "@sinclair/typebox";
+import { Nullable, UInt32, UInt64 } from "../../wire.ts";
+import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
+import { parseMode } from "./mode.ts";
+
+/** `shell::fs::chmod`: permission bits and owner of a file or a tree (specification of shell, section 9.5). */
+export const chmod = defineFsFunction({
+  op: "chmod",
+  description: "Change permissions on host or sandbox",
+  effect: "writes",
+  isIdempotent: true,
+  fields: {
+    path: Type.String(),
+    mode: Type.String(),
+    uid: Nullable(UInt32(), { default: null }),
+    gid: Nullable(UInt32(), { default: null }),
+    recursive: Type.Boolean({ default: false }),
+  },
+  response: Type.Object({ updated: UInt64() }, { title: "ChmodResponse" }),
+  examples: [{ title: "Make a script executable", request: { path: "/srv/data/run.sh", mode: "0755" } }],
+  async handle({ path, mode, uid, gid, recursive }, context) {
+    const { jail, files } = context.disk;
+    requirePath(jail, path);
+    using deadline = shortDeadline(context);
+    const owners = { uid: uid ?? undefined, gid: gid ?? undefined };
+    const updated = await files.changeMode(path, { mode: parseMode(mode), ...owners, recursive }, deadline);
+    return { updated };
+  },
+});

@@ -1,0 +1,95 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type Deadline, deadlineIn } from "../../deadline.ts";
+import { inShellWords } from "../../errors/fs.ts";
+import { Refusal } from "../../errors.ts";
+import type { Jail } from "../../jail/folder.ts";
+import type { Example, FunctionDefinition } from "../../worker/define.ts";
+import { defineFunction, parserOf, type ShellContext } from "../define.ts";
+import { forward } from "../sandbox.ts";
+import { AnyValue, Target } from "../target.ts";
+
+/** A function of `shell::fs::*`, which acts on the host or has a sandbox do the same. */
+interface FsFunction<Fields extends TProperties, Response extends TSchema> {
+  readonly op: string;
+  readonly description: string;
+  /** The fields of a request besides its target, and of what a sandbox is sent. */
+  readonly fields: Fields;
+  readonly response: Response;
+  /** What a sandbox has to answer, where that is not `response`. */
+  readonly forwardedResponse?: TSchema;
+  readonly effect: FunctionDefinition["effect"];
+  readonly isIdempotent?: boolean;
+  readonly examples: readonly Example[];
+  /** What a sandbox is sent, where that is not the request. */
+  forwarded?(request: Static<TObject<Fields>>): object;
+  /** Does it on the host. */
+  handle(
+    request: Static<TObject<Fields>>,
+    context: ShellContext,
+  ): Static<Response> | Promise<Static<Response>>;
+}
+
+/** Callers that say nothing else wait 30 s for an answer (specification of bus, section 3). */
+const longestMilliseconds = 25_000;
+
+/** Defines a function of `shell::fs::*` (specification of shell, sections 8.1 and 10.2). */
+export function defineFsFunction<Fields extends TProperties, Response extends TSchema>(
+  fs: FsFunction<Fields, Response>,
+): FunctionDefinition {
+  const { op, description, fields, response, effect, isIdempotent = false, examples } = fs;
+  const request = Type.Object({ ...fields, target: Target() }) as unknown as TObject<{
+    target: ReturnType<typeof Target>;
+  }>;
+  return defineFunction({
+    id: `shell::fs::${op}`,
+    description,
+    request,
+    published: AnyValue,
+    response,
+    effect,
+    isIdempotent,
+    examples,
+    parse: parserOf(op, request),
+    async handle({ target, ...rest }, context) {
+      const asked = rest as Static<TObject<Fields>>;
+      if (target.kind === "host") return inWords(() => fs.handle(asked, context)) as Promise<never>;
+      const answer = await forward(
+        {
+          functionId: `sandbox::fs::${op}`,
+          target,
+          fields: fs.forwarded?.(asked) ?? rest,
+          response: fs.forwardedResponse ?? response,
+          codes: "fs",
+        },
+        context,
+      );
+      return answer as never;
+    },
+  });
+}
+
+async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw error instanceof Refusal ? inShellWords(error) : error;
+  }
+}
+
+/** The deadline of a call that does all of its work before it is answered. End it. */
+export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable {
+  const short = deadlineIn(Math.min(longestMilliseconds, deadline.left), deadline.signal);
+  return Object.assign(short, { [Symbol.dispose]: () => short.end() });
+}
+
+/**
+ * Throws unless something may be reached, or made, at `path`: what is checked before anything else (specification of
+ * shell, section 8.2).
+ */
+export function requirePath(jail: Jail, path: string): void {
+  try {
+    jail.admit(path, { mayBeMissing: true, parents: true })[Symbol.dispose]();
+  } catch (error) {
+    if (!(error instanceof Refusal && error.isBelowFile)) throw error;
+  }
+}

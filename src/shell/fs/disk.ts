@@ -1,0 +1,57 @@
+import { ConfigError } from "../../config-file.ts";
+import { type Files, openFiles } from "../../files/files.ts";
+import { compileGlobSet } from "../../globs/glob-set.ts";
+import type { Jail } from "../../jail/folder.ts";
+import { openJail } from "../../jail/jail.ts";
+import { globsForPaths } from "../../jail/prefixes.ts";
+import type { RegexEngine } from "../../regex/engine.ts";
+import { openSearcher, type Searcher } from "../../search/search.ts";
+import type { ShellConfig } from "../config.ts";
+import { Transfers } from "./transfers.ts";
+
+/** What `shell::fs::*` works with on the host. */
+export interface Disk {
+  readonly jail: Jail;
+  readonly files: Files;
+  readonly searcher: Searcher;
+  readonly transfers: Transfers;
+  close(): Promise<void>;
+}
+
+/** Largest file, in bytes, that is edited or searched as a whole where the configuration sets no limit. */
+export const largestWhole = 64 * 1024 * 1024;
+
+/** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
+export function openDisk({ fs }: ShellConfig, regex: RegexEngine): Disk {
+  const jail = openShellJail(fs);
+  const files = openFiles({
+    jail,
+    config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
+  });
+  const searcher = openSearcher({ jail, files, regex });
+  const transfers = new Transfers();
+  return {
+    jail,
+    files,
+    searcher,
+    transfers,
+    async close() {
+      transfers.close();
+      await searcher.close();
+      jail.close();
+    },
+  };
+}
+
+function openShellJail({ host_root, denylist_paths }: ShellConfig["fs"]): Jail {
+  const basePath = host_root ?? "/";
+  try {
+    return openJail({
+      basePath,
+      deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
+      paths: "absolute",
+    });
+  } catch (error) {
+    throw new ConfigError((error as Error).message.replace("base_path", "fs.host_root"));
+  }
+}

@@ -1,0 +1,26 @@
+import type { Stats } from "node:fs";
+import { type Static, Type } from "@sinclair/typebox";
+import { Int64, UInt64 } from "../../wire.ts";
+import { renderMode, renderTime } from "./mode.ts";
+
+/** The fields of `FsEntry` (specification of shell, section 8.5). */
+export const entryFields = {
+  is_dir: Type.Boolean(),
+  is_symlink: Type.Boolean(),
+  mode: Type.String(),
+  mtime: Int64(),
+  name: Type.String(),
+  size: UInt64(),
+};
+
+const FsEntry = Type.Object(entryFields);
+
+/** A file as lstat sees it. */
+export const entryOf = (name: string, stats: Stats): Static<typeof FsEntry> => ({
+  name,
+  is_dir: stats.isDirectory(),
+  is_symlink: stats.isSymbolicLink(),
+  size: stats.size,
+  mode: renderMode(stats),
+  mtime: renderTime(stats),
+});

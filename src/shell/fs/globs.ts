@@ -1,0 +1,79 @@
+import { refuseFs } from "../../errors/fs.ts";
+import type { PathFilter } from "../../search/walk.ts";
+
+/**
+ * The globs of grep and sed (specification of shell, section 8.6), matched against paths relative to what is searched.
+ * A pattern without "/" means the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing else is
+ * special. A whole component `**` stands for any number of components, at the end for at least one.
+ */
+export function compileShellGlobs(field: string, patterns: readonly string[]): PathFilter {
+  const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
+  if (length > longest) throw refuseFs.longGlobs(field, longest);
+  const compiled = patterns.map((pattern) => pattern.split("/").map((part) => Buffer.from(part)));
+  return {
+    matches(path) {
+      const names = path.split("/").map((name) => Buffer.from(name));
+      return compiled.some((parts) =>
+        matchesPath(parts, parts.length === 1 && !isNested(parts[0]!) ? names.slice(-1) : names),
+      );
+    },
+  };
+}
+
+/** The filters for paths relative to the base, of which `prefix` is the part above what is searched. */
+export function filtersFor(
+  { include, exclude }: { include: readonly string[]; exclude: readonly string[] },
+  prefix: string,
+): { include: PathFilter | undefined; exclude: PathFilter | undefined } {
+  return {
+    include: include.length === 0 ? undefined : below(prefix, compileShellGlobs("include_glob", include)),
+    exclude: below(prefix, compileShellGlobs("exclude_glob", exclude)),
+  };
+}
+
+const below = (prefix: string, filter: PathFilter): PathFilter => ({
+  matches: (path) => filter.matches(path.slice(prefix.length)),
+});
+
+/** UTF-16 units of all patterns together. */
+const longest = 8192;
+
+const isNested = (part: Buffer): boolean => part.length === 2 && part[0] === star && part[1] === star;
+
+/** Whether the parts match all of the names; `reached[n]` says that the parts so far match the first n names. */
+function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolean {
+  let reached = [true, ...names.map(() => false)];
+  for (const [index, part] of parts.entries()) {
+    const before = reached;
+    reached = before.map(() => false);
+    for (let n = 0; n <= names.length; n++) {
+      if (isNested(part)) {
+        const isLast = index === parts.length - 1;
+        reached[n] = (!isLast && before[n]!) || (n > 0 && (before[n - 1]! || reached[n - 1]!));
+      } else if (n > 0) reached[n] = before[n - 1]! && matchesName(part, names[n - 1]!);
+    }
+  }
+  return reached[names.length]!;
+}
+
+const star = 0x2a;
+const question = 0x3f;
+
+/** Goes back to the last `*` alone: an earlier one can stand for no more than that one can. */
+function matchesName(pattern: Buffer, name: Buffer): boolean {
+  let [p, n, lastStar, resume] = [0, 0, -1, 0];
+  while (n < name.length) {
+    if (pattern[p] === star) {
+      lastStar = p++;
+      resume = n;
+    } else if (p < pattern.length && (pattern[p] === question || pattern[p] === name[n])) {
+      p++;
+      n++;
+    } else if (lastStar >= 0) {
+      p = lastStar + 1;
+      n = ++resume;
+    } else return false;
+  }
+  while (pattern[p] === star) p++;
+  return p === pattern.length;
+}

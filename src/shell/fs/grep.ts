@@ -1,0 +1,114 @@
+import { Type } from "@sinclair/typebox";
+import { refuseFs } from "../../errors/fs.ts";
+import { refuse } from "../../errors.ts";
+import type { Jail } from "../../jail/folder.ts";
+import { maxAnswerBytes, Named, UInt64 } from "../../wire.ts";
+import { jsonBytes } from "../../worker/json-size.ts";
+import { defineFsFunction, shortDeadline } from "./define.ts";
+import { largestWhole } from "./disk.ts";
+import { filtersFor } from "./globs.ts";
+import { requirePattern } from "./pattern.ts";
+
+const FsMatch = Named("FsMatch", { content: Type.String(), line: UInt64(), path: Type.String() });
+
+const Globs = () => Type.Array(Type.String(), { default: [] });
+
+/** Bytes of a line that are matched: all of them. */
+const wholeLine = 2 ** 31;
+
+/** `shell::fs::grep`: lines that match a pattern (specification of shell, section 9.7). */
+export const grep = defineFsFunction({
+  op: "grep",
+  description: "Recursive regex search on host or sandbox",
+  effect: "reads",
+  fields: {
+    path: Type.String(),
+    pattern: Type.String(),
+    recursive: Type.Boolean({ default: true }),
+    ignore_case: Type.Boolean({ default: false }),
+    include_glob: Globs(),
+    exclude_glob: Globs(),
+    max_matches: UInt64({ default: 10_000 }),
+    max_line_bytes: UInt64({ default: 4096 }),
+  },
+  response: Type.Object(
+    { matches: Type.Array(FsMatch), truncated: Type.Boolean() },
+    { title: "GrepResponse" },
+  ),
+  examples: [
+    {
+      title: "Search the sources",
+      request: { path: "/srv/data", pattern: "\\bTODO\\b", include_glob: ["*.ts"] },
+    },
+  ],
+  async handle(request, context) {
+    const { jail, searcher } = context.disk;
+    const { path, pattern, ignore_case: ignoreCase, max_matches, max_line_bytes } = request;
+    const start = startOf(jail, path);
+    requirePattern(context.regex, { pattern, ignoreCase });
+    if (start.isFolder && !request.recursive) throw refuseFs.notRecursive(path);
+    if (start.size > largestWhole) {
+      const limit = { key: "what can be searched", bytes: largestWhole };
+      throw refuse.tooLarge(path, limit, "search a smaller file");
+    }
+    using deadline = shortDeadline(context);
+    const most = max_matches === 0 ? Number.MAX_SAFE_INTEGER - 1 : max_matches;
+    const globs = { include: request.include_glob, exclude: request.exclude_glob };
+    const { content_matches, truncated } = await searcher.search(
+      {
+        query: pattern,
+        path,
+        mayBeFile: true,
+        regex: true,
+        ignoreCase,
+        ...filtersFor(globs, start.prefix),
+        maxMatches: most,
+        maxLineBytes: wholeLine,
+        textBytes: max_line_bytes === 0 ? wholeLine : max_line_bytes,
+        maxFileBytes: largestWhole,
+        content: true,
+        paths: false,
+        maxAnswerBytes,
+      },
+      deadline,
+    );
+    const found = content_matches.map(({ path, line, text }) => ({
+      path: jail.hostPath(path),
+      line,
+      content: text,
+    }));
+    const matches = fitting(found);
+    // Also when there was nothing more: that is how it is published.
+    return { matches, truncated: truncated || matches.length < found.length || matches.length >= most };
+  },
+});
+
+interface Start {
+  readonly isFolder: boolean;
+  /** Bytes of a file; 0 for anything else. */
+  readonly size: number;
+  /** What paths below the base have in front of what the globs see. */
+  readonly prefix: string;
+}
+
+/** What is searched; lets go of the place. */
+export function startOf(jail: Jail, asked: string): Start {
+  using place = jail.admit(asked);
+  const { stats, path, name } = place;
+  const isFolder = stats!.isDirectory();
+  const prefix = isFolder ? (path === "" ? "" : `${path}/`) : path.slice(0, path.length - name.length);
+  return { isFolder, size: stats!.isFile() ? stats!.size : 0, prefix };
+}
+
+/** Bytes of an answer besides its matches. */
+const envelopeBytes = 64;
+
+/** As many of the matches as one message carries: host paths are longer than those that were counted. */
+function fitting<T>(matches: T[]): T[] {
+  let room = maxAnswerBytes - envelopeBytes;
+  const end = matches.findIndex((match) => {
+    room -= jsonBytes(match) + 1;
+    return room < 0;
+  });
+  return end < 0 ? matches : matches.slice(0, end);
+}

@@ -1,0 +1,24 @@
+import type { Stats } from "node:fs";
+import { refuseFs } from "../../errors/fs.ts";
+
+/** Bits that run a program as its owner or group. Only a folder may have the one of the group. */
+const setGroup = 0o2000;
+
+/**
+ * The permission bits that octal text stands for (specification of shell, section 8.4). Throws bad-input, also for bits
+ * that would lend this worker's rights to whoever runs the file.
+ */
+export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {
+  const mode = /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
+  const allowed = isFolder ? 0o1777 | setGroup : 0o1777;
+  if (Number.isNaN(mode) || mode > 0o7777 || (mode & ~allowed) !== 0) throw refuseFs.badMode(text);
+  return mode;
+}
+
+/** The permission bits as text, at least four octal digits. */
+export const renderMode = ({ mode }: Pick<Stats, "mode">): string =>
+  (mode & 0o7777).toString(8).padStart(4, "0");
+
+/** The time of the last change in whole seconds since 1970, and never before. */
+export const renderTime = ({ mtimeMs }: Pick<Stats, "mtimeMs">): number =>
+  Math.max(Math.floor(mtimeMs / 1000), 0);

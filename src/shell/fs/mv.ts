@@ -1,0 +1,27 @@
+import { Type } from "@sinclair/typebox";
+import { refuseFs } from "../../errors/fs.ts";
+import { Refusal } from "../../errors.ts";
+import { defineFsFunction, shortDeadline } from "./define.ts";
+
+/** `shell::fs::mv`: gives a path another name (specification of shell, section 9.6). */
+export const mv = defineFsFunction({
+  op: "mv",
+  description: "Move/rename a path on host or sandbox",
+  effect: "writes",
+  fields: { src: Type.String(), dst: Type.String(), overwrite: Type.Boolean({ default: false }) },
+  response: Type.Object({ moved: Type.Boolean() }, { title: "MvResponse" }),
+  examples: [{ title: "Rename a file", request: { src: "/srv/data/a.txt", dst: "/srv/data/b.txt" } }],
+  async handle({ src, dst, overwrite }, context) {
+    using deadline = shortDeadline(context);
+    try {
+      await context.disk.files.rename({ from: src, to: dst, overwrite }, deadline);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.reason === "missing" && !error.isBelowFile && error.path === src)
+        throw refuseFs.sourceMissing(src);
+      if (error.reason === "exists") throw refuseFs.destinationExists(dst);
+      throw error;
+    }
+    return { moved: true };
+  },
+});

@@ -1,0 +1,69 @@
+import type { Readable } from "node:stream";
+import type { Deadline } from "../../deadline.ts";
+import { refuseFs } from "../../errors/fs.ts";
+import { Refusal, refuse } from "../../errors.ts";
+import type { ChannelSource } from "../../worker/define.ts";
+
+export interface Receiving {
+  /** Where the bytes go, as the caller sent it, for error sentences. */
+  readonly path: string;
+  /** Most bytes that are taken; undefined for no limit. */
+  readonly maxBytes: number | undefined;
+  /** How many bytes there have to be, if the caller said so. */
+  readonly announced: number | undefined;
+  readonly deadline: Deadline;
+  /** Longest pause between two pieces. */
+  readonly idleMilliseconds: number;
+  /** Aborts when the worker ends. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The bytes of a channel. It ends normally only when the channel did, and when as many bytes came as were announced:
+ * a sender that dies looks like one that is done. The number may also come over the channel, as the text message
+ * `{"size": n}`; the message `{"error": …}` says that the sender failed. Other messages mean nothing.
+ */
+export async function* receive(source: ChannelSource, receiving: Receiving): AsyncGenerator<Uint8Array> {
+  const { path, maxBytes, idleMilliseconds, deadline, signal } = receiving;
+  const stream: Readable = source.stream;
+  if (deadline.signal.aborted || signal.aborted) throw refuse.timeout(deadline.milliseconds);
+  let { announced } = receiving;
+  let received = 0;
+  source.onMessage((text) => {
+    const note = parseNote(text);
+    if (note.isError) stream.destroy(refuseFs.sender(path));
+    announced = note.size ?? announced;
+  });
+  const idle = setTimeout(() => stream.destroy(refuseFs.idle(path, idleMilliseconds)), idleMilliseconds);
+  const late = () => stream.destroy(refuse.timeout(deadline.milliseconds));
+  deadline.signal.addEventListener("abort", late, { once: true });
+  signal.addEventListener("abort", late, { once: true });
+  try {
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      idle.refresh();
+      received += piece.length;
+      if (maxBytes !== undefined && received > maxBytes) throw refuseFs.tooLong(path, maxBytes);
+      yield piece;
+    }
+    if (announced !== undefined && received !== announced)
+      throw refuseFs.incomplete(path, received, announced);
+  } catch (error) {
+    throw error instanceof Refusal ? error : refuseFs.channel(path);
+  } finally {
+    clearTimeout(idle);
+    deadline.signal.removeEventListener("abort", late);
+    signal.removeEventListener("abort", late);
+    stream.destroy();
+  }
+}
+
+function parseNote(text: string): { size?: number; isError: boolean } {
+  try {
+    const note = JSON.parse(text) as { size?: unknown; error?: unknown } | null;
+    if (typeof note !== "object" || note === null) return { isError: false };
+    const { size } = note;
+    return { isError: note.error !== undefined, ...(Number.isSafeInteger(size) && { size: size as number }) };
+  } catch {
+    return { isError: false };
+  }
+}

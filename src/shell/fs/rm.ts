@@ -1,0 +1,19 @@
+import { Type } from "@sinclair/typebox";
+import { defineFsFunction, shortDeadline } from "./define.ts";
+
+/** `shell::fs::rm`: removes a file, a link or a folder (specification of shell, section 9.4). */
+export const rm = defineFsFunction({
+  op: "rm",
+  description: "Remove a path on host or sandbox",
+  effect: "writes",
+  fields: { path: Type.String(), recursive: Type.Boolean({ default: false }) },
+  response: Type.Object({ removed: Type.Boolean() }, { title: "RmResponse" }),
+  examples: [
+    { title: "A folder with everything in it", request: { path: "/srv/data/old", recursive: true } },
+  ],
+  async handle({ path, recursive }, context) {
+    using deadline = shortDeadline(context);
+    await context.disk.files.unlink(path, { recursive }, deadline);
+    return { removed: true };
+  },
+});

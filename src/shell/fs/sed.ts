@@ -1,0 +1,162 @@
+import { isUtf8 } from "node:buffer";
+import { setImmediate } from "node:timers/promises";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Deadline } from "../../deadline.ts";
+import { inShellWords, refuseFs } from "../../errors/fs.ts";
+import { Refusal } from "../../errors.ts";
+import type { Jail } from "../../jail/folder.ts";
+import type { LineReplacement } from "../../regex/engine.ts";
+import { escapePattern } from "../../regex/machine.ts";
+import { HeldFolder, walk } from "../../search/walk.ts";
+import { Named, Nullable, UInt64 } from "../../wire.ts";
+import type { ShellContext } from "../define.ts";
+import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
+import { largestWhole } from "./disk.ts";
+import { filtersFor } from "./globs.ts";
+import { startOf } from "./grep.ts";
+import { requirePattern } from "./pattern.ts";
+
+const Texts = () => Type.Array(Type.String(), { default: [] });
+
+const fields = {
+  files: Texts(),
+  path: Nullable(Type.String(), { default: null }),
+  recursive: Type.Boolean({ default: true }),
+  include_glob: Texts(),
+  exclude_glob: Texts(),
+  pattern: Type.String(),
+  replacement: Type.String(),
+  regex: Type.Boolean({ default: true }),
+  first_only: Type.Boolean({ default: false }),
+  ignore_case: Type.Boolean({ default: false }),
+};
+
+const Request = Type.Object(fields);
+type Request = Static<typeof Request>;
+
+const FsSedFileResult = Named("FsSedFileResult", {
+  error: Type.Optional(Nullable(Type.String())),
+  path: Type.String(),
+  replacements: UInt64(),
+  success: Type.Boolean(),
+});
+
+/** `shell::fs::sed`: replaces in the lines of files (specification of shell, section 9.8). */
+export const sed = defineFsFunction({
+  op: "sed",
+  description: "Find-and-replace on host or sandbox",
+  effect: "writes",
+  fields,
+  response: Type.Object(
+    { results: Type.Array(FsSedFileResult), total_replacements: UInt64() },
+    { title: "SedResponse" },
+  ),
+  examples: [
+    {
+      title: "Rename a word in all sources",
+      request: {
+        path: "/srv/data/src",
+        include_glob: ["*.ts"],
+        pattern: "\\bgetUser\\b",
+        replacement: "loadUser",
+      },
+    },
+  ],
+  async handle(request, context) {
+    const { jail } = context.disk;
+    if (request.files.length > 0 === (request.path !== null)) throw refuseFs.whichFiles();
+    using deadline = shortDeadline(context);
+    const files =
+      request.path === null ? request.files : await collect(request.path, request, context, deadline);
+    await requireAll(jail, request.files, deadline);
+    const replacement = replacementOf(request);
+    requirePattern(context.regex, replacement);
+    const results = [];
+    for (const path of files)
+      results.push(await resultOf(path, () => edit(path, replacement, context, deadline)));
+    return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
+  },
+});
+
+const pathsPerBreath = 256;
+
+/** Throws unless all of the paths may be reached: then nothing has been changed yet. */
+async function requireAll(jail: Jail, paths: readonly string[], deadline: Deadline): Promise<void> {
+  for (const [index, path] of paths.entries()) {
+    requirePath(jail, path);
+    if (index % pathsPerBreath !== pathsPerBreath - 1) continue;
+    deadline.check();
+    await setImmediate();
+  }
+}
+
+/** The host paths of the regular files that are meant by `path`, in the order of their bytes. */
+async function collect(
+  path: string,
+  { recursive, include_glob, exclude_glob }: Request,
+  { disk: { jail, files } }: ShellContext,
+  deadline: Deadline,
+): Promise<string[]> {
+  const { isFolder, prefix } = startOf(jail, path);
+  if (isFolder && !recursive) throw refuseFs.notRecursive(path);
+  const filters = filtersFor({ include: include_glob, exclude: exclude_glob }, prefix);
+  if (!isFolder) {
+    const name = path.split("/").findLast((part) => part !== "" && part !== ".") ?? "";
+    const isWanted =
+      (filters.include?.matches(prefix + name) ?? true) && !filters.exclude?.matches(prefix + name);
+    return isWanted ? [path] : [];
+  }
+  const found: string[] = [];
+  const start = new HeldFolder(jail.admitFolder(path));
+  try {
+    for (const run of walk(start, { jail, files, ...filters, onTooDeep: () => {} })) {
+      found.push(...run.files.map((file) => jail.hostPath(file.path)));
+      run.folder.release();
+      deadline.check();
+      await setImmediate();
+    }
+  } finally {
+    start.release();
+  }
+  return found;
+}
+
+function replacementOf({ pattern, replacement, regex, first_only, ignore_case }: Request): LineReplacement {
+  const lines = first_only ? "first" : "every";
+  if (regex) return { pattern, replacement, ignoreCase: ignore_case, lines };
+  if (pattern === "") throw refuseFs.emptyLiteral();
+  const literal = { pattern: escapePattern(pattern), replacement: replacement.replaceAll("$", "$$$$") };
+  return { ...literal, ignoreCase: ignore_case, lines };
+}
+
+/** How many replacements were made in one file. */
+async function edit(
+  path: string,
+  replacement: LineReplacement,
+  { disk: { files }, regex, config }: ShellContext,
+  deadline: Deadline,
+): Promise<number> {
+  deadline.check();
+  const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
+  let replacements = 0;
+  await files.update(
+    path,
+    async (before) => {
+      if (!isUtf8(before)) throw refuseFs.notUtf8(path);
+      const { body, count } = await regex.replaceInLines(before, replacement, limits);
+      replacements = count;
+      return body;
+    },
+    deadline,
+  );
+  return replacements;
+}
+
+async function resultOf(path: string, act: () => Promise<number>): Promise<Static<typeof FsSedFileResult>> {
+  try {
+    return { path, replacements: await act(), success: true };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { path, replacements: 0, success: false, error: inShellWords(error).message };
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { inShellWords } from "../../errors/fs.ts";
+import { Refusal } from "../../errors.ts";
+import type { OpenFile } from "../../files/open-file.ts";
+import type { ChannelSink } from "../../worker/define.ts";
+
+/** Longest that a file is sent, however steadily its reader takes it, in milliseconds. */
+const longestMilliseconds = 10 * 60_000;
+
+/**
+ * Sends a file into a channel and ends the channel. What fails on this side is told in the text message `{"error": …}`;
+ * a reader that leaves, never comes or pauses too long ends it. Never throws. The file stays open.
+ */
+export async function send(
+  file: OpenFile,
+  sink: ChannelSink,
+  { idleMilliseconds, signal }: { readonly idleMilliseconds: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const { stream } = sink;
+  const stop = () => stream.destroy();
+  stream.on("error", () => undefined);
+  const gone = new Promise<void>((resolve) => stream.once("close", resolve));
+  const idle = setTimeout(stop, idleMilliseconds);
+  const late = setTimeout(stop, longestMilliseconds);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    sink.connect();
+    for await (const piece of file.pieces()) {
+      const taken = new Promise<void>((resolve) => stream.write(piece, () => resolve()));
+      await Promise.race([taken, gone]);
+      if (stream.destroyed) return;
+      idle.refresh();
+    }
+    await finish(sink);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    sink.sendMessage(JSON.stringify({ error: inShellWords(error).message }));
+    await finish(sink);
+  } finally {
+    clearTimeout(idle);
+    clearTimeout(late);
+    signal.removeEventListener("abort", stop);
+    stream.destroy();
+  }
+
+  async function finish({ stream }: ChannelSink): Promise<void> {
+    stream.end();
+    await Promise.race([once(stream, "finish").catch(() => undefined), gone]);
+  }
+}

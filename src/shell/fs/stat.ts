@@ -1,0 +1,18 @@
+import { Type } from "@sinclair/typebox";
+import { defineFsFunction } from "./define.ts";
+import { entryFields, entryOf } from "./entry.ts";
+
+/** `shell::fs::stat`: one path, links followed (specification of shell, section 9.2). */
+export const stat = defineFsFunction({
+  op: "stat",
+  description: "Stat a path on host or sandbox",
+  effect: "reads",
+  fields: { path: Type.String() },
+  response: Type.Object(entryFields, { title: "FsEntry" }),
+  examples: [{ title: "Look at one file", request: { path: "/srv/data/notes.txt" } }],
+  handle({ path }, { disk: { jail } }) {
+    using place = jail.admit(path);
+    const name = place.name === "." ? jail.baseName || path : place.name;
+    return entryOf(name, place.stats!);
+  },
+});

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { renderReference } from "../reference/json.ts";
+import { validate } from "../worker/validate.ts";
+import { shellFunctions } from "./functions.ts";
+
+const golden = await Bun.file(join(import.meta.dir, "../../tests/shell/shell-0.3.5.golden.json")).json();
+
+test("the reference is the published one", () => {
+  expect(JSON.parse(JSON.stringify(renderReference(shellFunctions)))).toEqual(golden);
+});
+
+describe.each(shellFunctions.map((definition) => [definition.id, definition] as const))(
+  "%s",
+  (id, definition) => {
+    const request = definition.request as TObject;
+
+    test("lies in the file of its name", () => {
+      const file = `${id.replace("shell::", "").replaceAll("::", "/")}.ts`;
+      expect(existsSync(join(import.meta.dir, file))).toBe(true);
+    });
+
+    test("has an example, and every example is a good payload", () => {
+      expect(definition.examples.length).toBeGreaterThan(0);
+      for (const { request: payload } of definition.examples) {
+        expect(() => validate(request, payload, { unknownKeys: "refuse" })).not.toThrow();
+        expect(() => definition.parse?.(payload)).not.toThrow();
+      }
+    });
+
+    test("every default is a good value of its field", () => {
+      for (const property of Object.values(request.properties) as TSchema[]) {
+        if ("default" in property)
+          expect(validate(property, property.default, { unknownKeys: "refuse" })).toEqual(property.default);
+      }
+    });
+  },
+);

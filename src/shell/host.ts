@@ -1,0 +1,23 @@
+/** Commands on the host: what may run, and in what (specification of shell, section 6.5). */
+import type { Program } from "../processes/program.ts";
+import { StartFailure, type StartProblem } from "../processes/start-failure.ts";
+import type { Argv } from "../processes/words.ts";
+import type { ShellContext } from "./define.ts";
+
+/** The program of a command that may run here. Throws a plain refusal, or a `StartFailure` when it is not there. */
+export function admitProgram(argv: Argv, { policy, surroundings }: ShellContext): Program {
+  const { folder, environment } = surroundings;
+  return policy.admit(argv, { folder, path: environment["PATH"] });
+}
+
+/** What `start` gives; a program that does not start is refused in the words of `refuse`. */
+export async function refusingStart<T>(
+  refuse: (problem: StartProblem) => Error,
+  start: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    throw error instanceof StartFailure ? refuse(error.problem) : error;
+  }
+}

@@ -1,0 +1,34 @@
+/** Schemas of background jobs (specification of shell, section 7.1). */
+import { Type } from "@sinclair/typebox";
+import { Int32, Named, Nullable, UInt64 } from "../wire.ts";
+
+export const JobStatus = Type.Union(
+  [Type.Literal("running"), Type.Literal("finished"), Type.Literal("killed"), Type.Literal("failed")],
+  { $id: "JobStatus" },
+);
+
+const summaryFields = {
+  exit_code: Type.Optional(Nullable(Int32())),
+  finished_at_ms: Type.Optional(Nullable(UInt64())),
+  id: Type.String(),
+  started_at_ms: UInt64(),
+  status: JobStatus,
+  stderr_truncated: Type.Boolean(),
+  stdout_truncated: Type.Boolean(),
+};
+
+export const JobRecord = Named("JobRecord", {
+  ...summaryFields,
+  argv: Type.Array(Type.String()),
+  stderr: Type.String(),
+  stdout: Type.String(),
+});
+
+export const JobSummary = Type.Object(summaryFields, {
+  $id: "JobSummary",
+  description:
+    "`shell::list` returns one `JobSummary` per record. argv, stdout, and stderr are deliberately omitted: the global JOBS map is process-wide and has no per-caller scope, so any caller could otherwise read every other caller's command line and captured output (which may embed credentials). Full records remain reachable via `shell::status <job_id>` — the random UUID acts as an unguessable capability for that record.",
+});
+
+/** The field that names a job. */
+export const jobId = { job_id: Type.String() };

@@ -1,0 +1,30 @@
+import { Type } from "@sinclair/typebox";
+import { Nullable } from "../wire.ts";
+import { parsePlainly } from "./command.ts";
+import { defineFunction } from "./define.ts";
+import { JobStatus, jobId } from "./job.ts";
+
+const request = Type.Object(jobId, { title: "KillRequest" });
+
+const response = Type.Object(
+  {
+    job_id: Type.String(),
+    killed: Type.Boolean(),
+    reason: Type.Optional(Nullable(Type.String())),
+    status: JobStatus,
+  },
+  { title: "KillResponse" },
+);
+
+/** `shell::kill`: ends a job with all it started (specification of shell, section 7.4). */
+export const kill = defineFunction({
+  id: "shell::kill",
+  description: "Kill a running background job",
+  effect: "writes",
+  isIdempotent: true,
+  request,
+  parse: (payload) => parsePlainly(request, payload),
+  response,
+  examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
+  handle: ({ job_id }, { jobs, caller }) => jobs.kill(job_id, caller),
+});

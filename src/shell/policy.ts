@@ -1,0 +1,35 @@
+import { ConfigError } from "../config-file.ts";
+import { type Matcher, makePolicy, type Policy } from "../processes/policy.ts";
+import type { RegexEngine } from "../regex/engine.ts";
+import { PatternError } from "../regex/machine.ts";
+import type { ShellConfig } from "./config.ts";
+
+/**
+ * The policy that is configured. `root` is the canonical folder that `shell::fs::*` can write in: nothing there is
+ * ever run. Throws a `ConfigError` for a pattern that does not compile.
+ */
+export function openPolicy(config: ShellConfig, root: string | undefined, regex: RegexEngine): Policy {
+  return makePolicy({
+    denylist: config.denylist_patterns.map((pattern) => compilePattern(pattern, regex)),
+    allowlist: config.allowlist,
+    programFolders: config.program_folders,
+    writableRoots: root === undefined ? [] : [root],
+  });
+}
+
+function compilePattern(source: string, { machine }: RegexEngine): Matcher {
+  try {
+    const compiled = machine.compile(source);
+    return {
+      source,
+      matches(text) {
+        const bytes = Buffer.from(text);
+        return compiled.isMatch(bytes, 0, bytes.length);
+      },
+    };
+  } catch (error) {
+    if (error instanceof PatternError)
+      throw new ConfigError(`denylist_patterns holds ${JSON.stringify(source)}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import { Type } from "@sinclair/typebox";
+import { parsePlainly } from "./command.ts";
+import { defineFunction } from "./define.ts";
+import { JobRecord, jobId } from "./job.ts";
+
+const request = Type.Object(jobId, { title: "StatusRequest" });
+
+const response = Type.Object({ job: JobRecord }, { title: "StatusResponse" });
+
+/** `shell::status`: one job, with its command and its output (specification of shell, section 7.3). */
+export const status = defineFunction({
+  id: "shell::status",
+  description: "Get status of a background job",
+  effect: "reads",
+  request,
+  parse: (payload) => parsePlainly(request, payload),
+  response,
+  examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
+  handle: ({ job_id }, { jobs, caller }) => ({ job: jobs.status(job_id, caller) }),
+});

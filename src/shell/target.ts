@@ -1,0 +1,18 @@
+/** Where a call acts (specification of shell, section 5). */
+import { type Static, Type } from "@sinclair/typebox";
+
+/** The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see `parseSandboxId`. */
+export const Target = (description?: string) =>
+  Type.Union(
+    [
+      Type.Object({ kind: Type.Literal("host") }),
+      Type.Object({ kind: Type.Literal("sandbox"), sandbox_id: Type.String({ format: "uuid" }) }),
+    ],
+    { $id: "Target", default: { kind: "host" }, ...(description !== undefined && { description }) },
+  );
+
+export type Target = Static<ReturnType<typeof Target>>;
+export type SandboxTarget = Extract<Target, { kind: "sandbox" }>;
+
+/** The schema of requests that are published without their fields. */
+export const AnyValue = Type.Unknown({ title: "AnyValue" });

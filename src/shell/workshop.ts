@@ -1,0 +1,87 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { renderShellError } from "../codes.ts";
+import { ConfigError } from "../config-file.ts";
+import { childEnvironment } from "../processes/environment.ts";
+import { Jobs } from "../processes/jobs.ts";
+import { openPrograms } from "../processes/programs.ts";
+import type { Surroundings } from "../processes/start.ts";
+import { openRegexEngine } from "../regex/engine.ts";
+import type { OpenWorkshop } from "../worker/define.ts";
+import type { Log } from "../worker/log.ts";
+import type { ShellConfig } from "./config.ts";
+import type { ShellWorkshop } from "./define.ts";
+import { openDisk } from "./fs/disk.ts";
+import { killOnExit } from "./on-exit.ts";
+import { openPolicy } from "./policy.ts";
+import { warnAbout } from "./warnings.ts";
+
+interface Around {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+}
+
+/** How much longer than a command a call may take: to wait for its turn, to start, to be ended. In milliseconds. */
+const besidesTheCommand = 30_000;
+
+/** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
+export function openShellWorkshop(
+  config: ShellConfig,
+  { environment, log }: Around,
+): ShellWorkshop & OpenWorkshop {
+  const root = canonicalRoot(config.fs.host_root);
+  const regex = openRegexEngine();
+  const policy = openPolicy(config, root, regex);
+  const disk = openDisk(config, regex);
+  const programs = openPrograms(config.max_concurrent_execs);
+  const letGo = killOnExit(programs);
+  const jobs = openJobs(config);
+  warnAbout(config, root, log);
+  return {
+    config,
+    log,
+    regex,
+    disk,
+    policy,
+    programs,
+    jobs,
+    surroundings: surroundingsOf(config, environment),
+    callMilliseconds: config.max_timeout_ms + besidesTheCommand,
+    renderError: renderShellError,
+    interrupt: () => programs.stopAll(),
+    async close() {
+      await programs.stopAll();
+      letGo();
+      jobs.close();
+      await disk.close();
+      await regex.close();
+    },
+  };
+}
+
+const openJobs = (config: ShellConfig): Jobs =>
+  new Jobs({
+    maxRunning: config.max_concurrent_jobs,
+    isPrivate: config.private_jobs,
+    maxAgeMs: config.job_retention_secs * 1000,
+    maxCount: config.max_finished_jobs,
+    maxBytes: config.max_finished_job_bytes,
+  });
+
+const surroundingsOf = (config: ShellConfig, environment: NodeJS.ProcessEnv): Surroundings => ({
+  environment: childEnvironment({ inherit: config.inherit_env, allowed: config.allowed_env }, environment),
+  folder: resolve(config.working_dir ?? "."),
+  maxOutputBytes: config.max_output_bytes,
+});
+
+/** The folder that `shell::fs::*` is confined to; undefined when that is none, or the whole host. */
+function canonicalRoot(path: string | null): string | undefined {
+  if (path === null) return undefined;
+  try {
+    const root = realpathSync(path);
+    return root === "/" ? undefined : root;
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
+    throw new ConfigError(`fs.host_root ${JSON.stringify(path)} cannot be reached (${reason})`);
+  }
+}

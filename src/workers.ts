@@ -1,0 +1,60 @@
+import { descriptions, type WorkerName } from "./about.ts";
+import type { ConfigSource } from "./arguments.ts";
+import { coderMeanings, shellMeanings } from "./codes.ts";
+import { configSchema } from "./config.ts";
+import { functions } from "./functions.ts";
+import { shellConfigSchema } from "./shell/config.ts";
+import { shellFunctions } from "./shell/functions.ts";
+import type { FunctionDefinition, OpenWorkshop, WorkerDefinition } from "./worker/define.ts";
+import type { Log } from "./worker/log.ts";
+
+/** The workers that this program can be. Whatever is said or done for each of them derives from this list. */
+export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
+  coder: {
+    name: "coder",
+    description: descriptions.coder,
+    functions,
+    configSchema,
+    errors: {
+      introduction: [
+        'An error is one line of JSON, `{"code":"C2xx","message":"…"}`. The message says what was given, why it is refused, and the next call that would work.',
+        "A call that fails as a whole fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and that JSON. In a batch each entry stands alone: its result has `success: false` and that JSON as `error`.",
+      ],
+      meanings: coderMeanings,
+    },
+    async open({ environment, ...source }) {
+      const { loadConfig, openWorkshop } = await import("./workshop.ts");
+      return openWorkshop(await loadConfig(source, environment));
+    },
+  },
+  shell: {
+    name: "shell",
+    description: descriptions.shell,
+    functions: shellFunctions,
+    configSchema: shellConfigSchema,
+    errors: {
+      introduction: [
+        'A call that fails fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and either one line of JSON, `{"code":"S2xx","message":"…"}`, or a sentence without a code.',
+        "A sentence is the answer of `shell::exec`, `shell::exec_bg`, `shell::status` and `shell::kill` to a payload that does not fit, a command that may not run and a job that is not there. Everything else has a code. Codes that are not below are those of the sandbox worker, passed on.",
+      ],
+      meanings: shellMeanings,
+    },
+    async open({ environment, log, ...source }) {
+      const [{ loadShellConfig }, { openShellWorkshop }] = await Promise.all([
+        import("./shell/config.ts"),
+        import("./shell/workshop.ts"),
+      ]);
+      return openShellWorkshop(await loadShellConfig(source, environment), { environment, log });
+    },
+  },
+};
+
+/** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
+export const openWorker = ({ worker, configFile, basePath }: ConfigSource, log: Log): Promise<OpenWorkshop> =>
+  workers[worker].open({ configFile, basePath, environment: process.env, log });
+
+/** The functions a caller gets: with `readOnly`, only those that cannot change anything. */
+export function offered({ worker, readOnly }: ConfigSource): readonly FunctionDefinition[] {
+  const { functions: all } = workers[worker];
+  return readOnly ? all.filter(({ effect }) => effect === "reads") : all;
+}
