@@ -1,0 +1,27 @@
+import { about } from "../about.ts";
+import type { WorkerDefinition } from "../worker/define.ts";
+import { validate } from "../worker/validate.ts";
+
+/** The target this executable was built for; the build writes it in. */
+declare const CODER_TARGET: string | undefined;
+
+/** The registry manifest, as `--manifest` prints it (bus specification, section 8). */
+export function renderManifest({ name, description, configSchema, functions }: WorkerDefinition): object {
+  return {
+    name,
+    version: about.version,
+    description,
+    ...(name === "shell" && { functions: functions.map(({ id, description }) => ({ id, description })) }),
+    default_config: validate(configSchema, {}, { unknownKeys: "refuse" }),
+    supported_targets: [typeof CODER_TARGET === "undefined" ? thisMachine() : CODER_TARGET],
+  };
+}
+
+/** The target triple of the machine that runs the sources. */
+function thisMachine(): string {
+  const processor = { x64: "x86_64", arm64: "aarch64", arm: "armv7" }[process.arch as string] ?? process.arch;
+  if (process.platform === "darwin") return `${processor}-apple-darwin`;
+  return processor === "armv7"
+    ? "armv7-unknown-linux-gnueabihf"
+    : `${processor}-unknown-${process.platform}-gnu`;
+}
