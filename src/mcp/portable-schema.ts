@@ -1,0 +1,32 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { TSchema } from "@sinclair/typebox";
+import { type Json, renderSchema } from "../reference/json.ts";
+
+type JsonObject = { readonly [key: string]: Json };
+
+/**
+ * A schema of the registry in words that all clients know: without the formats, which name integers of Rust and make
+ * validators complain, and with one type at each place, because some clients hand a schema to a model whose dialect
+ * has no lists of types.
+ */
+export const portableSchema = (schema: TSchema) => simplify(renderSchema(schema)) as Tool["inputSchema"];
+
+function simplify(value: Json): Json {
+  if (Array.isArray(value)) return value.map(simplify);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value as JsonObject)
+    .filter(([key, inner]) => !(key === "format" && typeof inner === "string"))
+    .map(([key, inner]) => [key, simplify(inner)]);
+  return splitTypes(Object.fromEntries(fields));
+}
+
+/** What a field means stays where it is; what its value must be goes with the type. */
+function splitTypes(schema: JsonObject): JsonObject {
+  const { type, description, default: byDefault, ...rest } = schema;
+  if (!Array.isArray(type)) return schema;
+  return {
+    ...(description !== undefined && { description }),
+    ...(byDefault !== undefined && { default: byDefault }),
+    anyOf: type.map((one: Json) => (one === "null" ? { type: one } : { type: one, ...rest })),
+  };
+}

@@ -1,0 +1,20 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+
+const everyMilliseconds = 1000;
+
+/**
+ * Tells a caller that asked for progress, once a second, for how many seconds of those it may take its call has been
+ * worked on. Stops when disposed of.
+ */
+export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): Disposable {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { [Symbol.dispose]: () => {} };
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds++;
+    const total = Math.max(seconds, Math.ceil(limitMilliseconds / 1000));
+    const params = { progressToken, progress: seconds, total, message: `working for ${seconds} s` };
+    void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  }, everyMilliseconds);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Files below the base as resources: `coder:///src/main.ts`. They are read and listed through the functions, so a
+ * resource is exactly what a call would see.
+ */
+import {
+  type CompleteResult,
+  type ListResourcesResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { listFolder } from "../coder/list-folder.ts";
+import { readFile } from "../coder/read-file.ts";
+import { isAbsence } from "../codes.ts";
+import type { Desk } from "./desk.ts";
+
+const prefix = "coder:///";
+
+/** The address of every file (RFC 6570): `path` is relative to the base and keeps its slashes. */
+export const uriTemplate = `${prefix}{+path}`;
+
+/** Most values a completion may have (MCP 2025-11-25, server/utilities/completion). */
+const mostCompletions = 100;
+
+/** Makes `server` answer for resources: the files of the base as a list, any other through the template. */
+export function offerResources(server: Server, desk: Desk): void {
+  server.setRequestHandler("resources/list", ({ params }, { mcpReq }) =>
+    listResources(desk, params?.cursor, mcpReq.signal),
+  );
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [
+      {
+        name: "file",
+        title: "A file below the base folder",
+        uriTemplate,
+        description: "Any readable file as text, by its path relative to the base folder.",
+      },
+    ],
+  }));
+  server.setRequestHandler("resources/read", ({ params }, { mcpReq }) =>
+    readResource(desk, params.uri, mcpReq.signal),
+  );
+  server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, { mcpReq }) => {
+    const isPath = ref.type === "ref/resource" && ref.uri === uriTemplate && argument.name === "path";
+    return isPath ? completePath(desk, argument.value, mcpReq.signal) : { completion: { values: [] } };
+  });
+}
+
+async function listResources(
+  desk: Desk,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ListResourcesResult> {
+  const page = Number(cursor ?? 1);
+  if (!Number.isSafeInteger(page)) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
+  const { entries, has_more: hasMore } = await list(desk, { page }, signal);
+  return {
+    resources: entries
+      .filter(({ kind, non_accessible: isDenied }) => kind === "file" && !isDenied)
+      .map(({ name, size }) => ({ name, size, uri: uriOf(name) })),
+    ...(hasMore && { nextCursor: String(page + 1) }),
+  };
+}
+
+async function readResource(desk: Desk, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+  const outcome = await desk.call(readFile, { path: pathOf(uri) }, signal);
+  if ("error" in outcome) {
+    throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, outcome.error) : invalid(outcome.error);
+  }
+  const { content } = outcome.answer as { readonly content: string };
+  return { contents: [{ uri, mimeType: "text/plain", text: content }] };
+}
+
+async function completePath(desk: Desk, typed: string, signal: AbortSignal): Promise<CompleteResult> {
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
+  const start = typed.slice(folder.length);
+  const { entries, has_more: hasMore } = await list(
+    desk,
+    { path: folder === "" ? "." : folder, page_size: 1000 },
+    signal,
+  );
+  const values = entries
+    .filter(({ name, non_accessible: isDenied }) => name.startsWith(start) && !isDenied)
+    .map(({ name, kind }) => folder + name + (kind === "dir" ? "/" : ""));
+  return {
+    completion: {
+      values: values.slice(0, mostCompletions),
+      hasMore: hasMore || values.length > mostCompletions,
+    },
+  };
+}
+
+interface Listing {
+  readonly entries: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly size: number;
+    readonly non_accessible: boolean;
+  }[];
+  readonly has_more: boolean;
+}
+
+/** A page of a folder; nothing where there is none, because a person is still typing its name. */
+async function list(desk: Desk, request: object, signal: AbortSignal): Promise<Listing> {
+  const outcome = await desk.call(listFolder, request, signal);
+  return "error" in outcome ? { entries: [], has_more: false } : (outcome.answer as Listing);
+}
+
+const uriOf = (path: string): string => prefix + path.split("/").map(encodeURIComponent).join("/");
+
+/** Read by hand: `URL` would take out `..`, which the jail resolves after links. */
+function pathOf(uri: string): string {
+  try {
+    if (uri.startsWith(prefix)) return decodeURIComponent(uri.slice(prefix.length));
+  } catch {
+    // A percent sign that escapes nothing.
+  }
+  throw invalid(
+    `The address ${JSON.stringify(uri)} is none of a file here; send one such as ${prefix}src/main.ts.`,
+  );
+}
+
+const invalid = (sentence: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);

@@ -1,0 +1,28 @@
+import type { Intent } from "../arguments.ts";
+import { endSoon, stderrLog, stopSignal } from "../lifetime.ts";
+import { openInvoke } from "../worker/invoke.ts";
+import { offered, openWorker } from "../workers.ts";
+import { Desk } from "./desk.ts";
+
+/** Serves MCP until SIGTERM or SIGINT, or until the client on stdio has gone. Throws what keeps it from starting. */
+export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<void> {
+  const log = stderrLog(intent.logLevel);
+  const workshop = await openWorker(intent, log);
+  const desk = new Desk({
+    worker: intent.worker,
+    functions: offered(intent),
+    invoke: openInvoke(workshop, log),
+    log,
+    callMilliseconds: workshop.callMilliseconds,
+  });
+  const served =
+    intent.http === undefined
+      ? (await import("./stdio.ts")).serveOnStdio(desk)
+      : await (await import("./http.ts")).serveOnHttp(desk, intent.http);
+  log.info("serving", { mcp: intent.http === undefined ? "stdio" : "http", tools: desk.tools.length });
+  const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
+  log.info("stopping", { reason });
+  await Promise.all([served.stop(), workshop.interrupt?.()]);
+  await workshop.close();
+  endSoon();
+}

@@ -1,0 +1,48 @@
+/** The functions as an MCP server: one for each connection. */
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { about, descriptions } from "../about.ts";
+import type { FunctionDefinition } from "../worker/define.ts";
+import type { Desk } from "./desk.ts";
+import { faces } from "./faces.ts";
+import { reportProgress } from "./progress.ts";
+import { offerResources } from "./resources.ts";
+import { showRoots } from "./roots.ts";
+import { renderAnswer, renderFailure } from "./tools.ts";
+
+/** A server that is not connected yet. */
+export function openServer(desk: Desk): Server {
+  const { worker } = desk;
+  const { instructions, hasResources } = faces[worker];
+  const server = new Server(
+    { name: worker, version: about.version, description: descriptions[worker] },
+    { capabilities: { tools: {}, ...(hasResources && { resources: {}, completions: {} }) }, instructions },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: [...desk.tools] }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const definition = desk.functions.get(params.name);
+    if (definition === undefined) throw unknownTool(params.name, [...desk.functions.keys()]);
+    return callTool(desk, { definition, payload: params.arguments ?? {}, context });
+  });
+  if (hasResources) offerResources(server, desk);
+  showRoots(server, desk.log);
+  return server;
+}
+
+interface ToolCall {
+  readonly definition: FunctionDefinition;
+  readonly payload: unknown;
+  readonly context: ServerContext;
+}
+
+async function callTool(desk: Desk, { definition, payload, context }: ToolCall) {
+  using _progress = reportProgress(context, desk.callMilliseconds);
+  const outcome = await desk.call(definition, payload, context.mcpReq.signal);
+  return "error" in outcome ? renderFailure(outcome.error) : renderAnswer(definition, outcome.answer);
+}
+
+function unknownTool(name: string, names: readonly string[]): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name)}; the tools are ${names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,48 @@
+/** Between the requests of `node:http` and those of the web, which the SDK takes. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+/** The body has more bytes than it may. */
+export class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge";
+}
+
+/** The whole request, whose signal is `signal`. Throws a `BodyTooLarge`. */
+export async function readRequest(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Request> {
+  const body = await readBody(incoming, maxBytes);
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers))
+    for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
+  const { method = "GET", url = "/" } = incoming;
+  const init: RequestInit = { method, headers, signal };
+  if (method === "POST") init.body = body;
+  return new Request(new URL(url, "http://localhost").href, init);
+}
+
+async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new BodyTooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Sends `response`, piece by piece as they come; a client that leaves cancels what is still to come. */
+export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) outgoing.end();
+  else await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(ignoreDeparture);
+}
+
+function ignoreDeparture(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+}

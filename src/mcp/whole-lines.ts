@@ -1,0 +1,25 @@
+import { Transform } from "node:stream";
+
+/**
+ * Gives on what comes in pieces as whole lines: the SDK's own buffer copies all that it holds for each piece, which
+ * takes seconds for a large message. A line longer than `maxBytes` is given on unfinished, for the SDK to refuse.
+ */
+export function wholeLines(maxBytes: number): Transform {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  return new Transform({
+    transform(piece: Buffer, _, done) {
+      const end = piece.lastIndexOf(0x0a) + 1;
+      bytes += piece.length;
+      if (end === 0 && bytes <= maxBytes) {
+        pieces.push(piece);
+        return done();
+      }
+      const cut = end === 0 ? piece.length : end;
+      const lines = Buffer.concat([...pieces, piece.subarray(0, cut)]);
+      pieces = cut < piece.length ? [piece.subarray(cut)] : [];
+      bytes = piece.length - cut;
+      done(null, lines);
+    },
+  });
+}
