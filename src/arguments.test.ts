@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { parseArguments, UsageError, workerCalled } from "./arguments.ts";
+
+const parse = (line: string, environment: NodeJS.ProcessEnv = {}) =>
+  parseArguments(line === "" ? [] : line.split(" "), environment);
+
+const source = {
+  worker: "coder" as const,
+  configFile: undefined,
+  basePath: undefined,
+  logLevel: "info" as const,
+  readOnly: false,
+};
+
+describe("one intent", () => {
+  test("serving is what it does by itself", () => {
+    expect(parse("")).toEqual({
+      ...source,
+      does: "serve",
+      url: "ws://127.0.0.1:49134",
+      embeddedPort: undefined,
+    });
+  });
+
+  test("the address: flag, III_URL, III_ENGINE_URL, default", () => {
+    const both = { III_URL: "ws://a", III_ENGINE_URL: "ws://b" };
+    expect(parse("--url ws://c", both)).toMatchObject({ url: "ws://c" });
+    expect(parse("", both)).toMatchObject({ url: "ws://a" });
+    expect(parse("", { III_URL: "", III_ENGINE_URL: "ws://b" })).toMatchObject({ url: "ws://b" });
+  });
+
+  test("flags with = and without", () => {
+    expect(parse("--config=x.yaml --base-path y --log-level debug")).toMatchObject({
+      configFile: "x.yaml",
+      basePath: "y",
+      logLevel: "debug",
+    });
+  });
+
+  test("the embedded engine, with and without a port", () => {
+    expect(parse("--engine embedded")).toMatchObject({ embeddedPort: 49134 });
+    expect(parse("--engine embedded:0")).toMatchObject({ embeddedPort: 0 });
+  });
+
+  test("a call, in process or through an engine", () => {
+    expect(parse("call read-file")).toEqual({
+      ...source,
+      does: "call",
+      function: "coder::read-file",
+      payload: "{}",
+      url: undefined,
+    });
+    expect(parse("call coder::tree - --url ws://x")).toMatchObject({
+      function: "coder::tree",
+      payload: "-",
+      url: "ws://x",
+    });
+    expect(parse("call tree", { III_URL: "ws://y" })).toMatchObject({ url: "ws://y" });
+    expect(parse("call tree", { III_ENGINE_URL: "ws://y" })).toMatchObject({ url: undefined });
+  });
+
+  test("the worker: flag, what the program is called as, coder", () => {
+    const call = (line: string, argv0: string) =>
+      parseArguments(line.split(" "), {}, workerCalled(argv0)) as { function: string; worker: string };
+    expect(call("call list", "/opt/bin/shell")).toMatchObject({ worker: "shell", function: "shell::list" });
+    expect(call("call tree --worker coder", "shell")).toMatchObject({
+      worker: "coder",
+      function: "coder::tree",
+    });
+    expect(call("call list --worker shell", "bun")).toMatchObject({ worker: "shell" });
+    expect(call("call tree", "")).toMatchObject({ worker: "coder" });
+  });
+
+  test("MCP, on stdio or over HTTP", () => {
+    expect(parse("mcp --base-path x --read-only")).toEqual({
+      ...source,
+      basePath: "x",
+      readOnly: true,
+      does: "mcp",
+      http: undefined,
+    });
+    const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
+    const token = "0123456789abcdef";
+    expect(http("8080")).toMatchObject({ http: { host: "127.0.0.1", port: 8080, token: undefined } });
+    expect(http("localhost:0")).toMatchObject({ http: { host: "localhost", port: 0 } });
+    expect(http("[::1]:1")).toMatchObject({ http: { host: "::1", port: 1 } });
+    expect(http(`0.0.0.0:1 --token ${token}`)).toMatchObject({ http: { host: "0.0.0.0", token } });
+    expect(http("1", { CODER_TOKEN: token })).toMatchObject({ http: { token } });
+  });
+
+  test.each(["help", "version", "manifest", "print-schema"])("--%s", (does) => {
+    expect(parse(`--${does}`) as unknown).toEqual({ does, worker: "coder" });
+  });
+});
+
+describe("misuse names the flag", () => {
+  const cases: [string, string][] = [
+    ["--conf x", "--conf is not a flag"],
+    ["-x", "-x is not a flag"],
+    ["--config", "--config needs a value"],
+    ["--config --url ws://x", "--config needs a value"],
+    ["--url=", "--url needs a value"],
+    ["--url nonsense", '--url (or III_URL) is "nonsense"; it must look like ws://'],
+    ["call tree --url http://x", '--url (or III_URL) is "http://x"'],
+    ["--version=1", "--version takes no value"],
+    ["--worker x", '--worker is "x"; it must be one of coder, shell'],
+    ["--engine other", '--engine is "other"'],
+    ["--engine embedded:99999", '--engine is "embedded:99999"'],
+    ["--log-level loud", '--log-level (or CODER_LOG) is "loud"'],
+    ["serve", '"serve" is not a command'],
+    ["call", "call needs the name of a function"],
+    ["call a {} {}", 'call takes one payload; "{}" is too much'],
+    ["mcp now", 'mcp takes no further words; "now" is too much'],
+    ["mcp --url ws://x", "--url does not go with mcp"],
+    ["mcp --engine embedded", "--engine does not go with mcp"],
+    ["mcp --token 0123456789abcdef", "--token only goes with --http"],
+    ["mcp --http 99999", '--http is "99999"'],
+    ["mcp --http ::1:80", '--http is "::1:80"'],
+    ["mcp --http localhost", '--http is "localhost"'],
+    ["mcp --http 0.0.0.0:1", "needs a bearer token"],
+    ["mcp --http 127.0.0.1.evil.example:1", "needs a bearer token"],
+    ["mcp --http 1 --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
+    ["--http 1", "--http only goes with mcp"],
+    ["--read-only=no", "--read-only takes no value"],
+    ["call a --engine embedded", "--engine does not go with call"],
+  ];
+  test.each(cases)("%s", (line, sentence) => {
+    expect(() => parse(line)).toThrow(UsageError);
+    expect(() => parse(line)).toThrow(sentence);
+  });
+
+  test("CODER_LOG is checked like the flag", () => {
+    expect(() => parse("", { CODER_LOG: "loud" })).toThrow("CODER_LOG");
+    expect(parse("", { CODER_LOG: "error" })).toMatchObject({ logLevel: "error" });
+  });
+});

@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { about } from "./about.ts";
+import { type Intent, UsageError } from "./arguments.ts";
+import { stderrLog } from "./lifetime.ts";
+import { connect } from "./worker/bus.ts";
+import { openInvoke } from "./worker/invoke.ts";
+import type { Log } from "./worker/log.ts";
+import { offered, openWorker } from "./workers.ts";
+
+type CallIntent = Extract<Intent, { does: "call" }>;
+
+/** The call was answered with an error; the message is that answer. */
+export class CallFailed extends Error {
+  override readonly name = "CallFailed";
+}
+
+/** Longest that a call through an engine is waited for; a worker bounds itself to less. */
+const answerMilliseconds = 60_000;
+const connectMilliseconds = 5_000;
+
+/** Calls one function and gives its answer. Throws a `UsageError` or a `CallFailed`. */
+export async function runCall(intent: CallIntent): Promise<unknown> {
+  const payload = parsePayload(intent.payload);
+  const log = stderrLog(intent.logLevel === "info" ? "error" : intent.logLevel);
+  return intent.url === undefined
+    ? await callHere(intent, payload, log)
+    : await callThrough(intent.url, { function: intent.function, payload, log });
+}
+
+async function callHere(intent: CallIntent, payload: unknown, log: Log): Promise<unknown> {
+  const functions = offered(intent);
+  const definition = functions.find(({ id }) => id === intent.function);
+  if (definition === undefined) {
+    throw new UsageError(
+      `${intent.function} is not a function; they are ${functions.map(({ id }) => id).join(", ")}`,
+    );
+  }
+  const workshop = await openWorker(intent, log);
+  try {
+    const outcome = await openInvoke(workshop, log)(definition, payload);
+    if ("error" in outcome) throw new CallFailed(outcome.error);
+    return outcome.answer;
+  } finally {
+    await workshop.close();
+  }
+}
+
+interface BusCall {
+  readonly function: string;
+  readonly payload: unknown;
+  readonly log: Log;
+}
+
+async function callThrough(url: string, { function: id, payload, log }: BusCall): Promise<unknown> {
+  await reach(url);
+  const bus = connect(url, { name: `coder-call-${process.pid}`, description: about.description }, log);
+  try {
+    return await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds });
+  } catch (error) {
+    throw new CallFailed(sentenceOf(error as Error));
+  } finally {
+    await bus.shutdown();
+  }
+}
+
+/** The SDK would wait for an absent engine until the call times out. */
+function reach(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port, protocol } = new URL(url);
+    const socket = createConnection({
+      host: hostname,
+      port: Number(port || (protocol === "wss:" ? 443 : 80)),
+    });
+    const end = (settle: () => void) => {
+      socket.destroy();
+      settle();
+    };
+    socket.setTimeout(connectMilliseconds, () => end(() => reject(absent(url))));
+    socket.once("connect", () => end(resolve));
+    socket.once("error", () => end(() => reject(absent(url))));
+  });
+}
+
+const absent = (url: string) =>
+  new CallFailed(
+    `No engine answers at ${url}; start one, or leave --url and III_URL out to run the function in this process.`,
+  );
+
+/** The worker's own error string, without what the bus wraps around it (section 2). */
+function sentenceOf(error: Error): string {
+  return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
+}
+
+function parsePayload(argument: string): unknown {
+  const text = argument === "-" ? readInput(0, "standard input") : readNamed(argument);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`the payload is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function readNamed(argument: string): string {
+  return argument.startsWith("@") ? readInput(argument.slice(1), argument.slice(1)) : argument;
+}
+
+function readInput(file: number | string, name: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(
+      `the payload cannot be read from ${name} (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}

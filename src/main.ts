@@ -1,0 +1,61 @@
+/**
+ * The front door: the command line becomes one intent, and only what that intent needs is loaded. `--version` and
+ * `--print-schema` must answer in milliseconds, so everything heavy stands behind `import()`.
+ */
+import type { WorkerName } from "./about.ts";
+import { type Intent, parseArguments, UsageError, workerCalled } from "./arguments.ts";
+
+const called = workerCalled(process.argv0);
+
+async function main(): Promise<void> {
+  // A reader that left early, as in `coder --help | head -1`, is no failure; a full disk is.
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? 0 : 1));
+  try {
+    await carryOut(parseArguments(process.argv.slice(2), process.env, called));
+  } catch (error) {
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.stderr.write(`${sentence(error)}\n`);
+  }
+}
+
+async function carryOut(intent: Intent): Promise<void> {
+  switch (intent.does) {
+    case "version":
+      return print(`${intent.worker} ${(await import("./about.ts")).about.version}\n`);
+    case "help":
+      return print((await import("./help.ts")).renderHelp(intent.worker));
+    case "manifest":
+      return printJson(await describe(intent.worker, "manifest"));
+    case "print-schema":
+      return printJson(await describe(intent.worker, "reference"));
+    case "call":
+      return printJson(await (await import("./call.ts")).runCall(intent));
+    case "mcp":
+      return (await import("./mcp/run.ts")).runMcp(intent);
+    case "serve":
+      return (await import("./run.ts")).runWorker(intent);
+  }
+}
+
+async function describe(name: WorkerName, what: "manifest" | "reference"): Promise<unknown> {
+  const worker = (await import("./workers.ts")).workers[name];
+  return what === "manifest"
+    ? (await import("./reference/manifest.ts")).renderManifest(worker)
+    : (await import("./reference/json.ts")).renderReference(worker.functions);
+}
+
+/** A call that failed has its answer for a sentence; anything else says who speaks. */
+function sentence(error: unknown): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return name === "CallFailed" ? message : `${called}: ${message.replaceAll("\n", " ")}`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+function printJson(value: unknown): void {
+  print(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+void main();
