@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { BunPlugin } from "bun";
+
+/**
+ * Puts the version of iii-sdk into it at build time. At run time it asks for its own package.json, which is not in
+ * an executable.
+ */
+export const sdkVersion: BunPlugin = {
+  name: "iii-sdk-version",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]iii-sdk[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
+      const lookup = 'createRequire(import.meta.url)("../package.json")';
+      const source = readFileSync(path, "utf8");
+      if (!source.includes(lookup))
+        throw new Error(`${path} no longer reads its version as ${lookup}; adapt this plugin.`);
+      const { version } = JSON.parse(readFileSync(join(dirname(path), "../package.json"), "utf8"));
+      return { contents: source.replace(lookup, JSON.stringify({ version })), loader: "js" };
+    });
+  },
+};
+
+/** An imported .wasm file becomes its bytes, for bundles that can have no file beside them. */
+export const wasmBytes: BunPlugin = {
+  name: "wasm-bytes",
+  setup(build) {
+    build.onLoad({ filter: /\.wasm$/ }, ({ path }) => ({
+      contents: `export default Buffer.from("${readFileSync(path, "base64")}", "base64");`,
+      loader: "js",
+    }));
+  },
+};
+
+/** The programs of threads, by room, for a bundle that can have no file beside it to start them from. */
+export const threadTexts = (texts: Readonly<Record<string, string>>): BunPlugin => ({
+  name: "thread-texts",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]threads[\\/]sources\.ts$/ }, () => ({
+      contents: `export const threadSources = ${JSON.stringify(texts)};`,
+      loader: "js",
+    }));
+  },
+});

@@ -1,0 +1,37 @@
+/**
+ * `npm start`: serves the sample folder on the embedded engine, for trying the worker out. Compiles it first if its
+ * sources have changed. Ctrl-C ends it.
+ */
+import { createServer } from "node:net";
+import { ensureExecutable, executable, root } from "./build.ts";
+
+const usualPort = 49134;
+
+/** The port asked for if it is free on the loopback interface, else one that is. */
+function freePort(wanted: number): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(freePort(0)));
+    probe.listen(wanted, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+if (await ensureExecutable()) console.log("Compiled dist/coder.");
+const port = await freePort(usualPort);
+if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
+const url = `ws://127.0.0.1:${port}`;
+console.log(`
+Serving ./sample at ${url}. Stop with Ctrl-C. In another terminal, try:
+
+  dist/coder call coder::read-file '{"path":"README.md"}' --url ${url}
+`);
+const worker = Bun.spawn([executable, "--engine", `embedded:${port}`, "--base-path", "sample"], {
+  cwd: root,
+  stdio: ["ignore", "inherit", "inherit"],
+});
+// From a terminal the worker gets Ctrl-C twice, which is as good as once.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => worker.kill(signal));
+process.exitCode = await worker.exited;

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json";
+import { root } from "../../scripts/build.ts";
+import { type Forms, installForms, run } from "./forms.ts";
+
+let forms: Forms;
+
+beforeAll(async () => {
+  forms = await installForms();
+});
+
+afterAll(() => forms?.[Symbol.dispose]());
+
+describe.each(["executable", "bundle"] as const)("the %s answers by itself", (form) => {
+  /** What it prints on stdout, when it ends well and has nothing to add on stderr. */
+  async function answer(flag: string): Promise<string> {
+    const { code, stdout, stderr } = await run(forms[form], [flag], { cwd: forms.folder });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout;
+  }
+
+  test("--version", async () => {
+    expect(await answer("--version")).toBe(`coder ${packageJson.version}\n`);
+  });
+
+  test("--help", async () => {
+    const help = await answer("--help");
+    for (const flag of [
+      "--config",
+      "--base-path",
+      "--url",
+      "--engine",
+      "--print-schema",
+      "--manifest",
+      "--version",
+    ]) {
+      expect(help).toContain(flag);
+    }
+  });
+
+  test("--manifest", async () => {
+    const manifest = JSON.parse(await answer("--manifest"));
+    expect(Object.keys(manifest)).toEqual([
+      "name",
+      "version",
+      "description",
+      "default_config",
+      "supported_targets",
+    ]);
+    expect(manifest).toMatchObject({ name: "coder", version: packageJson.version });
+    expect(manifest.supported_targets).toHaveLength(1);
+  });
+
+  test("--print-schema", async () => {
+    const golden = readFileSync(join(root, "tests/conformance/coder-0.2.0.golden.json"), "utf8");
+    expect(JSON.parse(await answer("--print-schema"))).toEqual(JSON.parse(golden));
+  });
+
+  test("it carries no path of the machine that built it", () => {
+    const [file = ""] = forms[form].command.slice(-1);
+    expect(readFileSync(file).includes(`${root}/`)).toBe(false);
+  });
+});
+
+describe("files in the current directory", () => {
+  let cwd: string;
+  let witness: string;
+
+  beforeAll(() => {
+    cwd = join(forms.folder, "somebody-elses-project");
+    witness = join(cwd, "witness");
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "evil.ts"), `require("node:fs").writeFileSync(${JSON.stringify(witness)}, "")`);
+    writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./evil.ts"]');
+    writeFileSync(join(cwd, ".env"), "CODER_LOG=nonsense");
+  });
+
+  const call = ["call", "coder::list-folder", '{"path":"."}'];
+
+  test("a bunfig.toml runs no code", async () => {
+    const bun = { name: "executable", command: [process.execPath] } as const;
+    await run(bun, ["-e", "0"], { cwd });
+    expect(existsSync(witness)).toBe(true); // bun itself does run it
+    rmSync(witness);
+    for (const args of [["--version"], call]) await run(forms.executable, args, { cwd });
+    expect(existsSync(witness)).toBe(false);
+  });
+
+  test("a .env file sets no variable", async () => {
+    const set = await run(forms.executable, call, { cwd, env: { CODER_LOG: "nonsense" } });
+    expect(set).toMatchObject({ code: 2, stdout: "" }); // the variable itself would be noticed
+    for (const form of [forms.executable, forms.bundle]) {
+      const { code, stdout } = await run(form, call, { cwd });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ path: "." });
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { root } from "../../scripts/build.ts";
+import { call, type Form } from "./forms.ts";
+
+/** Reads what a program prints until it matches. */
+async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpMatchArray> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    const match = text.match(pattern);
+    if (match !== null) return match;
+  }
+  throw new Error(`It ended without printing ${pattern}: ${text}`);
+}
+
+test("npm start serves the sample, and the call it prints works", async () => {
+  // The usual port is taken, whether by this or by something else.
+  const taken = createServer();
+  await new Promise<void>((resolve) =>
+    taken.once("error", () => resolve()).listen(49134, "127.0.0.1", resolve),
+  );
+  const started = Bun.spawn([process.execPath, "scripts/start.ts"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [, before = "", program = "", payload = "", url = ""] = await printed(
+      started.stdout,
+      /^([\s\S]*)\n {2}(\S+) call coder::read-file '(.*)' --url (ws:\S+)\n/,
+    );
+    expect(before).toContain("Port 49134 is taken");
+    const caller: Form = { name: "executable", command: [join(root, program)] };
+    const answer = await call(caller, ["coder::read-file", payload, url], root);
+    expect(JSON.parse(answer.stdout)).toMatchObject({ path: "README.md" });
+    const denied = await call(caller, ["coder::read-file", '{"path":".env"}', url], root);
+    expect(denied.stderr).toContain("C211");
+    started.kill("SIGINT");
+    expect(await started.exited).toBe(0);
+  } finally {
+    started.kill("SIGKILL");
+    taken.close();
+  }
+});
