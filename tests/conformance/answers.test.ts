@@ -1,0 +1,184 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { onServed } from "./clean-run.ts";
+import { parseWireError } from "./messages.ts";
+import type { Served } from "./served.ts";
+import { subjects } from "./subject.ts";
+
+setDefaultTimeout(20_000);
+
+describe.each(subjects)("%s", (subject) => {
+  test("an answer too large for one message is C213, and the connection stays", async () => {
+    await onServed(subject, async (served) => {
+      served.build({
+        "control.txt": "\u0001".repeat(10 << 20),
+        "lines.txt": "\n".repeat(10 << 20),
+        "plain.txt": "x".repeat(10 << 20),
+        "a.txt": "a\n",
+      });
+      for (const path of ["control.txt", "lines.txt"]) {
+        const { error } = await served.call("coder::read-file", { path });
+        expect(parseWireError(error!)).toMatchObject({ code: "C213" });
+      }
+      const { answer } = await served.call("coder::read-file", { path: "plain.txt" });
+      expect(answer).toMatchObject({ size: 10 << 20 });
+      // The engine drops a connection whose message is too long; a call right behind shows that it did not.
+      expect(await served.engine.call("coder::read-file", { path: "a.txt" })).toMatchObject({
+        content: "a\n",
+      });
+    });
+  });
+
+  test("an edit whose bodies are too large to send is done and says so", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "lines.txt": "\n".repeat(9 << 20) });
+      const payload = { files: [{ path: "lines.txt", ops: [{ op: "insert", at_line: 1, content: "x" }] }] };
+      const { answer } = await served.call("coder::update-file", payload);
+      expect(answer).toMatchObject({
+        results: [{ success: true, applied: 1, new_line_count: (9 << 20) + 1 }],
+      });
+      expect(served.snapshot().get("lines.txt")?.content.slice(0, 4)).toBe("x\n\n\n");
+    });
+  });
+
+  test("a search that finds more than one message carries is cut and says so", async () => {
+    await onServed(subject, async (served) => {
+      served.build(
+        Object.fromEntries(
+          ["a", "b", "c", "d", "e", "f"].map((name) => [name, `${"x".repeat(4000)}\n`.repeat(1000)]),
+        ),
+      );
+      const { answer } = await served.call("coder::search", { query: "x", max_matches: 100_000 });
+      const { content_matches, truncated } = answer as { content_matches: unknown[]; truncated: boolean };
+      expect(truncated).toBe(true);
+      expect(content_matches.length).toBeGreaterThan(1000);
+    });
+  });
+
+  test("a search that is cut gives the same answer each time", async () => {
+    await onServed(subject, async (served) => {
+      const names = Array.from({ length: 300 }, (_, n) => `d${n % 7}/f${n}`);
+      served.build(Object.fromEntries(names.map((name) => [name, "x\nneedle\n".repeat(3)])));
+      const payload = { query: "needle", max_matches: 100 };
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, () => served.call("coder::search", payload)),
+      );
+      const expected = names
+        .toSorted()
+        .flatMap((path) => [2, 4, 6].map((line) => ({ path, line, column: 1, text: "needle" })));
+      for (const { answer } of outcomes) {
+        expect(answer).toEqual({
+          content_matches: expected.slice(0, 100),
+          path_matches: [],
+          truncated: true,
+        });
+      }
+    });
+  });
+
+  test("a tree deeper than the bus can carry is cut and says so", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ [`${"d/".repeat(90)}x`]: "x" });
+      const { answer } = await served.call("coder::tree", { max_depth: 100 });
+      let { root: node } = answer as { root: DeepNode };
+      let depth = 0;
+      while (node.children !== undefined) {
+        node = node.children[0];
+        depth++;
+      }
+      expect(depth).toBeGreaterThan(50);
+      expect(node.truncated).toMatchObject({ reason: "max_depth", shown: 0 });
+    });
+  });
+
+  test("1,000 mixed calls at once are all answered, and rightly", async () => {
+    await onServed(subject, async (served) => {
+      const names = Array.from({ length: 125 }, (_, n) => `f${n}`);
+      served.build(Object.fromEntries(names.map((name) => [`${name}/a.txt`, `${name}\n`])));
+      const outcomes = await Promise.all(names.flatMap((name) => callsOn(served, name)));
+      expect(outcomes.flat()).toEqual([]);
+      const left = [...served.snapshot()].filter(([, found]) => found.kind === "file");
+      expect(left.map(([path, found]) => [path, found.content])).toEqual(
+        names.map((name): [string, string] => [`${name}/a.txt`, `x\nx\n${name}\n`]).sort(),
+      );
+    });
+  });
+
+  test("64 updates of one file at once are all applied", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "a.txt": "" });
+      const lines = Array.from({ length: 64 }, (_, n) => `line ${n}`);
+      const outcomes = await Promise.all(
+        lines.map((content) =>
+          served.call("coder::update-file", {
+            files: [{ path: "a.txt", ops: [{ op: "insert", at_line: 1, content }] }],
+          }),
+        ),
+      );
+      expect(
+        outcomes.filter(({ answer }) => (answer as { results: [{ success: boolean }] }).results[0].success),
+      ).toHaveLength(64);
+      expect(served.snapshot().get("a.txt")?.content.trim().split("\n").sort()).toEqual([...lines].sort());
+    });
+  });
+
+  test("a long text comes through unharmed", async () => {
+    await onServed(subject, async (served) => {
+      const content = Array.from({ length: 20_000 }, (_, n) => `${n} é 😀 "quoted" \\ \u0001\u2028\r`).join(
+        "\n",
+      );
+      const payload = { files: [{ path: "a.txt", content }] };
+      expect((await served.call("coder::create-file", payload)).answer).toMatchObject({
+        results: [{ success: true }],
+      });
+      const { answer } = await served.call("coder::read-file", { path: "a.txt" });
+      expect(digest((answer as { content: string }).content)).toBe(digest(content));
+    });
+  });
+});
+
+interface DeepNode {
+  readonly children?: readonly [DeepNode];
+  readonly truncated?: object;
+}
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Eight calls on the folder `name` that do not disturb one another, each with what is wrong with its answer. */
+function callsOn(served: Served, name: string): Promise<string[]>[] {
+  const path = `${name}/a.txt`;
+  const check = async (functionId: string, payload: unknown, expected: object): Promise<string[]> => {
+    const { answer, error } = await served.call(functionId, payload);
+    if (error !== undefined) return [`${functionId} ${name}: ${error.message}`];
+    try {
+      expect(answer).toMatchObject(expected);
+      return [];
+    } catch {
+      return [`${functionId} ${name}: ${JSON.stringify(answer)}`];
+    }
+  };
+  const insert = { files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] };
+  const edited = { results: [{ path, success: true, applied: 1 }] };
+  return [
+    check("coder::read-file", { path }, { path, is_utf8: true }),
+    check("coder::list-folder", { path: name }, { path: name }),
+    check("coder::tree", { path: name }, { root: { name, path: name, kind: "dir" } }),
+    check(
+      "coder::search",
+      { query: name, path: name, search_paths: false },
+      { content_matches: [{ path, text: name }], truncated: false },
+    ),
+    check("coder::update-file", insert, edited),
+    check("coder::update-file", insert, edited),
+    check(
+      "coder::create-file",
+      { files: [{ path, content: "" }] },
+      { results: [{ success: false, bytes_written: 0 }] },
+    ),
+    check(
+      "coder::delete-file",
+      { paths: [`${name}/none`] },
+      { results: [{ success: true, removed: false }] },
+    ),
+  ];
+}

@@ -1,0 +1,136 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Engine, type EngineFailure, startEngine } from "../../src/engine/engine.ts";
+import { logFaults, onServed } from "./clean-run.ts";
+import { parseWireError } from "./messages.ts";
+import { registered, temporaryFolder } from "./served.ts";
+import { startCoder, subjects } from "./subject.ts";
+
+setDefaultTimeout(20_000);
+
+/** The answer of an engine-made call, or the code it failed with. */
+const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch((error: EngineFailure) => error.code);
+
+const read = (engine: Engine, path: string) => engine.call("coder::read-file", { path });
+
+describe.each(subjects)("%s", (subject) => {
+  test("an engine that drops everything in mid-call gets the worker back", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "a.txt": "a\n", "b.txt": "x".repeat(1 << 20) });
+      const calls = Array.from({ length: 50 }, () => codeOr(read(served.engine, "b.txt")));
+      served.engine.dropConnections();
+      expect(new Set(await Promise.all(calls))).toEqual(new Set(["invocation_stopped"]));
+      await registered(served.engine, served.worker);
+      expect(await read(served.engine, "a.txt")).toMatchObject({ content: "a\n" });
+    });
+  });
+
+  test("an engine that is gone for a while gets the worker back", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "a.txt": "a\n" });
+      const port = Number(new URL(served.engine.url).port);
+      await served.engine.stop();
+      const again = await startEngine({ port });
+      await registered(again, served.worker);
+      expect(await read(again, "a.txt")).toMatchObject({ content: "a\n" });
+      await again.stop();
+    });
+  });
+
+  test("an engine that is absent at the start costs one line per attempt", async () => {
+    const probe = await startEngine();
+    const port = Number(new URL(probe.url).port);
+    await probe.stop();
+    const base = temporaryFolder();
+    writeFileSync(join(base, "a.txt"), "a\n");
+    const worker = startCoder(subject, ["--base-path", base, "--url", probe.url]);
+    await worker.saying(/(warn[\s\S]*){2}/);
+    const warnings = worker
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes("warn"));
+    expect(warnings.filter((line) => !/connect|WebSocket|ECONNREFUSED|engine/i.test(line))).toEqual([]);
+    const engine = await startEngine({ port });
+    await registered(engine, worker);
+    expect(await read(engine, "a.txt")).toMatchObject({ content: "a\n" });
+    worker.child.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+    expect(logFaults(worker.stdout(), worker.stderr())).toEqual([]);
+    await engine.stop();
+    rmSync(base, { recursive: true });
+  });
+
+  test("SIGTERM ends a worker that no engine has answered yet", async () => {
+    const worker = startCoder(subject, ["--url", "ws://127.0.0.1:9"]);
+    await worker.saying(/warn/);
+    worker.child.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+  });
+
+  test.each([
+    ["--url", { III_URL: "ws://127.0.0.1:9", III_ENGINE_URL: "ws://127.0.0.1:9" }, true],
+    ["III_URL", { III_ENGINE_URL: "ws://127.0.0.1:9" }, false],
+    ["III_ENGINE_URL", {}, false],
+  ])("the engine's address comes from %s, whatever comes behind it says", async (from, others, asFlag) => {
+    const engine = await startEngine();
+    const base = temporaryFolder();
+    const args = ["--base-path", base, ...(asFlag ? ["--url", engine.url] : [])];
+    const env = { ...others, ...(asFlag ? {} : { [from]: engine.url }) };
+    const worker = startCoder(subject, args, { cwd: base, env });
+    await registered(engine, worker);
+    worker.child.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+    await engine.stop();
+    rmSync(base, { recursive: true });
+  });
+
+  test("SIGTERM loses no answer of the calls in flight", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "big.txt": "0123456789abcdef".repeat(1 << 18), "edit.txt": "a\n".repeat(1000) });
+      let answered = 0;
+      const send = (functionId: string, payload: unknown) =>
+        codeOr(served.engine.call(functionId, payload)).finally(() => answered++);
+      const edit = { files: [{ path: "edit.txt", ops: [{ op: "insert", at_line: 1, content: "x" }] }] };
+      const calls = [
+        ...Array.from({ length: 10 }, () => send("coder::read-file", { path: "big.txt" })),
+        ...Array.from({ length: 20 }, () => send("coder::update-file", edit)),
+        ...Array.from({ length: 10 }, () => send("coder::search", { query: "fedc", search_paths: false })),
+      ];
+      await Promise.race(calls);
+      expect(answered).toBeLessThan(calls.length);
+      served.worker.child.kill("SIGTERM");
+      // A call that the worker had not read by then is refused; one that it had taken on is answered.
+      const answers = await Promise.all(calls);
+      const refused = answers.filter((answer) => typeof answer === "string");
+      expect(refused.filter((code) => code !== "function_not_found")).toEqual([]);
+      expect(await served.worker.exited).toBe(0);
+    });
+  });
+
+  test("the worker goes by the name that the supervisor gave it", async () => {
+    await onServed(
+      subject,
+      async (served) => {
+        // The SDK tells the engine its name last; an answer shows that it has.
+        await served.call("coder::tree", {});
+        const { workers } = (await served.engine.call("engine::workers::list", {})) as {
+          workers: { name: string }[];
+        };
+        expect(workers.map((worker) => worker.name)).toContain("coder-two");
+      },
+      { env: { III_WORKER_NAME: "coder-two" } },
+    );
+  });
+
+  test("the base folder is the one that was there at the start", async () => {
+    await onServed(subject, async (served) => {
+      served.build({ "a.txt": "a\n" });
+      rmSync(served.base, { recursive: true });
+      mkdirSync(served.base);
+      writeFileSync(join(served.base, "a.txt"), "another\n");
+      const { error } = await served.call("coder::read-file", { path: "a.txt" });
+      expect(parseWireError(error!)).toMatchObject({ code: "C216" });
+    });
+  });
+});

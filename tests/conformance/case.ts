@@ -1,0 +1,140 @@
+import { type Changes, expandBase, type Tree } from "./tree.ts";
+
+/** One call on one tree, and everything that is promised about it. */
+export interface Case {
+  readonly name: string;
+  /** Configuration keys besides `base_path`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly tree: Tree;
+  readonly call: { readonly function: string; readonly payload: unknown };
+  readonly expect: Expectation;
+}
+
+/** The answer, or the error of the whole call; and what the call did to the tree (nothing, if not said). */
+export type Expectation = ({ readonly answer: unknown } | { readonly error: Failure }) & {
+  readonly tree?: Changes;
+};
+
+/** An error: its code, and words (in any case) that its message must contain. */
+export interface Failure {
+  readonly code: Code;
+  readonly says: readonly string[];
+}
+
+export type Code = "C210" | "C211" | "C213" | "C215" | "C216" | "C217";
+
+/** A value in an expected answer that is not compared by equality. */
+export class Matcher {
+  readonly description: string;
+  readonly matches: (value: unknown) => boolean;
+
+  constructor(description: string, matches: (value: unknown) => boolean) {
+    this.description = description;
+    this.matches = matches;
+  }
+}
+
+export const anySize = new Matcher("a size", (value) => Number.isSafeInteger(value) && Number(value) >= 0);
+
+/** A string with all these words in it. */
+export const textWith = (...words: string[]): Matcher =>
+  new Matcher(
+    `text with ${words.join(", ")}`,
+    (value) => typeof value === "string" && words.every((word) => value.includes(word)),
+  );
+
+/** The error of a whole call. */
+export const failure = (code: Code, ...says: string[]): Failure => ({ code, says });
+
+/** The error string of one entry of a batch. */
+export const entryError = (code: Code, ...says: string[]): Matcher =>
+  new Matcher(`the error ${code} saying ${says.join(", ")}`, (value) => {
+    const error = typeof value === "string" ? parseError(value) : undefined;
+    return error !== undefined && error.code === code && missingWords(error.message, says).length === 0;
+  });
+
+/** The words that a message lacks. */
+export const missingWords = (message: string, words: readonly string[]): string[] =>
+  words.filter((word) => !message.toLowerCase().includes(word.toLowerCase()));
+
+/** The one-line form of an error (specification, section 4), or undefined where `text` is not exactly that. */
+export function parseError(text: string): { code: string; message: string } | undefined {
+  const value = parseJson(text);
+  if (value === null || typeof value !== "object") return undefined;
+  const { code, message } = value as Record<string, unknown>;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return text === JSON.stringify({ code, message }) ? { code, message } : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How an answer differs from what was expected, one sentence per place; empty when it does not. */
+export function compareAnswer(actual: unknown, expected: unknown, at = "answer"): string[] {
+  if (expected instanceof Matcher) {
+    return expected.matches(actual)
+      ? []
+      : [`${at} is ${JSON.stringify(actual)}, should be ${expected.description}`];
+  }
+  if (!isContainer(actual) || !isContainer(expected) || Array.isArray(actual) !== Array.isArray(expected)) {
+    return Object.is(actual, expected)
+      ? []
+      : [`${at} is ${JSON.stringify(actual)}, should be ${JSON.stringify(expected)}`];
+  }
+  const keys = new Set([...Object.keys(actual), ...Object.keys(expected)]);
+  return [...keys].flatMap((key) => compareAnswer(actual[key], expected[key], `${at}.${key}`));
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** A payload with `<base>` in its strings replaced. Own keys only, so that a key named `__proto__` survives. */
+export const expandPayload = (payload: unknown, base: string): unknown =>
+  JSON.parse(expandBase(JSON.stringify(payload), JSON.stringify(base).slice(1, -1)));
+
+/** Parses JSON, for payloads that no object literal can spell (a key named `__proto__`). */
+export const payloadOf = (json: string): unknown => JSON.parse(json);
+
+/** Something that is of no JSON type but those in `but`, for cases of wrong types. */
+export const wrongValues: Readonly<Record<string, unknown>> = {
+  "a number": 7,
+  "a fraction": 1.5,
+  "a boolean": true,
+  "a string": "x",
+  null: null,
+  "an array": ["a"],
+  "an object": { a: "a.txt" },
+};
+
+/** One case per wrong type of a field: the whole call is C210 with a sentence that names the field. */
+export function wrongTypes(wrong: {
+  readonly function: string;
+  readonly field: string;
+  /** The kinds of `wrongValues` that the field takes. */
+  readonly takes: readonly string[];
+  readonly says: readonly string[];
+  readonly payload: (value: unknown) => unknown;
+}): Case[] {
+  return Object.entries(wrongValues)
+    .filter(([kind]) => !wrong.takes.includes(kind))
+    .map(([kind, value]) => ({
+      name: `${wrong.field} is ${kind}`,
+      tree: { "a.txt": "a\n", "sub/b.txt": "b\n" },
+      call: { function: wrong.function, payload: wrong.payload(value) },
+      expect: { error: failure("C210", ...wrong.says) },
+    }));
+}
+
+/** Cases of a payload that is no object at all. */
+export const notAnObject = (functionId: string): Case[] =>
+  ["a.txt", 7, null, ["a.txt"], true].map((payload) => ({
+    name: `the payload is ${JSON.stringify(payload)}`,
+    tree: { "a.txt": "a\n" },
+    call: { function: functionId, payload },
+    expect: { error: failure("C210", "object") },
+  }));

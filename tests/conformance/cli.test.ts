@@ -1,0 +1,286 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { IIIClient } from "iii-sdk";
+import { parseError } from "./case.ts";
+import { logFaults } from "./clean-run.ts";
+import { callThrough, connect, serve, temporaryFolder } from "./served.ts";
+import { repository, runCoder, startCoder, subjects } from "./subject.ts";
+
+setDefaultTimeout(20_000);
+
+const here = temporaryFolder();
+mkdirSync(join(here, "base"));
+writeFileSync(join(here, "base/a.txt"), "a\n");
+writeFileSync(join(here, "base/.env"), "denied-secret\n");
+writeFileSync(join(here, "payload.json"), '{"path":"a.txt"}');
+afterAll(() => rmSync(here, { recursive: true }));
+
+const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { version: string };
+const base = ["--base-path", join(here, "base")];
+const oneLine = /^[^\n]+\n$/;
+
+describe.each(subjects)("%s", (subject) => {
+  const run = (args: readonly string[], options: Parameters<typeof runCoder>[2] = {}) =>
+    runCoder(subject, args, { cwd: here, ...options });
+
+  test.each(["--version", "-v"])("%s prints name and version", async (flag) => {
+    expect(await run([flag])).toEqual({ code: 0, stdout: `coder ${version}\n`, stderr: "" });
+  });
+
+  test.each(["--help", "-h"])("%s names every flag and the command", async (flag) => {
+    const { code, stdout, stderr } = await run([flag]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const flags = [
+      "--config",
+      "--base-path",
+      "--url",
+      "--engine",
+      "--log-level",
+      "--print-schema",
+      "--manifest",
+      "--version",
+      "--help",
+    ];
+    expect([...flags, "coder call", "III_URL"].filter((word) => !stdout.includes(word))).toEqual([]);
+  });
+
+  test("--manifest is what the registry reads", async () => {
+    const { code, stdout, stderr } = await run(["--manifest"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const manifest = JSON.parse(stdout);
+    expect(Object.keys(manifest)).toEqual([
+      "name",
+      "version",
+      "description",
+      "default_config",
+      "supported_targets",
+    ]);
+    expect(manifest).toMatchObject({ name: "coder", version, description: expect.stringMatching(/.{20}/) });
+    expect(manifest.supported_targets).toEqual([expect.stringMatching(/^(x86_64|aarch64|armv7)-.+-.+/)]);
+    expect(manifest.default_config).toMatchObject({
+      base_path: "./",
+      non_accessible_globs: ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/secrets/**"],
+      max_read_bytes: 10485760,
+      max_write_bytes: 10485760,
+      tree_default_depth: 4,
+      tree_per_folder_limit: 50,
+      list_default_page_size: 100,
+      list_max_page_size: 1000,
+      search_default_max_matches: 1000,
+      search_default_max_line_bytes: 4096,
+    });
+  });
+
+  test.each([
+    ["--nope", ["--nope"]],
+    ["--nope", ["--nope=1"]],
+    ["--base_path", ["--base_path", "x"]],
+    ["-x", ["-x"]],
+    ["--config", ["--config"]],
+    ["--config", ["--config="]],
+    ["--config", ["--config", "--url", "ws://127.0.0.1:9"]],
+    ["--url", ["--url"]],
+    ["--base-path", ["--base-path"]],
+    ["--engine", ["--engine"]],
+    ["--log-level", ["--log-level"]],
+    ["--engine", ["--engine", "foreign"]],
+    ["--engine", ["--engine", "embedded:"]],
+    ["--engine", ["--engine", "embedded:port"]],
+    ["--engine", ["--engine", "embedded:65536"]],
+    ["--log-level", ["--log-level", "loud"]],
+    ["--url", ["--url", "nonsense"]],
+    ["--version", ["--version=1"]],
+    ["serve", ["serve"]],
+    ["call", ["call"]],
+    ["extra", ["call", "coder::tree", "{}", "extra"]],
+  ])("misuse that names %s: %j", async (named, args) => {
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(named);
+  });
+
+  describe("call in this process", () => {
+    const answer = { path: "a.txt", content: "a\n", is_utf8: true, size: 2 };
+
+    test.each([
+      ["JSON on the command line", ['{"path":"a.txt"}'], ""],
+      ["standard input", ["-"], '{"path":"a.txt"}'],
+      ["a file", ["@payload.json"], ""],
+    ])("takes its payload from %s", async (_, payload, input) => {
+      const { code, stdout, stderr } = await run(["call", "coder::read-file", ...payload, ...base], {
+        input,
+      });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toMatchObject(answer);
+    });
+
+    test("takes no payload for the empty one", async () => {
+      const { code, stdout } = await run(["call", "coder::list-folder", ...base]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ path: ".", total: 2 });
+    });
+
+    test("goes by the configuration file", async () => {
+      writeFileSync(join(here, "call.yaml"), `base_path: ${join(here, "base")}\nnon_accessible_globs: []\n`);
+      const { code, stdout } = await run([
+        "call",
+        "coder::read-file",
+        '{"path":".env"}',
+        "--config",
+        "call.yaml",
+      ]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ content: "denied-secret\n" });
+    });
+
+    test("serves the current folder with the defaults when there is no configuration", async () => {
+      const call = (payload: string) =>
+        run(["call", "coder::read-file", payload], { cwd: join(here, "base") });
+      expect(JSON.parse((await call('{"path":"a.txt"}')).stdout)).toMatchObject(answer);
+      expect((await call('{"path":".env"}')).stderr).toContain("C211");
+    });
+
+    test("goes by ./config.yaml when no file is named", async () => {
+      const cwd = temporaryFolder();
+      mkdirSync(join(cwd, "served"));
+      writeFileSync(join(cwd, "config.yaml"), "base_path: ./served\n");
+      const { code, stdout } = await run(["call", "coder::list-folder"], { cwd });
+      rmSync(cwd, { recursive: true });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ total: 0 });
+    });
+
+    test.each([
+      ["a denied file", "coder::read-file", '{"path":".env"}', "C211"],
+      ["a path that leads out", "coder::read-file", '{"path":"../payload.json"}', "C215"],
+      ["a missing field", "coder::read-file", "{}", "C210"],
+      ["half of a surrogate pair", "coder::read-file", '{"path":"\\ud800.txt"}', "C210"],
+      ["a payload that is no object", "coder::tree", "7", "C210"],
+    ])("%s: the error on stderr, exit 1", async (_, id, payload, errorCode) => {
+      const { code, stdout, stderr } = await run(["call", id, payload, ...base]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(oneLine);
+      expect(parseError(stderr.trimEnd())?.code).toBe(errorCode);
+    });
+
+    test("a batch with failed entries is an answer", async () => {
+      const { code, stdout } = await run([
+        "call",
+        "coder::delete-file",
+        '{"paths":[".env","none"]}',
+        ...base,
+      ]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        results: [{ success: false }, { success: true, removed: false }],
+      });
+    });
+
+    test.each([
+      ["a payload that is no JSON", "coder::tree", "{path:1}", "JSON"],
+      ["a payload file that is missing", "coder::tree", "@none.json", "none.json"],
+      ["an unknown function", "coder::nope", "{}", "coder::nope"],
+    ])("%s is misuse", async (_, id, payload, named) => {
+      const { code, stdout, stderr } = await run(["call", id, payload, ...base]);
+      expect(stdout).toBe("");
+      expect(code).toBeGreaterThan(0);
+      expect(stderr).toMatch(oneLine);
+      expect(stderr).toContain(named);
+    });
+  });
+
+  describe("call through an engine", () => {
+    test("answers, errors and addresses", async () => {
+      const served = await serve(subject);
+      served.build({ "a.txt": "through\n", ".env": "denied-secret" });
+      const { url } = served.engine;
+      try {
+        const answered = await run(["call", "coder::read-file", '{"path":"a.txt"}', "--url", url]);
+        expect(answered).toMatchObject({ code: 0, stderr: "" });
+        expect(JSON.parse(answered.stdout)).toMatchObject({ content: "through\n" });
+
+        const byEnvironment = await run(["call", "coder::read-file", "-"], {
+          input: '{"path":"a.txt"}',
+          env: { III_URL: url },
+        });
+        expect(JSON.parse(byEnvironment.stdout)).toMatchObject({ content: "through\n" });
+
+        const refused = await run(["call", "coder::read-file", '{"path":".env"}', "--url", url]);
+        expect(refused).toMatchObject({ code: 1, stdout: "" });
+        expect(parseError(refused.stderr.trimEnd())?.code).toBe("C211");
+
+        const unknown = await run(["call", "coder::nope", "{}", "--url", url]);
+        expect(unknown).toMatchObject({ code: 1, stdout: "" });
+        expect(unknown.stderr).toMatch(oneLine);
+        expect(unknown.stderr).toContain("coder::nope");
+      } finally {
+        await served.stop();
+      }
+    });
+
+    test("an absent engine is one line, exit 1", async () => {
+      const { code, stdout, stderr } = await run(["call", "coder::tree", "{}", "--url", "ws://127.0.0.1:9"]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(oneLine);
+      expect(stderr).toContain("ws://127.0.0.1:9");
+    });
+  });
+
+  describe("an engine of its own", () => {
+    test.each(["SIGTERM", "SIGINT"] as const)(
+      "serves on loopback until %s, and says where",
+      async (signal) => {
+        const worker = startCoder(subject, ["--engine", "embedded:0", ...base], { cwd: here });
+        await worker.saying(/ws:\/\/127\.0\.0\.1:\d+/);
+        const [url = ""] = /ws:\/\/127\.0\.0\.1:\d+/.exec(worker.stderr()) ?? [];
+        const client = connect(url);
+        expect(await firstAnswer(client)).toMatchObject({ content: "a\n" });
+        await client.shutdown();
+        worker.child.kill(signal);
+        expect(await worker.exited).toBe(0);
+        expect(logFaults(worker.stdout(), worker.stderr())).toEqual([]);
+      },
+    );
+  });
+
+  test.each([
+    ["--log-level", { args: ["--log-level", "error"] }],
+    ["CODER_LOG", { env: { CODER_LOG: "error" } }],
+    [
+      "--log-level, whatever CODER_LOG says,",
+      { args: ["--log-level", "error"], env: { CODER_LOG: "debug" } },
+    ],
+  ])("%s sets the level of the log", async (_, options) => {
+    const served = await serve(subject, {}, options);
+    await served.call("coder::tree", {});
+    expect(await served.stop()).toBe(0);
+    expect(served.worker.stderr()).toBe("");
+  });
+
+  test("a call is one line of the log", async () => {
+    const served = await serve(subject);
+    served.build({ "a.txt": "needle\n" });
+    await served.call("coder::read-file", { path: "a.txt" });
+    await served.call("coder::read-file", { path: "none" });
+    await served.stop();
+    const lines = served.worker
+      .stderr()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const calls = lines.filter((line) => line["function"] === "coder::read-file");
+    expect(calls).toMatchObject([{ outcome: "ok" }, { outcome: "error", code: "C211" }]);
+    for (const call of calls)
+      expect(call).toMatchObject({ ms: expect.any(Number), bytes: expect.any(Number) });
+  });
+});
+
+/** The engine of its own is there a moment before the functions are. */
+async function firstAnswer(client: IIIClient): Promise<unknown> {
+  for (;;) {
+    const { answer, error } = await callThrough(client, "coder::read-file", { path: "a.txt" });
+    if (error?.code !== "function_not_found") return answer;
+  }
+}

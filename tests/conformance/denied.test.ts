@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
+import { type Outcome, type Served, serve } from "./served.ts";
+import type { Tree } from "./tree.ts";
+
+setDefaultTimeout(20_000);
+
+let guarded: Served;
+let open: Served;
+
+beforeAll(async () => {
+  [guarded, open] = await Promise.all([serve("source"), serve("source", { non_accessible_globs: [] })]);
+});
+afterAll(() => Promise.all([guarded?.stop(), open?.stop()]));
+
+// Whole characters only: the engine drops a frame with half of a surrogate pair, and the call is never answered.
+const character = fc.constantFrom("a", "z", "é", "😀", " ", ".", "-", "A");
+const name = fc.string({ unit: character, minLength: 1, maxLength: 8 }).filter((text) => !/^\.+$/.test(text));
+const deniedName = fc.oneof(
+  fc.constant(".env"),
+  name.map((text) => `.env.${text}`),
+  name.map((text) => `${text}.pem`),
+  name.map((text) => `${text}.key`),
+  name.map((text) => `secrets/${text}`),
+);
+
+/** A denied path, and how much of the folders above it exists where it does not. */
+const situation = fc.record({
+  folders: fc.array(name, { maxLength: 2 }),
+  denied: deniedName,
+  kind: fc.constantFrom("file", "folder", "link"),
+});
+
+const calls: Readonly<Record<string, (path: string) => unknown>> = {
+  "coder::read-file": (path) => ({ path }),
+  "coder::update-file": (path) => ({ files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] }),
+  "coder::list-folder": (path) => ({ path }),
+  "coder::tree": (path) => ({ path }),
+  "coder::search": (path) => ({ path, query: "x" }),
+  "coder::create-file": (path) => ({ files: [{ path, content: "x", overwrite: true }] }),
+  "coder::delete-file": (path) => ({ paths: [path], recursive: true }),
+};
+
+/** A call that would succeed where the path is merely missing cannot be compared with that. */
+const succeedsOnMissing = ["coder::create-file", "coder::delete-file"];
+
+const seen = ({ answer, error }: Outcome): unknown => error?.message ?? answer;
+
+test.each(Object.keys(calls))("%s tells nobody whether a path is denied or missing", async (functionId) => {
+  await fc.assert(
+    fc.asyncProperty(situation, async ({ folders, denied, kind }) => {
+      const path = [...folders, denied].join("/");
+      const payload = calls[functionId]!(path);
+      const above: Tree = folders.length > 0 ? { [`${folders.join("/")}/`]: null } : {};
+      const there: Tree =
+        kind === "folder"
+          ? { [`${path}/x`]: "denied-secret" }
+          : { [path]: kind === "link" ? { link: "nowhere" } : "denied-secret" };
+      guarded.build({ ...above, ...there });
+      const whenDenied = seen(await guarded.call(functionId, payload));
+      guarded.build(above);
+      expect(seen(await guarded.call(functionId, payload))).toEqual(whenDenied);
+      if (succeedsOnMissing.includes(functionId)) {
+        expect(JSON.stringify(whenDenied)).toContain("C211");
+        return;
+      }
+      open.build(above);
+      expect(seen(await open.call(functionId, payload))).toEqual(whenDenied);
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,3 @@
+import { runCatalogue } from "./suite.ts";
+
+runCatalogue("executable");

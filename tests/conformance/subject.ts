@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** What is under test: the program from its source, or the compiled one. */
+export type Subject = "source" | "executable";
+
+export const subjects: readonly Subject[] = ["source", "executable"];
+
+/** The root of the repository. */
+export const repository = join(import.meta.dirname, "../..");
+
+const executable = join(repository, "dist/coder");
+
+/** How to start it. Throws when the executable has not been built. */
+export function commandOf(subject: Subject): [string, ...string[]] {
+  if (subject === "source") return [process.execPath, join(repository, "src/main.ts")];
+  if (!existsSync(executable))
+    throw new Error(`${executable} is missing: run "npm run build" before these tests`);
+  return [executable];
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text for standard input, which is empty otherwise. */
+  readonly input?: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs it to its end. */
+export async function runCoder(
+  subject: Subject,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Ended> {
+  const running = startCoder(subject, args, options);
+  const code = await running.exited;
+  return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Everything written so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when something written to stderr matches; rejects when the program ends before. */
+  saying(pattern: RegExp): Promise<void>;
+  /** The exit code, or null when a signal ended it; resolves after all output has been read. */
+  readonly exited: Promise<number | null>;
+}
+
+/** Starts it with a umask that is not the usual one, and without the environment that would steer it. */
+export function startCoder(subject: Subject, args: readonly string[], options: RunOptions = {}): Running {
+  const child = spawn("sh", ["-c", 'umask 027 && exec "$@"', "sh", ...commandOf(subject), ...args], {
+    cwd: options.cwd ?? repository,
+    env: { ...plainEnvironment(), ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  let ended = false;
+  const waiting = new Set<() => void>();
+  const look = () => {
+    for (const check of waiting) check();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    look();
+  });
+  // A program that ends without reading its input closes the pipe; that is no failure of the test.
+  child.stdin.on("error", () => undefined).end(options.input ?? "");
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => {
+      ended = true;
+      look();
+      resolve(code);
+    });
+  });
+  const saying = (pattern: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (!pattern.test(stderr) && !ended) return;
+        waiting.delete(check);
+        if (pattern.test(stderr)) resolve();
+        else reject(new Error(`ended without saying ${pattern}: ${stderr}`));
+      };
+      waiting.add(check);
+      check();
+    });
+  return { child, stdout: () => stdout, stderr: () => stderr, saying, exited };
+}
+
+/** This process's environment without the variables that the program reads. */
+function plainEnvironment(): Record<string, string> {
+  const steering = /^(III_|CODER_LOG$|OTEL_)/;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !steering.test(entry[0]),
+    ),
+  );
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Case, compareAnswer, expandPayload, missingWords, parseError } from "./case.ts";
+import { catalogue } from "./catalogue.ts";
+import { logFaults } from "./clean-run.ts";
+import { schemaFaults } from "./golden.ts";
+import { entryErrors, faultsOf, parseWireError } from "./messages.ts";
+import { type Config, type Outcome, type Served, serve as serveOnBus } from "./served.ts";
+import type { Subject } from "./subject.ts";
+import { applyChanges, compareSnapshots } from "./tree.ts";
+
+/** What the cases need of a worker that serves a folder. */
+export type Serving = Pick<Served, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
+  readonly worker: Pick<Served["worker"], "stdout" | "stderr">;
+};
+
+/** How the calls travel; by default over the bus. */
+export interface Road {
+  readonly serve?: (subject: Subject, config: Config) => Promise<Serving>;
+  /** Whether a case can travel this way. */
+  readonly carries?: (one: Case) => boolean;
+}
+
+/** Runs every case: one worker for all cases of one configuration, the tree rebuilt before each. */
+export function runCatalogue(
+  subject: Subject,
+  { serve = serveOnBus, carries = () => true }: Road = {},
+): void {
+  setDefaultTimeout(20_000);
+  for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(carries))) {
+    describe(config, () => {
+      let served: Serving;
+      beforeAll(async () => {
+        served = await serve(subject, JSON.parse(config));
+      });
+      afterAll(async () => {
+        if (served === undefined) return;
+        expect(await served.stop()).toBe(0);
+        expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
+      });
+      for (const one of cases) test(`${one.call.function}: ${one.name}`, () => runCase(served, one));
+    });
+  }
+}
+
+function byConfig(cases: readonly Case[]): Map<string, Case[]> {
+  const groups = new Map<string, Case[]>();
+  for (const one of cases) {
+    const config = JSON.stringify(one.config ?? {});
+    groups.set(config, [...(groups.get(config) ?? []), one]);
+  }
+  return groups;
+}
+
+async function runCase(served: Serving, one: Case): Promise<void> {
+  served.build(one.tree);
+  const before = served.snapshot();
+  const payload = expandPayload(one.call.payload, served.base);
+  const outcome = await served.call(one.call.function, payload);
+  const given = { payload, root: served.root };
+  expect([...judge(one, outcome, served.base), ...errorFaults(outcome, given)]).toEqual([]);
+  const after = applyChanges(before, one.expect.tree ?? {}, served.base);
+  expect(compareSnapshots(served.snapshot(), after)).toEqual([]);
+}
+
+/** Whether the outcome is the expected one. */
+function judge(one: Case, outcome: Outcome, base: string): string[] {
+  const expected = one.expect;
+  if ("answer" in expected) {
+    if (outcome.error !== undefined) return [`refused: ${outcome.error.message}`];
+    return [
+      ...compareAnswer(outcome.answer, expandExpected(expected.answer, base)),
+      ...schemaFaults(one.call.function, outcome.answer),
+    ];
+  }
+  if (outcome.error === undefined)
+    return [`answered ${JSON.stringify(outcome.answer)}, should be refused with ${expected.error.code}`];
+  const error = parseWireError(outcome.error);
+  const missing = missingWords(error.message, expected.error.says);
+  return [
+    ...(error.code === expected.error.code
+      ? []
+      : [`${error.code}, should be ${expected.error.code}: ${error.message}`]),
+    ...missing.map((word) => `the message does not say "${word}": ${error.message}`),
+  ];
+}
+
+/** Answers echo the path they were sent, which may have held `<base>`. */
+function expandExpected(answer: unknown, base: string): unknown {
+  if (typeof answer === "string") return answer.replaceAll("<base>", base);
+  if (Array.isArray(answer)) return answer.map((item) => expandExpected(item, base));
+  if (answer === null || typeof answer !== "object" || Object.getPrototypeOf(answer) !== Object.prototype)
+    return answer;
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, expandExpected(value, base)]));
+}
+
+/** What is wrong with the errors of an outcome, be they of the call or of entries of a batch. */
+export function errorFaults(outcome: Outcome, given: { payload: unknown; root: string }): string[] {
+  if (outcome.error !== undefined) {
+    const stack = outcome.error.stacktrace ?? "";
+    return [
+      ...faultsOf(parseWireError(outcome.error), given),
+      ...(stack.includes("\n") || stack.includes("/src/") ? [`the stack leaks: ${stack}`] : []),
+    ];
+  }
+  return entryErrors(outcome.answer).flatMap((text) => {
+    const error = parseError(text);
+    return error === undefined
+      ? [`not the error form of the specification, section 4: ${text}`]
+      : faultsOf(error, given);
+  });
+}

@@ -1,0 +1,223 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/**
+ * A tree of files as data. Keys are paths relative to the base folder; a key that ends in "/" is a folder, one
+ * that starts with "../" lies outside. Folders above a key need no entry of their own. A lone surrogate U+DC80 to
+ * U+DCFF in a key stands for the byte 0x80 to 0xFF (PEP 383), so names need not be UTF-8. In link targets
+ * `<base>` stands for the base folder's own absolute path.
+ */
+export type Tree = Readonly<Record<string, Entry>>;
+
+/** What is at a path: a file's text, a richer description, or null for a plain folder. */
+export type Entry =
+  | string
+  | null
+  | { readonly text: string; readonly mode?: number }
+  | { readonly base64: string; readonly mode?: number }
+  | { readonly mode: number }
+  | { readonly link: string }
+  | { readonly hardlink: string }
+  | { readonly fifo: true };
+
+/** What a call did to a tree: entries that are new or different, and `gone` ones. */
+export type Changes = Readonly<Record<string, Entry | typeof gone>>;
+
+/** Says that an entry is no longer there; for a folder, with everything in it. */
+export const gone = { gone: true } as const;
+
+/** The time stamp that everything in a built tree carries, in whole seconds since the epoch. */
+export const mtime = 1_700_000_000;
+
+/** One entry as found on disk or expected there: kind, permission bits (where they matter) and contents. */
+export interface Found {
+  readonly kind: "file" | "dir" | "symlink" | "other";
+  /** Lower 12 bits of the mode; undefined where any will do. */
+  readonly mode: number | undefined;
+  /** A file's bytes or a link's target, as latin1. */
+  readonly content: string;
+}
+
+export type Snapshot = ReadonlyMap<string, Found>;
+
+/** The folder `base` in `root` with `tree` in it, and whatever the tree puts outside. Keeps the base's inode. */
+export function buildTree(root: string, tree: Tree): void {
+  const base = join(root, "base");
+  mkdirSync(base, { recursive: true });
+  for (const name of readdirSync(base, "buffer")) removeAt(bytes(`${base}/`, name));
+  for (const name of readdirSync(root, "buffer"))
+    if (name.toString() !== "base") removeAt(bytes(`${root}/`, name));
+  for (const [key, entry] of Object.entries(tree)) buildEntry(base, key, entry);
+  for (const [key, found] of snapshotTree(root)) stamp(pathOf(base, key), found.kind);
+  stamp(Buffer.from(base), "dir");
+}
+
+/** Everything below `root`, keyed like a `Tree`, sorted so that folders come before what is in them. */
+export function snapshotTree(root: string): Snapshot {
+  const found = new Map<string, Found>();
+  visit(Buffer.from(`${root}/base`), "", found);
+  for (const name of readdirSync(root, "buffer")) {
+    if (name.toString() !== "base") visitEntry(bytes(`${root}/`, name), `../${decodeName(name)}`, found);
+  }
+  return found;
+}
+
+/** The snapshot that `changes` make of `before`. */
+export function applyChanges(before: Snapshot, changes: Changes, base: string): Snapshot {
+  const after = new Map(before);
+  for (const [key, entry] of Object.entries(changes)) {
+    if (entry === gone) {
+      for (const known of before.keys())
+        if (known === key || (key.endsWith("/") && known.startsWith(key))) after.delete(known);
+    } else {
+      addParents(after, key);
+      after.set(key, expectedEntry(entry as Entry, before.get(key), base));
+    }
+  }
+  return after;
+}
+
+/** How two snapshots differ, one sentence per entry; empty when they are equal. */
+export function compareSnapshots(actual: Snapshot, expected: Snapshot): string[] {
+  const keys = [...new Set([...actual.keys(), ...expected.keys()])].sort();
+  return keys.flatMap((key) => {
+    const is = actual.get(key);
+    const should = expected.get(key);
+    if (is === undefined) return [`${key} is missing`];
+    if (should === undefined) return [`${key} should not be there`];
+    const sameMode = should.mode === undefined || is.mode === should.mode;
+    if (is.kind === should.kind && sameMode && is.content === should.content) return [];
+    return [`${key} is ${show(is)}, should be ${show(should)}`];
+  });
+}
+
+function buildEntry(base: string, key: string, entry: Entry): void {
+  const path = pathOf(base, key);
+  const parent = key.replace(/[^/]+\/?$/, "");
+  if (parent !== "") mkdirSync(pathOf(base, parent), { recursive: true });
+  if (key.endsWith("/")) mkdirSync(path, { recursive: true });
+  else if (entry === null) throw new Error(`a folder's key ends in "/": ${key}`);
+  else if (typeof entry === "object" && "link" in entry)
+    symlinkSync(bytes(expandBase(entry.link, base)), path);
+  else if (typeof entry === "object" && "hardlink" in entry) linkSync(pathOf(base, entry.hardlink), path);
+  else if (typeof entry === "object" && "fifo" in entry)
+    execFileSync("mkfifo", ["-m", "644", path.toString()]);
+  else writeFileSync(path, contentOf(entry));
+  const mode = modeOf(entry, key);
+  if (mode !== undefined) chmodSync(path, mode);
+}
+
+function modeOf(entry: Entry, key: string): number | undefined {
+  if (entry !== null && typeof entry === "object") {
+    if ("mode" in entry && entry.mode !== undefined) return entry.mode;
+    if (!("text" in entry) && !("base64" in entry)) return undefined;
+  }
+  return key.endsWith("/") ? 0o755 : 0o644;
+}
+
+function contentOf(entry: Entry): Buffer {
+  if (typeof entry === "string") return Buffer.from(entry);
+  if (entry !== null && "text" in entry) return Buffer.from(entry.text);
+  if (entry !== null && "base64" in entry) return Buffer.from(entry.base64, "base64");
+  throw new Error(`no contents in ${JSON.stringify(entry)}`);
+}
+
+function expectedEntry(entry: Entry, before: Found | undefined, base: string): Found {
+  if (entry === null) return { kind: "dir", mode: before?.mode, content: "" };
+  if (typeof entry === "object" && "link" in entry) {
+    return {
+      kind: "symlink",
+      mode: undefined,
+      content: bytes(expandBase(entry.link, base)).toString("latin1"),
+    };
+  }
+  const given = typeof entry === "object" && "mode" in entry ? entry.mode : undefined;
+  return { kind: "file", mode: given ?? before?.mode ?? 0o644, content: contentOf(entry).toString("latin1") };
+}
+
+function addParents(snapshot: Map<string, Found>, key: string): void {
+  const names = key.split("/").slice(0, key.endsWith("/") ? -2 : -1);
+  for (let depth = 1; depth <= names.length; depth++) {
+    const folder = `${names.slice(0, depth).join("/")}/`;
+    if (!snapshot.has(folder)) snapshot.set(folder, { kind: "dir", mode: undefined, content: "" });
+  }
+}
+
+function visit(folder: Buffer, prefix: string, found: Map<string, Found>): void {
+  const names = readdirSync(folder, "buffer").sort(Buffer.compare);
+  for (const name of names) visitEntry(bytes(folder, "/", name), prefix + decodeName(name), found);
+}
+
+function visitEntry(path: Buffer, key: string, found: Map<string, Found>): void {
+  const stats = lstatSync(path);
+  const mode = stats.mode & 0o7777;
+  if (stats.isDirectory()) {
+    found.set(`${key}/`, { kind: "dir", mode, content: "" });
+    visit(path, `${key}/`, found);
+  } else if (stats.isSymbolicLink()) {
+    found.set(key, { kind: "symlink", mode: undefined, content: readlinkSync(path, "latin1") });
+  } else if (stats.isFile()) {
+    found.set(key, { kind: "file", mode, content: readFileSync(path, "latin1") });
+  } else {
+    found.set(key, { kind: "other", mode, content: "" });
+  }
+}
+
+function stamp(path: Buffer, kind: Found["kind"]): void {
+  if (kind === "symlink") lutimesSync(path, mtime, mtime);
+  else utimesSync(path, mtime, mtime);
+}
+
+function removeAt(path: Buffer): void {
+  // By hand, because rmSync cannot remove what has a name that is not UTF-8.
+  if (lstatSync(path).isDirectory()) {
+    chmodSync(path, 0o755);
+    for (const name of readdirSync(path, "buffer")) removeAt(bytes(path, "/", name));
+    rmdirSync(path);
+  } else unlinkSync(path);
+}
+
+const pathOf = (base: string, key: string): Buffer =>
+  bytes(key.startsWith("../") ? `${base.replace(/\/base$/, "")}/${key.slice(3)}` : `${base}/${key}`);
+
+/** `<base>` in `text` as the absolute path it stands for. */
+export const expandBase = (text: string, base: string): string => text.replaceAll("<base>", base);
+
+const show = (found: Found): string =>
+  `${found.kind} ${found.mode?.toString(8) ?? ""} ${JSON.stringify(found.content.slice(0, 200))}`;
+
+/** Bytes of the parts, where U+DC80 to U+DCFF stand for single bytes. */
+function bytes(...parts: (string | Buffer)[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === "string" ? encodeName(part) : part)));
+}
+
+function encodeName(text: string): Buffer {
+  const pieces = text.split(/([\udc80-\udcff])/);
+  return Buffer.concat(
+    pieces.map((piece) =>
+      /^[\udc80-\udcff]$/.test(piece) ? Buffer.from([piece.charCodeAt(0) - 0xdc00]) : Buffer.from(piece),
+    ),
+  );
+}
+
+/** The inverse of `encodeName` for the names the cases use: whole names that are UTF-8, or else byte by byte. */
+function decodeName(name: Buffer): string {
+  const text = name.toString();
+  if (Buffer.from(text).equals(name)) return text;
+  return [...name].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join("");
+}
