@@ -1,0 +1,101 @@
+/** The base itself: what becomes of it while the worker runs, and what no base may open. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseError } from "../conformance/case.ts";
+import { type Outcome, type Served, serve, temporaryFolder } from "../conformance/served.ts";
+import { runCoder } from "../conformance/subject.ts";
+import { backends } from "./backends.ts";
+import { waysToCall } from "./calls.ts";
+import type { Call } from "./layout.ts";
+import { leaksIn } from "./witness.ts";
+
+setDefaultTimeout(20_000);
+
+let house: string;
+
+beforeAll(() => {
+  house = temporaryFolder();
+});
+afterAll(() => rmSync(house, { recursive: true, force: true }));
+
+const ways = Object.entries(waysToCall).flatMap(([name, calls]) => calls.map((way) => ({ name, ...way })));
+
+const isOnFolder = (call: Call): boolean => ["list", "tree", "search"].includes(call);
+
+const shownBy = ({ answer, error }: Outcome): string => JSON.stringify(answer ?? error?.message);
+
+describe.each(backends)("%s", (backend) => {
+  let served: Served;
+  const at = (path: string) => join(house, path);
+
+  /** Every call, on the file or the folder that it takes. */
+  async function callAll(): Promise<string[]> {
+    const shown: string[] = [];
+    for (const { name, call, payload } of ways) {
+      const path = isOnFolder(call) ? "d" : "d/a.txt";
+      shown.push(`${call}: ${shownBy(await served.call(name, payload(path)))}`);
+    }
+    return shown;
+  }
+
+  function plant(folder: string, text: string): void {
+    mkdirSync(at(`${folder}/d`), { recursive: true });
+    writeFileSync(at(`${folder}/d/a.txt`), text);
+  }
+
+  /** No call may say or change anything of the decoy that stands where the base is looked for by name. */
+  async function expectDecoyUntouched(decoy: string): Promise<string[]> {
+    const shown = await callAll();
+    expect(shown.flatMap((text) => leaksIn(text, "", house))).toEqual([]);
+    expect(readFileSync(at(`${decoy}/d/a.txt`), "utf8")).toBe("outside-secret\n");
+    return shown;
+  }
+
+  beforeAll(async () => {
+    rmSync(house, { recursive: true, force: true });
+    plant("real", "inside\n");
+    plant("decoy", "outside-secret\n");
+    symlinkSync("real", at("link"));
+    served = await serve("source", { base_path: at("link") }, { env: { CODER_JAIL: backend } });
+  });
+  afterAll(() => served?.stop());
+
+  test("a base that was given as a link stays what the link led to at the start", async () => {
+    unlinkSync(at("link"));
+    symlinkSync("decoy", at("link"));
+    const shown = await expectDecoyUntouched("decoy");
+    expect(shown.filter((text) => text.includes("C216"))).toEqual([]);
+  });
+
+  test("a base that is moved is not replaced by what takes its name", async () => {
+    renameSync(at("real"), at("moved"));
+    renameSync(at("decoy"), at("real"));
+    await expectDecoyUntouched("real");
+  });
+
+  test("a base that is removed makes every call C216", async () => {
+    rmSync(at("moved"), { recursive: true });
+    const shown = await expectDecoyUntouched("real");
+    expect(shown.filter((text) => !text.includes("C216"))).toEqual([]);
+  });
+
+  test.each(ways.map(({ name, call, payload }) => [call, name, payload] as const))(
+    "%s opens nothing on a pseudo file system, even where the base is the root of the system",
+    async (call, name, payload) => {
+      // Nothing could be harmed by a call that came through: procfs takes neither new files nor removals.
+      const sent = JSON.stringify(payload(isOnFolder(call) ? "proc/self/task" : "proc/self/environ"));
+      const args = ["call", name, sent, "--base-path", "/"];
+      const { code, stdout, stderr } = await runCoder("source", args, { env: { CODER_JAIL: backend } });
+      expect(refusalIn(code === 0 ? stdout : stderr)).toBe("C211");
+    },
+  );
+});
+
+/** The code that a call ended with, alone or as the only entry of its batch. */
+function refusalIn(printed: string): string {
+  const answer = JSON.parse(printed) as { code?: string; results?: [{ error?: string; removed?: boolean }] };
+  const [result] = answer.results ?? [];
+  if (result?.removed === false && result.error === undefined) return "C211";
+  return answer.code ?? parseError(result?.error ?? "")?.code ?? `no refusal: ${printed.slice(0, 200)}`;
+}

@@ -1,0 +1,92 @@
+import { aFifo, aFile, aFolder, aNewName, aNewNameDeep, type Layout, theBase } from "../layout.ts";
+import { chain } from "./links.ts";
+
+/** A link that is fine: it stays a link when it is deleted, and everything else goes to `place`. */
+const works = (
+  name: string,
+  answers: Layout["answers"],
+  row: Pick<Layout, "tree" | "path"> & Partial<Layout>,
+): Layout => ({
+  name,
+  answers,
+  reaches: "leads inside",
+  ...row,
+});
+
+/** Rows in which a link must keep working, and two about what only looks like a link. */
+export const innerLinks: readonly Layout[] = [
+  works("a link to a file", aFile, { tree: { l: { link: "a.txt" } }, path: "l", place: "a.txt" }),
+  works("an absolute link to a file", aFile, {
+    tree: { l: { link: "<base>/a.txt" } },
+    path: "l",
+    place: "a.txt",
+  }),
+  works("a link with .. that stays inside", aFile, {
+    tree: { "d/l": { link: "../a.txt" } },
+    path: "d/l",
+    place: "a.txt",
+  }),
+  works("a link that goes down and up", aFile, {
+    tree: { l: { link: "d/../a.txt" } },
+    path: "l",
+    place: "a.txt",
+  }),
+  works("a file below a link to a folder", aFile, {
+    tree: { l: { link: "d" } },
+    path: "l/b.txt",
+    place: "d/b.txt",
+    entry: "d/b.txt",
+  }),
+  works("a step up behind a link goes to the parent of what it leads to", aFile, {
+    tree: { "d/e/c.txt": "inside\n", l: { link: "d/e" } },
+    path: "l/../b.txt",
+    place: "d/b.txt",
+    entry: "d/b.txt",
+  }),
+  works("a new file below a link to a folder", aNewName, {
+    tree: { l: { link: "d" } },
+    path: "l/new.txt",
+    place: "d/new.txt",
+  }),
+  works("new folders below a link to a folder", aNewNameDeep, {
+    tree: { l: { link: "<base>/d" } },
+    path: "l/n/new.txt",
+    place: "d/n/new.txt",
+  }),
+  works("a link to a folder", { ...aFolder, delete: "ok" }, { tree: { l: { link: "d" } }, path: "l" }),
+  works(
+    "a link to a folder, with a slash",
+    { ...aFolder, delete: "ok" },
+    { tree: { l: { link: "d" } }, path: "l/", entry: "l" },
+  ),
+  works("a link to where it stands", aFile, {
+    tree: { l: { link: "." } },
+    path: "l/l/l/a.txt",
+    place: "a.txt",
+    entry: "a.txt",
+  }),
+  works(
+    "a link to the base",
+    { ...theBase, delete: "ok", remove: "ok" },
+    { tree: { l: { link: "<base>" } }, path: "l" },
+  ),
+  works("a file below a link to the base", aFile, {
+    tree: { l: { link: "<base>/" } },
+    path: "l/a.txt",
+    place: "a.txt",
+    entry: "a.txt",
+  }),
+  works("a link to a FIFO", aFifo, { tree: { pipe: { fifo: true }, l: { link: "pipe" } }, path: "l" }),
+  works("39 links in a row", aFile, { tree: chain(39, "a.txt"), path: "l1", place: "a.txt" }),
+  works("40 links in a row", aFile, { tree: chain(40, "a.txt"), path: "l1", place: "a.txt" }),
+  works("a second name of a file outside", aFile, {
+    tree: { "../outside/twin.txt": "shared\n", h: { hardlink: "../outside/twin.txt" } },
+    path: "h",
+    reaches: ["update", "overwrite"],
+  }),
+  works("a FIFO", aFifo, {
+    tree: { pipe: { fifo: true } },
+    path: "pipe",
+    reaches: "reading it would only hang",
+  }),
+];

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expandPayload, parseError } from "../conformance/case.ts";
+import { logFaults } from "../conformance/clean-run.ts";
+import { parseWireError } from "../conformance/messages.ts";
+import { type Outcome, type Served, serve } from "../conformance/served.ts";
+import { runCoder } from "../conformance/subject.ts";
+import { errorFaults } from "../conformance/suite.ts";
+import { expandBase } from "../conformance/tree.ts";
+import { backends } from "./backends.ts";
+import { waysToCall } from "./calls.ts";
+import { type Call, type Layout, surroundings, type Verdict } from "./layout.ts";
+import { layouts } from "./layouts.ts";
+import { changedKeys, leaksIn, stampsOutside } from "./witness.ts";
+
+setDefaultTimeout(20_000);
+
+const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout) as {
+  functions: { name: string }[];
+};
+const functions = schema.functions.map(({ name }) => name);
+
+test("each function of the worker is called on each layout", () => {
+  expect(Object.keys(waysToCall).sort()).toEqual([...functions].sort());
+});
+
+let cells = 0;
+
+describe.each(backends)("%s", (backend) => {
+  let served: Served;
+  /** The sentence for a path where nothing is. */
+  let absence: string;
+
+  beforeAll(async () => {
+    served = await serve("source", {}, { env: { CODER_JAIL: backend } });
+    const { error } = await served.call("coder::read-file", { path: "nowhere" });
+    absence = parseWireError(error!).message;
+  });
+  afterAll(async () => {
+    expect(await served.stop()).toBe(0);
+    expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
+  });
+
+  test.each(layouts.map((layout) => [layout.name, layout] as const))("%s", async (_, layout) => {
+    const faults: string[] = [];
+    for (const name of functions) {
+      for (const { call, payload } of waysToCall[name] ?? []) {
+        const found = await judge(layout, { name, call, payload: payload(layout.path) });
+        faults.push(...found.map((fault) => `${call}: ${fault}`));
+      }
+      cells++;
+    }
+    expect(faults).toEqual([]);
+  });
+
+  /** What is wrong with a call on a layout: its answer, what the answer gives away, what the call changed. */
+  async function judge(layout: Layout, sent: Sent): Promise<string[]> {
+    served.build({ ...surroundings, ...layout.tree });
+    const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
+    const payload = expandPayload(sent.payload, served.base);
+    const outcome = await served.call(sent.name, payload);
+    const given = { payload, root: served.root };
+    const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
+    return [
+      ...verdictFaults(outcome, layout.answers[sent.call], expandBase(layout.path, served.base)),
+      ...errorFaults(outcome, given),
+      ...leaksIn(shown, JSON.stringify(payload), served.root).map((leak) => `shows ${leak}: ${shown}`),
+      ...changeFaults(layout, sent.call, changedKeys(before, served.snapshot())),
+      ...(Bun.deepEquals(stampsOutside(served.root), stamps) ? [] : ["changed something outside"]),
+    ];
+  }
+
+  function verdictFaults(outcome: Outcome, expected: Verdict, path: string): string[] {
+    const { verdict, message } = verdictOf(outcome);
+    if (verdict !== expected) return [`${verdict}, should be ${expected}: ${message}`];
+    const sentence = absence.replaceAll('"nowhere"', () => JSON.stringify(path));
+    return verdict !== "C211" || message === sentence ? [] : [`tells denied from missing: ${message}`];
+  }
+});
+
+test("no cell was left out", () => {
+  expect(layouts.length).toBeGreaterThanOrEqual(60);
+  expect(cells).toBe(layouts.length * functions.length * backends.length);
+});
+
+interface Sent {
+  readonly name: string;
+  readonly call: Call;
+  readonly payload: unknown;
+}
+
+interface Result {
+  readonly success?: boolean;
+  readonly removed?: boolean;
+  readonly error?: string;
+}
+
+function verdictOf({ answer, error }: Outcome): { verdict: string; message: string } {
+  if (error !== undefined) {
+    const { code, message } = parseWireError(error);
+    return { verdict: code, message };
+  }
+  const result = (answer as { results?: [Result] }).results?.[0];
+  const failure = result?.error === undefined ? undefined : parseError(result.error);
+  if (failure !== undefined) return { verdict: failure.code, message: failure.message };
+  return { verdict: result?.removed === false ? "nothing" : "ok", message: "" };
+}
+
+const writes: readonly Call[] = ["update", "create", "overwrite"];
+const deletes: readonly Call[] = ["delete", "remove"];
+
+/** A call that works changes the one place it is meant for, and all others change nothing. */
+function changeFaults(layout: Layout, call: Call, changed: readonly string[]): string[] {
+  const isChange = layout.answers[call] === "ok" && [...writes, ...deletes].includes(call);
+  if (!isChange) return changed.map((key) => `changed ${key}`);
+  const place = (deletes.includes(call) ? layout.entry : layout.place) ?? layout.path;
+  const isMeant = (key: string) =>
+    key === place || key.startsWith(`${place}/`) || (key.endsWith("/") && place.startsWith(key));
+  const astray = changed.filter((key) => !isMeant(key)).map((key) => `changed ${key}`);
+  return changed.length > 0 ? astray : ["did nothing"];
+}

@@ -1,0 +1,48 @@
+/** What an answer must not tell: whether something is there that the caller may not reach. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Served, serve } from "../conformance/served.ts";
+import type { Tree } from "../conformance/tree.ts";
+import { backends } from "./backends.ts";
+import { waysToCall } from "./calls.ts";
+
+setDefaultTimeout(20_000);
+
+const link: Tree = { l: { link: "../outside/x" }, m: { link: "../outside" } };
+
+/** The same base each time; what differs lies outside. */
+const outsides: readonly Tree[] = [
+  { ...link },
+  { ...link, "../outside/x": "outside-secret\n" },
+  { ...link, "../outside/x/y": "outside-secret\n" },
+  { ...link, "../outside/x": { link: "../base" } },
+  { ...link, "../outside/x": { fifo: true } },
+];
+
+const paths = ["l", "l/y", "l/..", "m/x", "m/x/y", "../outside/x", "../outside/x/../x"];
+
+const ways = Object.entries(waysToCall).flatMap(([name, calls]) => calls.map((way) => ({ name, ...way })));
+
+describe.each(backends)("%s", (backend) => {
+  let served: Served;
+
+  beforeAll(async () => {
+    served = await serve("source", {}, { env: { CODER_JAIL: backend } });
+  });
+  afterAll(() => served?.stop());
+
+  test.each(ways.map(({ call, name, payload }) => [call, name, payload] as const))(
+    "%s tells nothing about what is outside",
+    async (_, name, payload) => {
+      for (const path of paths) {
+        const seen = new Set<string>();
+        for (const tree of outsides) {
+          served.build(tree);
+          const { answer, error } = await served.call(name, payload(path));
+          seen.add(JSON.stringify(answer ?? error?.message));
+        }
+        expect([...seen]).toHaveLength(1);
+        expect([...seen][0]).toContain("C215");
+      }
+    },
+  );
+});

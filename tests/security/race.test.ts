@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { temporaryFolder } from "../conformance/served.ts";
+import { backends } from "./backends.ts";
+import { waysToCall } from "./calls.ts";
+import { type Cell, cells, nameOf } from "./race/cells.ts";
+import { bestSwapper, type Outcome, portableSwapper, runRace, type Swapper } from "./race/run.ts";
+import { naive } from "./race/victim.ts";
+
+const testMilliseconds = 40_000;
+const seconds = 0.7;
+
+let folder: string;
+let swapper: Swapper;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  swapper = await bestSwapper(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const table = cells.map((cell): [string, Cell] => [nameOf(cell), cell]);
+
+/** Nothing got out, nothing was told, nothing blocked, nothing is held; and somebody really was at it. */
+function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: Outcome): void {
+  expect({ escapes, faults, isHung }).toEqual({ escapes: 0, faults: [], isHung: false });
+  expect(descriptors[1]).toBe(descriptors[0]);
+  expect(calls).toBeGreaterThan(0);
+  expect(swaps).toBeGreaterThan(10);
+}
+
+describe.each(backends)("%s holds", (backend) => {
+  test.each(table)(
+    "%s",
+    async (_, cell) => expectHeld(await runRace({ cell, subject: backend, seconds, swapper })),
+    testMilliseconds,
+  );
+});
+
+describe("a check by realpath loses", () => {
+  test.each(table)(
+    "%s",
+    async (_, cell) => {
+      const blocks = cell.swap === "file and FIFO";
+      const outcome = await runRace({ cell, subject: naive, seconds: blocks ? 2 : 20, swapper });
+      expect(blocks ? outcome.isHung : outcome.escapes > 0).toBe(true);
+    },
+    testMilliseconds,
+  );
+});
+
+test("the swapper that needs no compiler bends paths too", async () => {
+  const race = { cell: cells[0]!, swapper: portableSwapper };
+  expectHeld(await runRace({ ...race, subject: backends[0]!, seconds }));
+  expect((await runRace({ ...race, subject: naive, seconds: 20 })).escapes).toBeGreaterThan(0);
+}, 60_000);
+
+test("each way to call a function is raced", () => {
+  const raced = new Set(cells.map(({ call }) => call));
+  const ways = Object.values(waysToCall).flat();
+  expect(ways.map(({ call }) => call).filter((call) => !raced.has(call))).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import type { Call } from "../layout.ts";
+
+/** What the swapper does to a path while it is used. */
+export type Swap = "folder and link" | "file and link" | "file and FIFO" | "folder moved up";
+
+/** How many folders lie in one another where one of them is moved. */
+export const levels = 16;
+
+/** One call, made over and over on one path that is being bent. */
+export interface Cell {
+  readonly call: Call;
+  readonly swap: Swap;
+  /** `#` stands for a number that is new in each call. */
+  readonly path: string;
+}
+
+export const nameOf = ({ call, swap, path }: Cell): string =>
+  `${call} ${path.replace(upAndDown, "d/../f")}, ${swap}`;
+
+const cell = (call: Call, swap: Swap, path: string): Cell => ({ call, swap, path });
+
+/** Long, so that the folder is moved while the system is below it now and then. */
+const upAndDown = `${"d/".repeat(levels)}${"../".repeat(levels)}f`;
+
+export const cells: readonly Cell[] = [
+  cell("read", "folder and link", "s/real/f"),
+  cell("read", "file and link", "s/f"),
+  cell("read", "file and FIFO", "s/f"),
+  cell("read", "folder moved up", upAndDown),
+  cell("create", "folder and link", "s/real/new#"),
+  cell("overwrite", "folder and link", "s/real/n#/m/new"),
+  cell("update", "folder and link", "s/real/f"),
+  cell("update", "file and link", "s/f"),
+  cell("update", "file and FIFO", "s/f"),
+  cell("delete", "folder and link", "s/real/f"),
+  cell("remove", "folder and link", "s/real/sub"),
+  cell("remove", "folder and link", "s"),
+  cell("list", "folder and link", "s/real"),
+  cell("tree", "folder and link", "s"),
+  cell("search", "folder and link", "s"),
+  cell("search", "file and link", "s"),
+];

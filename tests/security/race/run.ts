@@ -1,0 +1,79 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../conformance/served.ts";
+import type { Cell } from "./cells.ts";
+import { type Errand, naive, type Report } from "./victim.ts";
+import { buildWorld, swapOf } from "./world.ts";
+
+/** How a race ended. */
+export interface Outcome extends Report {
+  /** A call blocked for ever, and its process had to be killed. */
+  readonly isHung: boolean;
+  /** How often the path was bent. */
+  readonly swaps: number;
+}
+
+export type Swapper = readonly [string, ...string[]];
+
+/** The swapper without a compiler. */
+export const portableSwapper: Swapper = [process.execPath, join(import.meta.dir, "swapper.ts")];
+
+/** The fastest swapper that this machine can have; what is compiled goes into `folder`. */
+export async function bestSwapper(folder: string): Promise<Swapper> {
+  const compiler = Bun.which("cc");
+  if (compiler === null) return portableSwapper;
+  const program = join(folder, "swapper");
+  const compiling = Bun.spawn([compiler, "-O2", "-o", program, join(import.meta.dir, "swapper.c")]);
+  if ((await compiling.exited) !== 0) throw new Error("swapper.c does not compile");
+  return [program];
+}
+
+export interface Race {
+  readonly cell: Cell;
+  readonly subject: string;
+  readonly seconds: number;
+  readonly swapper: Swapper;
+}
+
+/** How much longer than agreed a victim may run before it counts as hung. */
+const graceSeconds = (subject: string): number => (subject === naive ? 1.5 : 10);
+
+/** Runs one race in a world of its own. */
+export async function runRace({ cell, subject, seconds, swapper }: Race): Promise<Outcome> {
+  const root = temporaryFolder();
+  buildWorld(root);
+  const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
+  try {
+    const report = await runVictim({ cell, root, subject, seconds });
+    swapping.kill("SIGTERM");
+    return { ...report, swaps: Number(await swapping.stdout.text()) };
+  } finally {
+    swapping.kill("SIGKILL");
+    await swapping.exited;
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+async function runVictim(errand: Errand): Promise<Omit<Outcome, "swaps">> {
+  const { subject, seconds, root } = errand;
+  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(errand)], {
+    cwd: root,
+    env: { ...process.env, CODER_JAIL: subject === naive ? "" : subject },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  let alarm: ReturnType<typeof setTimeout> | undefined;
+  for await (const text of victim.stdout.pipeThrough(new TextDecoderStream())) {
+    // Its time runs from its first line on.
+    alarm ??= setTimeout(() => victim.kill("SIGKILL"), (seconds + graceSeconds(subject)) * 1000);
+    printed += text;
+  }
+  clearTimeout(alarm);
+  await victim.exited;
+  if (victim.signalCode === "SIGKILL") return { ...nothing, isHung: true };
+  const [, report] = printed.split("\n");
+  if (!report) throw new Error("the victim ended without a report");
+  return { ...(JSON.parse(report) as Report), isHung: false };
+}
+
+const nothing: Report = { calls: 0, escapes: 0, faults: [], descriptors: [0, 0], outcomes: {} };

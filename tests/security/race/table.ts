@@ -1,0 +1,47 @@
+/**
+ * `npm run test:race -- --seconds 30`: every cell of the race suite for so long on each backend, and on the naive design
+ * until it has lost; prints how many calls there were and how many of them escaped.
+ */
+import { rmSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { temporaryFolder } from "../../conformance/served.ts";
+import { backends } from "../backends.ts";
+import { cells, nameOf } from "./cells.ts";
+import { bestSwapper, type Outcome, runRace } from "./run.ts";
+import { naive } from "./victim.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "5" },
+    /** Part of the names of the cells to run. */
+    only: { type: "string", default: "" },
+  },
+});
+const seconds = Number(values.seconds);
+if (!(seconds > 0)) throw new Error(`--seconds is ${values.seconds}; give a number above 0`);
+
+const isHeld = ({ escapes, faults, isHung, descriptors }: Outcome): boolean =>
+  escapes === 0 && faults.length === 0 && !isHung && descriptors[0] === descriptors[1];
+
+const row = (first: string, rest: readonly (string | number)[]): void =>
+  console.log(first.padEnd(48) + rest.map((word) => String(word).padStart(20)).join(""));
+
+const folder = temporaryFolder();
+try {
+  const swapper = await bestSwapper(folder);
+  const subjects = [...backends, naive];
+  row("escapes / calls", subjects);
+  for (const cell of cells.filter((cell) => nameOf(cell).includes(values.only))) {
+    const shown: string[] = [];
+    for (const subject of subjects) {
+      const outcome = await runRace({ cell, subject, seconds, swapper });
+      shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
+      if (subject === naive || isHeld(outcome)) continue;
+      process.exitCode = 1;
+      shown.push(`FAILED ${JSON.stringify(outcome)}`);
+    }
+    row(nameOf(cell), shown);
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}

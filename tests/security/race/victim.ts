@@ -1,0 +1,103 @@
+/**
+ * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
+ * must not have touched, and prints a `Report`.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { functions } from "../../../src/functions.ts";
+import { openInvoke } from "../../../src/worker/invoke.ts";
+import { openLog } from "../../../src/worker/log.ts";
+import { loadConfig, openWorkshop } from "../../../src/workshop.ts";
+import { waysToCall } from "../calls.ts";
+import { type Call, outsideName, secrets } from "../layout.ts";
+import { leaksIn } from "../witness.ts";
+import type { Cell } from "./cells.ts";
+import { callChecked } from "./checked.ts";
+import { breachesOf, Caretaker } from "./world.ts";
+
+export interface Errand {
+  readonly cell: Cell;
+  /** The folder that holds the world. */
+  readonly root: string;
+  /** A backend of the jail, which CODER_JAIL names too; or the naive design, which stops when it has lost. */
+  readonly subject: string;
+  readonly seconds: number;
+}
+
+export interface Report {
+  readonly calls: number;
+  /** Answers that showed, and calls that changed, what is outside. */
+  readonly escapes: number;
+  /** Examples of escapes, of host paths in answers, and of failures nobody foresaw. */
+  readonly faults: readonly string[];
+  /** Descriptors that were open after the first call and after the last. */
+  readonly descriptors: readonly [number, number];
+  /** How often calls ended in which way. */
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/** Makes a call on a path and returns the whole answer. */
+type Caller = (path: string) => Promise<string> | string;
+
+export const naive = "naive";
+const writing: readonly Call[] = ["update", "create", "overwrite", "delete", "remove"];
+const faultsKept = 5;
+/** However busy the machine is. */
+const fewestCalls = 20;
+/** The first line a victim prints; the report is the second. */
+export const started = "started";
+
+async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
+  const faults: string[] = [];
+  const call = subject === naive ? naiveCaller(cell, root) : await jailedCaller(cell, root, faults);
+  using caretaker = new Caretaker(root, cell.swap);
+  const isWriting = writing.includes(cell.call);
+  const outcomes: Record<string, number> = {};
+  let [calls, escapes, before] = [0, 0, 0];
+  const end = performance.now() + seconds * 1000;
+  console.log(started);
+  while (performance.now() < end || calls < fewestCalls) {
+    if (isWriting) caretaker.tidy();
+    const path = cell.path.replace("#", String(calls));
+    const answer = await call(path);
+    if (calls++ === 0) before = openDescriptors();
+    const breaches = isWriting ? breachesOf(root) : [];
+    const shown = [...secrets, outsideName].filter((word) => answer.includes(word));
+    const leaks = leaksIn(answer, "", root).filter((leak) => !shown.includes(leak));
+    const found = [
+      ...breaches,
+      ...shown.map((word) => `shows ${word}`),
+      ...leaks.map((leak) => `leaks ${leak}`),
+    ];
+    if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${answer}`));
+    if (breaches.length + shown.length > 0) escapes++;
+    const outcome = answer.match(/C21\d/)?.[0] ?? "ok";
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    if (subject === naive && escapes > 0) break;
+  }
+  return { calls, escapes, faults, descriptors: [before, openDescriptors()], outcomes };
+}
+
+const naiveCaller =
+  (cell: Cell, root: string): Caller =>
+  (path) =>
+    callChecked(cell.call, join(root, "base"), path);
+
+async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise<Caller> {
+  const workshop = await openWorkshop(await loadConfig({ configFile: join(root, "config.yaml") }, {}));
+  const log = openLog({ level: "error", form: "text", write: (line) => faults.push(line) });
+  const invoke = openInvoke(workshop, log);
+  const [name, ways] = Object.entries(waysToCall).find(([, ways]) =>
+    ways.some(({ call }) => call === cell.call),
+  )!;
+  const definition = functions.find(({ id }) => id === name)!;
+  const { payload } = ways.find(({ call }) => call === cell.call)!;
+  return async (path) => JSON.stringify(await invoke(definition, payload(path)));
+}
+
+const openDescriptors = (): number => readdirSync("/proc/self/fd").length;
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as Errand)));
+  process.exit();
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { workers } from "../../../src/workers.ts";
+import { temporaryFolder } from "../../conformance/served.ts";
+import { buildTree, expandBase, snapshotTree } from "../../conformance/tree.ts";
+import { backends } from "../backends.ts";
+import { isForbidden, type Layout, surroundings } from "../layout.ts";
+import { layouts } from "../layouts.ts";
+import { changedKeys, leaksIn, stampsOutside } from "../witness.ts";
+import { openShell, type Shell, type Way, ways } from "./shell.ts";
+
+setDefaultTimeout(60_000);
+
+test("each function of files is called on each layout", () => {
+  const ids = workers.shell.functions.map(({ id }) => id).filter((id) => id.startsWith("shell::fs::"));
+  expect([...new Set(ways.map(({ op }) => `shell::fs::${op}`))].sort()).toEqual(ids.sort());
+});
+
+/** What is denied here: by path, so what only has the name of something that coder denies is not. */
+const deniedKeys = ({ tree }: Layout): string[] =>
+  Object.entries({ ...surroundings, ...tree })
+    .filter(
+      ([key, entry]) =>
+        !key.startsWith("../") &&
+        isForbidden(key) &&
+        !(entry !== null && typeof entry === "object" && "link" in entry),
+    )
+    .map(([key]) => key.replace(/\/$/, ""))
+    .filter((key) => key.isWellFormed());
+
+/** Rows in which a denied file has a second name that no path tells: the jail promises nothing there. */
+const hasSecondName = ({ tree }: Layout): boolean =>
+  Object.values(tree).some((entry) => entry !== null && typeof entry === "object" && "hardlink" in entry);
+
+describe.each(backends)("%s", (backend) => {
+  const before = process.env["CODER_JAIL"];
+  let root: string;
+  beforeAll(() => {
+    root = temporaryFolder();
+    process.env["CODER_JAIL"] = backend;
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env["CODER_JAIL"];
+    else process.env["CODER_JAIL"] = before;
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test.each(layouts.filter((one) => !hasSecondName(one)).map((one) => [one.name, one] as const))(
+    "%s",
+    async (_, layout) => {
+      const base = join(root, "base");
+      const build = () => buildTree(root, { ...surroundings, ...layout.tree });
+      build();
+      const faults: string[] = [];
+      const keys = deniedKeys(layout);
+      const shell = await openShell(
+        base,
+        keys.map((key) => join(base, key)),
+        (line) => faults.push(line),
+      );
+      try {
+        for (const way of ways) {
+          build();
+          faults.push(...(await faultsOf(shell, way, layout, keys)).map((fault) => `${way.name}: ${fault}`));
+        }
+      } finally {
+        await shell.close();
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  /** What a call on a layout shows and changes that it must not. */
+  async function faultsOf(
+    shell: Shell,
+    way: Way,
+    layout: Layout,
+    denied: readonly string[],
+  ): Promise<string[]> {
+    const base = join(root, "base");
+    const expanded = expandBase(layout.path, base);
+    const path = expanded.startsWith("/") ? expanded : `${base}/${expanded}`;
+    const [snapshot, stamps] = [snapshotTree(root), stampsOutside(root)];
+    const shown = await shell.call(way, path);
+    const changed = changedKeys(snapshot, snapshotTree(root));
+    const isDenied = (key: string) => denied.some((one) => key === one || key.startsWith(`${one}/`));
+    return [
+      ...(/^\{"answer":|"error":"\{\\"code\\":\\"S21\d/.test(shown) ? [] : [`has no form: ${shown}`]),
+      ...leaksIn(shown, path, root).map((leak) => `shows ${leak}: ${shown}`),
+      ...changed.filter((key) => key.startsWith("../") || isDenied(key)).map((key) => `changed ${key}`),
+      ...(way.effect === "reads" ? changed.map((key) => `changed ${key}`) : []),
+      ...(Bun.deepEquals(stampsOutside(root), stamps) ? [] : ["changed something outside"]),
+    ];
+  }
+});
