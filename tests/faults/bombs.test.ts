@@ -1,0 +1,175 @@
+/**
+ * Calls that would take for ever, or all memory. Each is answered, with a code or with what it found, and a small call
+ * that is made after it is answered before it: it never had the worker to itself.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { buildTree } from "../conformance/tree.ts";
+import { codesOf, type Driven, drive, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
+
+setDefaultTimeout(20_000);
+
+const mebibyte = 1024 * 1024;
+const letters = "a".repeat(mebibyte);
+
+const tree = {
+  "small.txt": "small\n",
+  "letters.txt": `${letters}!`,
+  "few.txt": "a".repeat(64 * 1024),
+  "words.txt": "lorem ipsum dolor sit amet ".repeat(mebibyte / 27),
+  "lines.txt": "abcdefghijklmnopqrstuvwxyz\n".repeat(mebibyte / 27),
+  [`names/${"a".repeat(250)}b`]: "",
+  [`names/${"ab".repeat(120)}`]: "",
+};
+
+let driven: Driven;
+beforeAll(async () => {
+  driven = await drive({ tree, config: { call_timeout_ms: 500 } });
+});
+afterAll(() => driven.stop());
+
+/** The outcome of a bomb, which must be well-formed and leave nothing open, and which of the two calls was answered first. */
+async function explode(functionId: string, payload: unknown): Promise<{ outcome: Outcome; first: string }> {
+  const { held } = await driven.measure();
+  const order: string[] = [];
+  const bomb = driven.call(functionId, payload).finally(() => order.push("bomb"));
+  const small = driven.call("coder::read-file", { path: "small.txt" }).finally(() => order.push("small"));
+  expect((await small).answer).toMatchObject({ path: "small.txt" });
+  const outcome = await bomb;
+  expect(outcomeFaults(outcome, { functionId, payload, root: driven.root })).toEqual([]);
+  expect(await heldSoon(held)).toBe(held);
+  return { outcome, first: order[0]! };
+}
+
+/** How many files and folders are held, once it is no more than `few`: what was given up takes a moment to let go. */
+async function heldSoon(few: number): Promise<number> {
+  for (let looks = 0; ; looks++) {
+    const { held } = await driven.measure();
+    if (held <= few || looks === 100) return held;
+  }
+}
+
+/** Enough of a bomb to know it by. */
+const title = (bomb: string): string => (bomb.length > 40 ? `${bomb.slice(0, 40)}… (${bomb.length})` : bomb);
+
+const replace = (path: string, pattern: string, replacement = "x") => ({
+  files: [{ path, ops: [{ op: "replace", pattern, replacement }] }],
+});
+
+const patterns = [
+  "(a+)+$",
+  "(.*)*x",
+  "\\s+$",
+  "(?:a{1,1000}){1,1000}",
+  "(\\w{1,100}){1,50}",
+  "(?:(?:\\w{1,30}){1,30}){1,30}z",
+  "(a|aa)*b",
+  "[a-z]*[a-z]*[a-z]*[a-z]*q",
+  "(?i)(\\p{L}{1,50}){1,20}\\d",
+  `${"(".repeat(10_000)}a${")".repeat(10_000)}`,
+  "a".repeat(100_000),
+];
+
+describe("patterns", () => {
+  const onBodies = patterns.flatMap((pattern) =>
+    ["letters.txt", "words.txt"].map((path) => [title(pattern), path, pattern] as const),
+  );
+  test.each(onBodies)("replace %s in %s", async (_, path, pattern) => {
+    buildTree(driven.root, tree);
+    const { outcome } = await explode("coder::update-file", replace(path, pattern));
+    expect(["", "C210", "C216"]).toContain(codesOf(outcome)[0]!);
+  });
+
+  test.each(patterns.map((query) => [title(query), query]))("search %s", async (_, query) => {
+    const { outcome } = await explode("coder::search", { query, regex: true, max_line_bytes: 4 * mebibyte });
+    expect([undefined, "C210", "C216"]).toContain(codesOf(outcome)[0]);
+  });
+
+  test("a replacement that multiplies is refused at the limit", async () => {
+    buildTree(driven.root, tree);
+    const { outcome } = await explode("coder::update-file", replace("few.txt", "a", "$0".repeat(1000)));
+    expect(["C213", "C216"]).toContain(codesOf(outcome)[0]!);
+    const nested = Array.from({ length: 40 }, () => ({ op: "replace", pattern: "a", replacement: "aa" }));
+    const again = await explode("coder::update-file", { files: [{ path: "small.txt", ops: nested }] });
+    expect(["C213", "C216"]).toContain(codesOf(again.outcome)[0]!);
+  });
+});
+
+const globs = [
+  "*a".repeat(60),
+  "*a*a*a*a*a*a*a*a*b",
+  "**/".repeat(100),
+  "{a,b}".repeat(25),
+  `${"{a,".repeat(200)}b${"}".repeat(200)}`,
+  "{*a,*b}".repeat(30),
+  "?*".repeat(100),
+  "[a-z]*".repeat(100),
+  "a".repeat(1_000_000),
+  "*".repeat(1_000_000),
+];
+
+test.each(globs.map((glob) => [title(glob), glob]))("the glob %s", async (_, glob) => {
+  for (const field of ["include_globs", "exclude_globs"]) {
+    const { outcome } = await explode("coder::search", {
+      query: "a",
+      search_content: false,
+      [field]: [glob],
+    });
+    expect([undefined, "C210"]).toContain(codesOf(outcome)[0]);
+  }
+});
+
+test("10,000 globs", async () => {
+  const include_globs = Array.from({ length: 10_000 }, (_, index) => `*${index}*/**/x{a,b}`);
+  const { outcome } = await explode("coder::search", { query: "a", search_content: false, include_globs });
+  expect([undefined, "C210", "C216"]).toContain(codesOf(outcome)[0]);
+});
+
+describe("payloads", () => {
+  const batches: Readonly<Record<string, readonly [string, unknown]>> = {
+    "100,000 replace ops": [
+      "coder::update-file",
+      {
+        files: [
+          {
+            path: "small.txt",
+            ops: Array.from({ length: 100_000 }, () => ({
+              op: "replace",
+              pattern: "small",
+              replacement: "small",
+            })),
+          },
+        ],
+      },
+    ],
+    "300,000 paths": ["coder::delete-file", { paths: Array.from({ length: 300_000 }, () => "none") }],
+    "100,000 files without ops": [
+      "coder::update-file",
+      { files: Array.from({ length: 100_000 }, () => ({ path: "small.txt", ops: [] })) },
+    ],
+    "100,000 files that exist": [
+      "coder::create-file",
+      { files: Array.from({ length: 100_000 }, () => ({ path: "small.txt", content: "x" })) },
+    ],
+  };
+
+  test.each(Object.entries(batches))("%s", async (_, [functionId, payload]) => {
+    buildTree(driven.root, { "small.txt": "small\n" });
+    const { outcome, first } = await explode(functionId, payload);
+    const codes = new Set(codesOf(outcome));
+    for (const code of codes) expect(["", "C210", "C213", "C216", "C217"]).toContain(code);
+    if (outcome.error === undefined) expect(first).toBe("small");
+  });
+});
+
+/** Last, and in a process of its own: the thread that is given up on may work on for minutes. */
+test("a pattern that takes longer than a call may take is given up on, and the file is free again", () =>
+  onDriven({ tree: { "letters.txt": letters }, config: { call_timeout_ms: 3000 } }, async (driven) => {
+    const { held } = await driven.measure();
+    // At each letter it looks for a "z" to the end of the line: quadratic, in any engine.
+    const bomb = replace("letters.txt", ".*z|a");
+    expect(codesOf(await driven.call("coder::update-file", bomb))).toEqual(["C216"]);
+    expect((await driven.measure()).held).toBe(held);
+    const edit = { files: [{ path: "letters.txt", ops: [{ op: "insert", at_line: 1, content: "x" }] }] };
+    expect(codesOf(await driven.call("coder::update-file", edit))).toEqual([""]);
+    expect(codesOf(await driven.call("coder::update-file", replace("letters.txt", "x", "y")))).toEqual([""]);
+  }));

@@ -1,0 +1,10 @@
+import { expect, test } from "bun:test";
+import { runCrashes } from "./crash.ts";
+
+test("30 kills in the middle of writes: every file is whole, and no temporary file is seen or stays", async () => {
+  const report = await runCrashes({ kills: 30, seed: 20_260_101 });
+  expect(report.faults).toEqual([]);
+  // Otherwise nothing was tried.
+  expect(report.writes).toBeGreaterThan(30);
+  expect(report.leftTemporaries).toBeGreaterThan(5);
+}, 60_000);

@@ -1,0 +1,175 @@
+/**
+ * `npm run test:crash -- --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Engine, startEngine } from "../../src/engine/engine.ts";
+import { registered, temporaryFolder } from "../conformance/served.ts";
+import { type Running, startCoder } from "../conformance/subject.ts";
+import { buildTree } from "../conformance/tree.ts";
+import { freshSeed, type Random, randomFrom } from "./random.ts";
+
+export interface CrashReport {
+  readonly kills: number;
+  /** Writes that were acknowledged. */
+  readonly writes: number;
+  /** Kills after which a temporary file was left. */
+  readonly leftTemporaries: number;
+  /** What must not be: torn, lost or rolled back files; temporary files that are seen or stay. */
+  readonly faults: readonly string[];
+}
+
+/** Kills a worker `kills` times, each time while it writes all its files. */
+export async function runCrashes({ kills, seed }: { kills: number; seed: number }): Promise<CrashReport> {
+  const site = await openSite();
+  const random = randomFrom(seed);
+  const faults: string[] = [];
+  let leftTemporaries = 0;
+  try {
+    let worker = await site.start();
+    for (let kill = 0; kill < kills; kill++) {
+      await crash(site, worker, random);
+      const temporaries = temporariesIn(site.base);
+      if (temporaries.length > 0) leftTemporaries++;
+      faults.push(...site.files.flatMap((file) => fileFaults(site.base, file)));
+      worker = await site.start();
+      faults.push(...(await sweepFaults(site, worker, temporaries)));
+    }
+    worker.child.kill("SIGTERM");
+    await worker.exited;
+    const writes = site.files.reduce((sum, file) => sum + file.writes, 0);
+    return { kills, writes, leftTemporaries, faults };
+  } finally {
+    await site.close();
+  }
+}
+
+/** One file that is written all the time. */
+interface Written {
+  readonly name: string;
+  /** Whether by update-file or by create-file with overwrite. */
+  readonly by: "update" | "overwrite";
+  /** The version last acknowledged, and the last one sent. */
+  acknowledged: number;
+  sent: number;
+  writes: number;
+}
+
+interface Site {
+  readonly engine: Engine;
+  readonly base: string;
+  readonly files: readonly Written[];
+  start(): Promise<Running>;
+  close(): Promise<void>;
+}
+
+async function openSite(): Promise<Site> {
+  const root = temporaryFolder();
+  buildTree(root, {});
+  const base = join(root, "base");
+  const config = join(root, "config.yaml");
+  writeFileSync(config, JSON.stringify({ base_path: base, max_read_bytes: 200_000 }));
+  const files = Array.from({ length: 6 }, (_, index): Written => {
+    const by = index % 2 === 0 ? "update" : "overwrite";
+    return { name: `${by}-${index}.txt`, by, acknowledged: 0, sent: 0, writes: 0 };
+  });
+  for (const { name } of files) writeFileSync(join(base, name), bodyOf(0));
+  const engine = await startEngine();
+  return {
+    engine,
+    base,
+    files,
+    async start() {
+      const worker = startCoder("source", ["--config", config, "--url", engine.url]);
+      await registered(engine, worker);
+      return worker;
+    },
+    async close() {
+      await engine.stop();
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+/** Lets a worker write, and kills it: at any moment, or while it holds a temporary file. */
+async function crash(site: Site, worker: Running, random: Random): Promise<void> {
+  let isOver = false;
+  const writers = site.files.map(async (file) => {
+    while (!isOver) await writeNext(site.engine, file).catch(() => undefined);
+  });
+  await new Promise((resolve) => setTimeout(resolve, random.below(100)));
+  const wantsTemporary = random.chance(0.5);
+  while (wantsTemporary && temporariesIn(site.base).length === 0) await new Promise(setImmediate);
+  worker.child.kill("SIGKILL");
+  isOver = true;
+  await worker.exited;
+  // A call is settled when the engine knows that the worker is gone.
+  await Promise.all(writers);
+}
+
+async function writeNext(engine: Engine, file: Written): Promise<void> {
+  const version = ++file.sent;
+  const content = bodyOf(version);
+  const answer = await (file.by === "update"
+    ? engine.call("coder::update-file", {
+        files: [
+          { path: file.name, ops: [{ op: "update_lines", from_line: 1, to_line: linesOfBody, content }] },
+        ],
+      })
+    : engine.call("coder::create-file", { files: [{ path: file.name, content, overwrite: true }] }));
+  const [result] = (answer as { results: { success: boolean; error?: string }[] }).results;
+  if (!result!.success) throw new Error(result!.error);
+  file.acknowledged = version;
+  file.writes++;
+}
+
+const linesOfBody = 500;
+
+/** A body of some 20 KB that says its version in every line, and its own checksum in the last one. */
+function bodyOf(version: number): string {
+  const text = `${String(version).padEnd(40)}\n`.repeat(linesOfBody - 1);
+  return `${text}${checksum(text)}\n`;
+}
+
+const checksum = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** A file is whole, no older than what was acknowledged and no newer than what was sent. */
+function fileFaults(base: string, file: Written): string[] {
+  const body = readFileSync(join(base, file.name), "utf8");
+  const version = Number.parseInt(body, 10);
+  if (body !== bodyOf(version)) return [`${file.name} is torn: it has ${body.length} bytes`];
+  const isExpected = version >= file.acknowledged && version <= file.sent;
+  return isExpected ? [] : [`${file.name} is ${version}, after ${file.acknowledged} was acknowledged`];
+}
+
+const temporariesIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith(".coder-tmp-"));
+
+/** A worker that has just started shows none of the temporary files, and removes them. */
+async function sweepFaults(site: Site, worker: Running, temporaries: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const path of temporaries) {
+    const answers = await Promise.allSettled([
+      site.engine.call("coder::read-file", { path }),
+      site.engine.call("coder::search", { query: "coder-tmp" }),
+      site.engine.call("coder::list-folder", {}),
+      site.engine.call("coder::tree", {}),
+    ]);
+    if (answers[0]?.status === "fulfilled") faults.push(`${path} can be read`);
+    if (JSON.stringify(answers.slice(1)).includes(".coder-tmp-")) faults.push(`${path} is shown`);
+  }
+  await worker.saying(/"swept"/);
+  const left = temporariesIn(site.base);
+  if (left.length > 0) faults.push(`${left.length} temporary files stay after the sweep`);
+  return faults;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { kills: { type: "string" }, seed: { type: "string" } } });
+  const seed = Number(values.seed ?? freshSeed());
+  const report = await runCrashes({ kills: Number(values.kills ?? 300), seed });
+  console.log({ seed, ...report });
+  process.exitCode = report.faults.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,206 @@
+/** What the operating system refuses: a coded answer, everything as it was, no temporary file, and the next call works. */
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseError } from "../conformance/case.ts";
+import { buildTree, compareSnapshots } from "../conformance/tree.ts";
+import { codesOf, type Driven, type DriveOptions, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
+import { isRoot, reasonAgainstMounts, reasonAgainstRoot, testUnless } from "./machine.ts";
+
+setDefaultTimeout(20_000);
+
+type Call = readonly [functionId: string, payload: unknown];
+
+const create = (path: string, content: string, overwrite = false): Call => [
+  "coder::create-file",
+  { files: [{ path, content, overwrite }] },
+];
+const insert = (path: string, content: string): Call => [
+  "coder::update-file",
+  { files: [{ path, ops: [{ op: "insert", at_line: 1, content }] }] },
+];
+const remove = (path: string, recursive = false): Call => [
+  "coder::delete-file",
+  { paths: [path], recursive },
+];
+const read = (path: string): Call => ["coder::read-file", { path }];
+const list = (path: string): Call => ["coder::list-folder", { path }];
+
+/** Every way to write `bytes` bytes: into a new file, over one, below new folders, as an edit. */
+const writesOf = (bytes: number): Call[] => {
+  const content = "0123456789abcde\n".repeat(bytes / 16);
+  return [
+    create("new.txt", content),
+    create("new.txt", content, true),
+    create("a.txt", content, true),
+    create("new/folders/new.txt", content),
+    insert("a.txt", content),
+  ];
+};
+
+/** Makes a call that must fail with C216, saying `says`, and leave everything as it is. */
+async function expectRefused(driven: Driven, [functionId, payload]: Call, says: RegExp): Promise<void> {
+  const before = driven.snapshot();
+  const outcome = await driven.call(functionId, payload);
+  expect({ functionId, codes: codesOf(outcome) }).toEqual({ functionId, codes: ["C216"] });
+  expect(JSON.stringify(outcome)).toMatch(says);
+  expect(outcomeFaults(outcome, { functionId, payload, root: driven.root })).toEqual([]);
+  expect(compareSnapshots(driven.snapshot(), before)).toEqual([]);
+}
+
+async function expectServed(driven: Driven, [functionId, payload]: Call): Promise<Outcome> {
+  const outcome = await driven.call(functionId, payload);
+  expect({ functionId, failed: codesOf(outcome).filter((code) => code !== "") }).toEqual({
+    functionId,
+    failed: [],
+  });
+  return outcome;
+}
+
+const ownTmpfs = (options: string, then = ":"): DriveOptions => ({
+  ownMounts: true,
+  before: `mount -t tmpfs -o ${options} none "$BASE"; echo old > "$BASE/a.txt"; ${then}`,
+});
+
+describe.each([true, false])("with fsync %p", (fsync) => {
+  testUnless(reasonAgainstMounts, "a full disk (ENOSPC), after a part was written", () =>
+    onDriven({ ...ownTmpfs("size=128k"), config: { fsync } }, async (driven) => {
+      for (const call of writesOf(256 * 1024)) await expectRefused(driven, call, /ENOSPC/);
+      for (const call of writesOf(1024)) await expectServed(driven, call);
+    }),
+  );
+
+  test("a file over the limit of the process (EFBIG), after a part was written", () =>
+    onDriven({ tree: { "a.txt": "old\n" }, before: "ulimit -f 16", config: { fsync } }, async (driven) => {
+      for (const call of writesOf(256 * 1024)) await expectRefused(driven, call, /EFBIG/);
+      for (const call of writesOf(1024)) await expectServed(driven, call);
+    }));
+});
+
+testUnless(reasonAgainstMounts, "no inode for the last of some new folders (ENOSPC)", () =>
+  onDriven(ownTmpfs("nr_inodes=5"), async (driven) => {
+    await expectRefused(driven, create("one/two/three/four/new.txt", "new"), /ENOSPC/);
+    await expectServed(driven, create("one/new.txt", "new"));
+  }),
+);
+
+testUnless(reasonAgainstMounts, "a read-only file system (EROFS)", () =>
+  onDriven(ownTmpfs("size=128k", 'mkdir "$BASE/empty"; mount -o remount,ro "$BASE"'), async (driven) => {
+    const calls = [...writesOf(1024), remove("a.txt"), remove("empty"), remove("empty", true)];
+    for (const call of calls) await expectRefused(driven, call, /EROFS|does not permit/);
+    await expectServed(driven, read("a.txt"));
+  }),
+);
+
+/** Unprivileged, whoever runs the tests. */
+const asNobody = isRoot ? { env: { DRIVER_USER: "65534" } } : {};
+
+const lockedTree = {
+  "locked.txt": { text: "locked", mode: 0o000 },
+  "read-only.txt": { text: "kept", mode: 0o444 },
+  "closed/": { mode: 0o000 },
+  "still/f.txt": { text: "kept", mode: 0o666 },
+  "still/": { mode: 0o555 },
+  "by-name/f.txt": "found\n",
+  "by-name/": { mode: 0o311 },
+  "holder/closed/": { mode: 0o000 },
+  "holder/f.txt": "kept",
+};
+
+test("files and folders that are closed to the worker (EACCES)", () =>
+  onDriven({ tree: lockedTree, ...asNobody }, async (driven) => {
+    const refused = [
+      read("locked.txt"),
+      read("closed/any.txt"),
+      list("closed"),
+      list("by-name"),
+      insert("read-only.txt", "x"),
+      create("read-only.txt", "x", true),
+      insert("still/f.txt", "x"),
+      create("still/f.txt", "x", true),
+      create("still/new.txt", "x"),
+      create("still/new/new.txt", "x"),
+      remove("still/f.txt"),
+      remove("closed/any.txt"),
+      remove("holder", true),
+    ];
+    for (const [functionId, payload] of refused) {
+      const outcome = await driven.call(functionId, payload);
+      expect({ payload, codes: codesOf(outcome) }).toEqual({ payload, codes: ["C216"] });
+      expect(outcomeFaults(outcome, { functionId, payload, root: driven.root })).toEqual([]);
+    }
+    await expectServed(driven, ["coder::search", { query: "kept" }]);
+    const { answer } = await expectServed(driven, read("by-name/f.txt"));
+    expect(answer).toMatchObject({ content: "found\n" });
+    const tree = await expectServed(driven, ["coder::tree", {}]);
+    expect(JSON.stringify(tree)).toContain("io_error");
+    for (const path of ["read-only.txt", "still/f.txt", "holder/f.txt"])
+      expect(readFileSync(join(driven.base, path), "utf8")).toBe("kept");
+    expect(readdirSync(join(driven.base, "still"))).toEqual(["f.txt"]);
+    for (const folder of ["closed", "still", "by-name", "holder/closed"])
+      chmodSync(join(driven.base, folder), 0o755);
+  }));
+
+testUnless(reasonAgainstRoot, "another user's file in a sticky folder (EPERM)", () =>
+  onDriven(
+    { tree: { "sticky/f.txt": { text: "kept", mode: 0o666 }, "sticky/": { mode: 0o1777 } }, ...asNobody },
+    async (driven) => {
+      for (const call of [
+        insert("sticky/f.txt", "x"),
+        create("sticky/f.txt", "x", true),
+        remove("sticky/f.txt"),
+      ])
+        await expectRefused(driven, call, /does not permit/);
+      await expectServed(driven, create("sticky/mine.txt", "mine"));
+      await expectServed(driven, remove("sticky/mine.txt"));
+    },
+  ),
+);
+
+/** One call of each function that can be answered in full, and that takes as many descriptors as such calls do. */
+const everyCall: readonly Call[] = [
+  read("deep/er/f.txt"),
+  list("deep/er"),
+  ["coder::tree", { path: "deep" }],
+  ["coder::search", { query: "needle" }],
+  insert("deep/er/f.txt", "new"),
+  create("deep/er/f.txt", "new", true),
+  create("deep/new/folders/f.txt", "new"),
+  remove("deep/er/f.txt"),
+  remove("deep", true),
+];
+
+const deepTree = { "deep/er/f.txt": "needle\n", "deep/er/still/g.txt": "needle\n" };
+
+test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, payload) =>
+  onDriven({ tree: deepTree, before: "ulimit -n 256" }, async (driven) => {
+    // Threads and what else is kept from the first call on.
+    const whole = await expectServed(driven, [functionId, payload]);
+    buildTree(driven.root, deepTree);
+    const { descriptors } = await driven.measure();
+    let left = 0;
+    for (; ; left++) {
+      const before = driven.snapshot();
+      await driven.ask({ does: "exhaust", left });
+      const outcome = await driven.call(functionId, payload);
+      await driven.ask({ does: "release" });
+      if (isSame(outcome, whole)) break;
+      // A tree says so at the folder that could not be opened.
+      expect(reasonsOf(outcome)).toMatch(/EMFILE|"io_error"/);
+      expect(codesOf(outcome).filter((code) => code !== "C216")).toEqual([]);
+      expect(compareSnapshots(driven.snapshot(), before)).toEqual([]);
+      expect((await driven.measure()).descriptors).toBe(descriptors);
+    }
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(20);
+    expect((await driven.measure()).descriptors).toBe(descriptors);
+  }),
+);
+
+const isSame = (one: Outcome, other: Outcome): boolean => withoutTimes(one) === withoutTimes(other);
+
+const withoutTimes = (outcome: Outcome): string => JSON.stringify(outcome).replace(/"(mtime|size)":\d+/g, "");
+
+const reasonsOf = ({ answer, error }: Outcome): string =>
+  error === undefined ? JSON.stringify(answer) : parseError(error)!.message;

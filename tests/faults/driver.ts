@@ -1,0 +1,106 @@
+/**
+ * A process that carries out calls for a test, as the worker does but without the bus, so that a test can give it limits,
+ * mounts and a user of its own, and can see it die. One JSON line of standard input is a question, one of standard output
+ * its reply. Ends with its input.
+ */
+import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { functions } from "../../src/functions.ts";
+import { openInvoke } from "../../src/worker/invoke.ts";
+import { openLog } from "../../src/worker/log.ts";
+import { loadConfig, openWorkshop } from "../../src/workshop.ts";
+
+export type Question =
+  | { readonly does: "call"; readonly function: string; readonly payload: unknown }
+  /** Collects garbage, then counts what the process holds. */
+  | { readonly does: "measure" }
+  /** Uses up the descriptors of the process until `left` are left. */
+  | { readonly does: "exhaust"; readonly left: number }
+  /** Gives those descriptors back. */
+  | { readonly does: "release" }
+  | { readonly does: "sweep" };
+
+export interface Measure {
+  /** All that are open: those of threads come and go with them. */
+  readonly descriptors: number;
+  /** Those of folders and files below the base, and of the base itself. */
+  readonly held: number;
+  readonly residentBytes: number;
+}
+
+const [configFile] = process.argv.slice(2);
+if (configFile === undefined) throw new Error("usage: driver.ts CONFIG");
+
+const user = Number(process.env["DRIVER_USER"] ?? 0);
+if (user !== 0) becomeUser(user);
+
+const log = openLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
+const config = await loadConfig(
+  { configFile, basePath: undefined, logLevel: "error", readOnly: false },
+  process.env,
+);
+const workshop = await openWorkshop(config);
+const invoke = openInvoke(workshop, log);
+const hoard: number[] = [];
+
+const lines = createInterface({ input: process.stdin });
+lines.on("line", (line) => void reply(line));
+lines.on("close", () => void workshop.close().then(() => process.exit()));
+process.stdout.write("ready\n");
+
+async function reply(line: string): Promise<void> {
+  const { number, question } = JSON.parse(line) as { number: number; question: Question };
+  const answer = await answerTo(question);
+  process.stdout.write(`${JSON.stringify({ number, answer })}\n`);
+}
+
+async function answerTo(question: Question): Promise<unknown> {
+  switch (question.does) {
+    case "call":
+      return invoke(functions.find(({ id }) => id === question.function)!, question.payload);
+    case "measure":
+      return measure();
+    case "exhaust":
+      return exhaust(question.left);
+    case "release":
+      for (const descriptor of hoard.splice(0)) closeSync(descriptor);
+      return null;
+    case "sweep":
+      return workshop.files.sweep();
+  }
+}
+
+function measure(): Measure {
+  Bun.gc(true);
+  const open = readdirSync("/proc/self/fd").map(targetOf);
+  return {
+    descriptors: open.length,
+    held: open.filter((target) => `${target}/`.startsWith(`${config.base_path}/`)).length,
+    residentBytes: process.memoryUsage.rss(),
+  };
+}
+
+/** What a descriptor leads to; "" for the one that the folder of descriptors was read by. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}
+
+function exhaust(left: number): number {
+  try {
+    for (;;) hoard.push(openSync("/dev/null", "r"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EMFILE") throw error;
+  }
+  for (const descriptor of hoard.splice(-left, left)) closeSync(descriptor);
+  return hoard.length;
+}
+
+function becomeUser(id: number): void {
+  process.setgroups!([id]);
+  process.setgid!(id);
+  process.setuid!(id);
+}

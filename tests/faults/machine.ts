@@ -1,0 +1,26 @@
+/** What this machine lets a test do, and why not. */
+
+import { test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { ownMounts } from "./driven.ts";
+
+export const isRoot = process.getuid!() === 0;
+
+/** Why a process cannot have mounts of its own here; undefined when it can. */
+export const reasonAgainstMounts: string | undefined = (() => {
+  const [command, ...args] = [...ownMounts(), "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"];
+  const { status, stderr, error } = spawnSync(command!, args, { encoding: "utf8" });
+  if (status === 0) return undefined;
+  return `mount is not permitted (${error?.message ?? stderr.trim()})`;
+})();
+
+export const reasonAgainstRoot: string | undefined = isRoot ? undefined : "this user is not root";
+
+/**
+ * A test that needs something of the machine. Where there is a `reason` against it, it is skipped, which counts it, and
+ * the reason is printed. Give each such test a neighbour that needs nothing.
+ */
+export function testUnless(reason: string | undefined, name: string, act: () => Promise<void>): void {
+  if (reason !== undefined) console.log(`not run: ${name}, because ${reason}`);
+  test.skipIf(reason !== undefined)(name, act);
+}

@@ -1,0 +1,192 @@
+/** Others at work on the very file, between the moment a call reads it and the moment it puts the new one in its place. */
+
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type Deadline, deadlineIn } from "../../src/deadline.ts";
+import { type OpenWorkshop, openWorkshop } from "../../src/workshop.ts";
+import { temporaryFolder } from "../conformance/served.ts";
+import { buildTree, snapshotTree } from "../conformance/tree.ts";
+import { configOf } from "./settings.ts";
+
+setDefaultTimeout(20_000);
+
+let root: string;
+let base: string;
+let workshop: OpenWorkshop;
+
+beforeEach(async () => {
+  root = temporaryFolder();
+  base = join(root, "base");
+  buildTree(root, { "f.txt": "old\n", "../outside.txt": "outside\n" });
+  workshop = await openWorkshop(await configOf({ base_path: base, fsync: false }));
+});
+afterEach(async () => {
+  await workshop.close();
+  rmSync(root, { recursive: true });
+});
+
+const at = (name: string) => join(base, name);
+const text = (name: string) => readFileSync(at(name), "utf8");
+const append = (line: string) => (before: Buffer) => Buffer.concat([before, Buffer.from(line)]);
+
+/** How an act of the disk verbs ended: the reason of its refusal, or "done". */
+const endOf = (act: Promise<unknown>): Promise<string> =>
+  act.then(
+    () => "done",
+    (error: { reason?: string; message: string }) => error.reason ?? error.message,
+  );
+
+/** What another program may do to the file, and what the file then says. */
+const foreignWrites: Readonly<Record<string, { act(): void; leaves: string }>> = {
+  "appends to it": { act: () => writeFileSync(at("f.txt"), "old\nforeign\n"), leaves: "old\nforeign\n" },
+  "writes as many bytes": { act: () => writeFileSync(at("f.txt"), "OLD\n"), leaves: "OLD\n" },
+  "writes as many bytes and sets the time back": {
+    act() {
+      writeFileSync(at("f.txt"), "OLD\n");
+      utimesSync(at("f.txt"), 1_700_000_000, 1_700_000_000);
+    },
+    leaves: "OLD\n",
+  },
+  "replaces it": {
+    act() {
+      writeFileSync(at("other"), "OLD\n");
+      renameSync(at("other"), at("f.txt"));
+    },
+    leaves: "OLD\n",
+  },
+  "makes it empty": { act: () => writeFileSync(at("f.txt"), ""), leaves: "" },
+};
+
+describe.each(Object.entries(foreignWrites))(
+  "another program %s while a call edits",
+  (_, { act, leaves }) => {
+    test("once: the edit is made on what it wrote", async () => {
+      let tries = 0;
+      const change = (before: Buffer) => {
+        if (++tries === 1) act();
+        return append("ours\n")(before);
+      };
+      await workshop.files.update("f.txt", change, deadlineIn(5000));
+      expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}ours\n` });
+    });
+
+    test("again and again: the call fails, and what it wrote stays", async () => {
+      let tries = 0;
+      const change = (before: Buffer) => {
+        tries++;
+        act();
+        // Where the foreign writer repeats itself, its second write differs from the first in time alone.
+        writeFileSync(at("f.txt"), `${text("f.txt")}${tries}`);
+        return append("ours\n")(before);
+      };
+      expect(await endOf(workshop.files.update("f.txt", change, deadlineIn(5000)))).toBe("io");
+      expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}2` });
+      expect(readdirSync(base)).toEqual(["f.txt"]);
+    });
+  },
+);
+
+test("another program writes within one step of the clock that stamps files", async () => {
+  // Each round writes the file anew, so that it is fresh when it is read.
+  for (let round = 0; round < 200; round++) {
+    let tries = 0;
+    writeFileSync(at("f.txt"), `old ${round}\n`.padEnd(20));
+    await workshop.files.update(
+      "f.txt",
+      (before) => {
+        if (++tries === 1) writeFileSync(at("f.txt"), `new ${round}\n`.padEnd(20));
+        return append("ours\n")(before);
+      },
+      deadlineIn(5000),
+    );
+    expect(text("f.txt")).toBe(`${`new ${round}\n`.padEnd(20)}ours\n`);
+  }
+});
+
+test("the file is deleted while a call edits it: it is not made again", async () => {
+  const change = (before: Buffer) => {
+    rmSync(at("f.txt"), { force: true });
+    return append("ours\n")(before);
+  };
+  expect(await endOf(workshop.files.update("f.txt", change, deadlineIn(5000)))).toBe("missing");
+  expect(readdirSync(base)).toEqual([]);
+});
+
+test("the file becomes a link that leads outside: neither end is written to", async () => {
+  const change = (before: Buffer) => {
+    rmSync(at("f.txt"), { force: true });
+    symlinkSync("../outside.txt", at("f.txt"));
+    return append("ours\n")(before);
+  };
+  expect(await endOf(workshop.files.update("f.txt", change, deadlineIn(5000)))).toBe("outside");
+  expect(readFileSync(join(root, "outside.txt"), "utf8")).toBe("outside\n");
+  expect(readdirSync(base)).toEqual(["f.txt"]);
+});
+
+test("the mode is changed while a call edits: the new mode is kept", async () => {
+  let tries = 0;
+  const change = (before: Buffer) => {
+    if (++tries === 1) chmodSync(at("f.txt"), 0o640);
+    return append("ours\n")(before);
+  };
+  await workshop.files.update("f.txt", change, deadlineIn(5000));
+  expect(snapshotTree(root).get("f.txt")).toEqual({ kind: "file", mode: 0o640, content: "old\nours\n" });
+});
+
+/** What another program may do to the temporary file. */
+const tamperings: Readonly<Record<string, (temporary: string) => void>> = {
+  "is deleted": (temporary) => unlinkSync(temporary),
+  "is replaced by another file": (temporary) => {
+    writeFileSync(at("planted"), "planted");
+    renameSync(at("planted"), temporary);
+  },
+  "is replaced by a link that leads outside": (temporary) => {
+    unlinkSync(temporary);
+    symlinkSync("../outside.txt", temporary);
+  },
+};
+
+/** A deadline that lets `tamper` at the temporary file each time it is asked, as it is just before the rename. */
+function tamperingDeadline(tamper: (temporary: string) => void): Deadline {
+  return {
+    ...deadlineIn(5000),
+    check() {
+      const names = readdirSync(base, { recursive: true }) as string[];
+      const temporary = names.find((name) => name.includes(".coder-tmp-"));
+      if (temporary !== undefined) tamper(at(temporary));
+    },
+  };
+}
+
+describe.each(Object.entries(tamperings))("the temporary file %s before it has its name", (_, tamper) => {
+  const writes: Readonly<Record<string, (deadline: Deadline) => Promise<unknown>>> = {
+    update: (deadline) => workshop.files.update("f.txt", append("ours\n"), deadline),
+    create: (deadline) => create("new.txt", deadline),
+    "create below new folders": (deadline) => create("new/folders/new.txt", deadline),
+    overwrite: (deadline) => create("f.txt", deadline),
+  };
+
+  test.each(Object.keys(writes))("%s fails, and what was there stays", async (name) => {
+    expect(await endOf(writes[name]!(tamperingDeadline(tamper)))).toBe("io");
+    expect(readdirSync(base)).toEqual(["f.txt"]);
+    expect(text("f.txt")).toBe("old\n");
+    expect(readFileSync(join(root, "outside.txt"), "utf8")).toBe("outside\n");
+    await writes[name]!(deadlineIn(5000));
+  });
+
+  function create(path: string, deadline: Deadline): Promise<void> {
+    const options = { mode: 0o644, overwrite: true, parents: true };
+    return workshop.files.create(path, Buffer.from("ours\n"), options, deadline);
+  }
+});
