@@ -1,0 +1,143 @@
+import { expect } from "bun:test";
+import { FsCases, type Plan } from "../planted.ts";
+
+const words: Plan = { f: "alpha\nbeta\nalpha-beta\n" };
+const five: Plan = { f: "x\nx\nx\nx\nx\n" };
+const mixed: Plan = { "a.txt": "x\n", "b.log": "x\n", "sub/c.txt": "x\n" };
+
+/** Lines that grep finds in `plan`, as `name:line`. */
+const found = (cases: FsCases, number: number, [plan, payload]: readonly [Plan, object], names: string[]) =>
+  cases.tells(number, `grep ${JSON.stringify(payload)}`, plan, async ({ answer, folder }) => {
+    const { matches } = await answer("grep", { path: "<D>", pattern: "x", ...payload });
+    const lines = (matches as { path: string; line: number }[]).map(({ path, line }) => `${path}:${line}`);
+    expect(lines).toEqual(names.map((name) => `${folder}/${name}`));
+  });
+
+/** What sed makes of the one line of a file. */
+const sedGives = (
+  cases: FsCases,
+  number: number,
+  [text, fields]: readonly [string, object],
+  [total, after]: readonly [number, string],
+) =>
+  cases.gives(
+    `${number} sed`,
+    [{ f: text }, { files: ["<D>/f"], ...fields }],
+    { total_replacements: total },
+    (spot) => {
+      expect(spot.text("f")).toBe(after);
+    },
+  );
+
+const cases_ = new FsCases()
+  .gives("136 grep", [words, { path: "<D>/f", pattern: "alpha" }], {
+    matches: [
+      { line: 1, content: "alpha" },
+      { line: 3, content: "alpha-beta" },
+    ],
+    truncated: false,
+  })
+  .denies("137 grep", [words, { path: "<D>", pattern: "x", recursive: false }], "S210")
+  .denies("138 grep", [words, { path: "<D>", pattern: "[unclosed" }], "S217")
+  .denies("138 grep", [{}, { path: "<D>", pattern: "[unclosed" }], "S217")
+  .gives("139 grep", [five, { path: "<D>", pattern: "x", max_matches: 2 }], {
+    matches: [{ line: 1 }, { line: 2 }],
+    truncated: true,
+  })
+  .gives("140 grep", [{ f: "x\nx\n" }, { path: "<D>", pattern: "x", max_matches: 2 }], { truncated: true })
+  .gives("144 grep", [{ f: `${"世".repeat(30)}\n` }, { path: "<D>", pattern: "世", max_line_bytes: 50 }], {
+    matches: [{ content: `${"世".repeat(16)}…` }],
+  })
+  .gives("145 grep", [{ f: "a\r\n" }, { path: "<D>", pattern: "a$" }], { matches: [{ content: "a" }] })
+  .gives("146 grep", [words, { path: "<D>", pattern: "ALPHA", ignore_case: true }], {
+    matches: [{ line: 1 }, { line: 3 }],
+  })
+  .gives("147 grep", [{ "sub/f": `${"x".repeat(5000)}\n` }, { path: "<D>", pattern: "x" }], {
+    matches: [{ content: `${"x".repeat(4096)}…` }],
+    truncated: false,
+  })
+  .denies("153 sed", [{}, { pattern: "x", replacement: "y" }], "S210")
+  .denies("153 sed", [{ f: "x" }, { files: ["<D>/f"], path: "<D>", pattern: "x", replacement: "y" }], "S210")
+  .denies("154 sed", [{ f: "x" }, { path: "<D>", recursive: false, pattern: "x", replacement: "y" }], "S210")
+  .denies("156 sed", [{ f: "x" }, { files: ["<D>/f"], regex: false, pattern: "", replacement: "y" }], "S210")
+  .tells(157, "a bad pattern touches no file", { f: "x" }, async ({ refused, text }) => {
+    await refused("sed", { files: ["<D>/f"], pattern: "(", replacement: "y" }, "S217");
+    expect(text("f")).toBe("x");
+  })
+  .gives("158 sed", [{ f: "x" }, { files: ["<D>/f", "<D>/missing"], pattern: "x", replacement: "y" }], {
+    results: [
+      { success: true, replacements: 1 },
+      { success: false, replacements: 0, error: expect.stringContaining("path not found") },
+    ],
+  })
+  .tells(159, "a denied path in the list touches no file", { f: "x" }, async ({ refused, text }) => {
+    await refused("sed", { files: ["<D>/f", "/etc/passwd"], pattern: "x", replacement: "y" }, "S215");
+    expect(text("f")).toBe("x");
+  })
+  .tells(
+    160,
+    "a tree and globs",
+    { "a.rs": "x", "s/b.rs": "x", "s/c.rs": "x", "ignore.rs": "x", "d.txt": "x" },
+    async ({ answer, text }) => {
+      const globs = { include_glob: ["*.rs"], exclude_glob: ["ignore*"] };
+      const answered = await answer("sed", { path: "<D>", ...globs, pattern: "x", replacement: "y" });
+      expect(answered).toMatchObject({ total_replacements: 3, results: { length: 3 } });
+      expect([text("a.rs"), text("s/b.rs"), text("ignore.rs"), text("d.txt")]).toEqual(["y", "y", "x", "x"]);
+    },
+  )
+  .gives(
+    "161 sed",
+    [{ f: Buffer.from([0x78, 0xff]) }, { files: ["<D>/f"], pattern: "x", replacement: "y" }],
+    {
+      results: [{ success: false, replacements: 0 }],
+    },
+  )
+  .gives(
+    "162 sed",
+    [{ f: { mode: 0o600, text: "x" } }, { files: ["<D>/f"], pattern: "x", replacement: "y" }],
+    {},
+    ({ mode, text }) => {
+      expect([mode("f"), text("f")]).toEqual([0o600, "y"]);
+    },
+  );
+
+found(cases_, 141, [{ a: "x\0\n", b: "x\n", c: `${"y".repeat(9000)}\nx\0\n` }, {}], ["b:1", "c:2"]);
+found(cases_, 142, [mixed, { include_glob: ["*.txt"] }], ["a.txt:1", "sub/c.txt:1"]);
+found(cases_, 142, [mixed, { exclude_glob: ["*.log"] }], ["a.txt:1", "sub/c.txt:1"]);
+
+const globs: Plan = { "src/a.rs": "x", "src/x/b.rs": "x", "target/c": "x", "é.txt": "x", ".hidden": "x" };
+found(cases_, 143, [globs, { include_glob: ["*.rs"] }], ["src/a.rs:1", "src/x/b.rs:1"]);
+found(cases_, 143, [globs, { include_glob: ["**/*.rs"] }], ["src/a.rs:1", "src/x/b.rs:1"]);
+found(cases_, 143, [globs, { include_glob: ["src/*.rs"] }], ["src/a.rs:1"]);
+found(cases_, 143, [globs, { include_glob: ["target/**"] }], ["target/c:1"]);
+found(cases_, 143, [globs, { include_glob: ["src/**/b.rs"] }], ["src/x/b.rs:1"]);
+found(cases_, 143, [globs, { include_glob: ["?.txt"] }], []);
+found(cases_, 143, [globs, { include_glob: ["??.txt"] }], ["é.txt:1"]);
+found(cases_, 143, [globs, { include_glob: ["*"], exclude_glob: ["*.*"] }], ["target/c:1"]);
+
+const literal = { regex: false };
+sedGives(
+  cases_,
+  148,
+  ["hello world hello", { ...literal, pattern: "hello", replacement: "HI" }],
+  [2, "HI world HI"],
+);
+sedGives(cases_, 149, ["x x x", { first_only: true, pattern: "x", replacement: "Y" }], [1, "Y x x"]);
+sedGives(
+  cases_,
+  150,
+  ["x x\nx x\n", { first_only: true, pattern: "x", replacement: "Y" }],
+  [2, "Y x\nY x\n"],
+);
+sedGives(
+  cases_,
+  151,
+  ["Alice loves Bob", { pattern: "(\\w+) loves (\\w+)", replacement: "$2 then $1" }],
+  [1, "Bob then Alice"],
+);
+sedGives(cases_, 152, ["a", { pattern: "(a)", replacement: "$1x" }], [1, ""]);
+sedGives(cases_, 152, ["a", { pattern: "(a)", replacement: "${1}x" }], [1, "ax"]);
+sedGives(cases_, 155, ["abc", { pattern: "a.c", replacement: "y" }], [1, "y"]);
+sedGives(cases_, 163, ["foo\n", { pattern: "foo$", replacement: "y" }], [0, "foo\n"]);
+
+export const cases = cases_.all;

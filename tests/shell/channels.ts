@@ -1,0 +1,52 @@
+import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
+import type { Spot } from "./planted.ts";
+import type { Outcome, Served } from "./served.ts";
+
+interface Ref {
+  readonly channel_id: string;
+  readonly access_key: string;
+  readonly direction: "read" | "write";
+}
+
+/** A new channel, as a caller makes one. */
+export async function openChannel({
+  client,
+  engine,
+}: Served): Promise<{ reader: Ref; writer: ChannelWriter }> {
+  const made = await client.trigger({ function_id: "engine::channels::create", payload: {} });
+  const { reader, writer } = made as { reader: Ref; writer: Ref };
+  return { reader, writer: new ChannelWriter(engine.url, writer) };
+}
+
+/** Sends bytes and ends the channel. */
+export function sendAll(writer: ChannelWriter, bytes: Buffer): void {
+  // Without a first message an end of nothing at all is never seen.
+  if (bytes.length === 0) writer.sendMessage("nothing follows");
+  writer.stream.on("error", () => undefined);
+  writer.stream.end(bytes.length === 0 ? undefined : bytes);
+}
+
+/** A call of `shell::fs::write` with these bytes. */
+export async function write(spot: Spot, fields: object, bytes: Buffer): Promise<Outcome> {
+  const { reader, writer } = await openChannel(spot.served);
+  const outcome = spot.call("write", { content: reader, ...fields });
+  sendAll(writer, bytes);
+  return outcome;
+}
+
+/** The bytes that an answer of `shell::fs::read` leads to, and the text messages beside them. */
+export async function receive(
+  { engine }: Served,
+  content: unknown,
+): Promise<{ bytes: Buffer; messages: string[] }> {
+  const reader = new ChannelReader(engine.url, content as Ref);
+  const messages: string[] = [];
+  reader.onMessage((text) => messages.push(text));
+  return { bytes: await reader.readAll(), messages };
+}
+
+/** A call of `shell::fs::read` and the bytes. */
+export async function read(spot: Spot, path: string): Promise<Buffer> {
+  const { content } = await spot.answer("read", { path });
+  return (await receive(spot.served, content)).bytes;
+}

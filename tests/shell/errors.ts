@@ -1,0 +1,35 @@
+import type { Outcome } from "./served.ts";
+
+/** An error as a client sees it: prose, or a code and a message. */
+export interface Failure {
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+const prefix = "invocation_failed: handler error: ";
+
+/** The error of a call; throws where there is none, or where its form is not that of the specification, section 2.3. */
+export function failureOf(outcome: Outcome): Failure {
+  const seen = outcome.error;
+  if (seen === undefined) throw new Error(`answered ${JSON.stringify(outcome.answer)}`);
+  if (seen.code !== "invocation_failed" || !seen.message.startsWith(prefix))
+    throw new Error(`not the form of an error: ${seen.code} ${seen.message}`);
+  const text = seen.message.slice(prefix.length);
+  requireGoodForm(text, seen.stacktrace);
+  if (!text.startsWith("{")) return { code: undefined, message: text };
+  const { code, message } = JSON.parse(text) as { code: string; message: string };
+  if (text !== JSON.stringify({ code, message })) throw new Error(`not compact: ${text}`);
+  return { code, message };
+}
+
+/** One line, and nothing of the machine in it. */
+function requireGoodForm(text: string, stack = ""): void {
+  const faults = [
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text) && "is not one plain line",
+    /\bE(NOENT|ACCES|PERM|MFILE|2BIG)\b|os error|\bat .*:\d+:\d+/.test(text) && "has the system's words",
+    !text.isWellFormed() && "is not well-formed",
+    text.length < 20 && "says too little",
+    stack.includes("\n") && "has a stack",
+  ].filter((fault) => fault !== false);
+  if (faults.length > 0) throw new Error(`the error ${faults.join(" and ")}: ${text}`);
+}

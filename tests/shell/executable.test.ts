@@ -1,0 +1,4 @@
+import { catalogue } from "./catalogue.ts";
+import { runCases } from "./suite.ts";
+
+runCases("executable", catalogue);

@@ -1,0 +1,232 @@
+/** Files under hostile and unlucky conditions: weaknesses of the original that this worker does not have. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { subjects } from "../conformance/subject.ts";
+import { answerOf, expectCode } from "./case.ts";
+import { openChannel, read, receive, sendAll, write } from "./channels.ts";
+import { jailed, type Plan, plant, type Spot } from "./planted.ts";
+import { type Config, type Served, serveShell } from "./served.ts";
+
+setDefaultTimeout(20_000);
+
+let served: Served;
+afterEach(() => served.stop());
+
+describe.each(subjects)("%s", (subject) => {
+  const open = async (plan: Plan, config: Config = jailed()): Promise<Spot> => {
+    served = await serveShell(subject, config);
+    return plant(served, plan);
+  };
+  const withDenied = jailed({ denylist_paths: ["<folder>/denied"] });
+
+  /** A denied file in a folder beside an allowed one. */
+  const openDenied = async () => {
+    const spot = await open({}, jailed({ denylist_paths: ["<folder>/box/denied"] }));
+    execFileSync("sh", ["-c", "mkdir box && echo needle > box/denied && echo needle > box/open"], {
+      cwd: served.folder,
+    });
+    return { ...spot, box: `${served.folder}/box` };
+  };
+
+  test("a path means the same to the check and to the act", async () => {
+    const spot = await open({ "a/b/c": null, l: { link: "a/b/c" }, "out/f": "x", "a/out/f": "y" });
+    // By text this is out/f, on disk it is a/out/f.
+    await spot.answer("rm", { path: "<D>/l/../../out/f" });
+    expect([spot.exists("out/f"), spot.exists("a/out/f")]).toEqual([true, false]);
+  });
+
+  test("the denylist holds for whatever is visited", async () => {
+    const { box, answer, refused } = await openDenied();
+    const { matches } = await answer("grep", { path: box, pattern: "needle" });
+    expect((matches as { path: string }[]).map(({ path }) => path)).toEqual([`${box}/open`]);
+    await refused("rm", { path: box, recursive: true }, "S215");
+    await refused("mv", { src: box, dst: `${served.folder}/moved` }, "S215");
+    await refused("chmod", { path: box, mode: "0777", recursive: true }, "S215");
+    expect(await answer("sed", { path: box, pattern: "needle", replacement: "x" })).toMatchObject({
+      total_replacements: 1,
+    });
+    expect(await answer("ls", { path: box })).toMatchObject({ entries: [{ name: "open" }] });
+    expect(readdirSync(box).sort()).toEqual(["denied", "open"]);
+    expect(lstatSync(`${box}/denied`).mode & 0o777).not.toBe(0o777);
+  });
+
+  test("a name that is denied cannot be made either", async () => {
+    const { refused } = await open({}, withDenied);
+    await refused("mkdir", { path: `${served.folder}/denied/x`, parents: true }, "S215");
+  });
+
+  test("links that dangle or lead out can be removed", async () => {
+    const { answer, exists } = await open({ out: { link: "/etc/passwd" }, dangling: { link: "nowhere" } });
+    for (const name of ["out", "dangling"]) {
+      expect(await answer("rm", { path: `<D>/${name}` })).toEqual({ removed: true });
+      expect(exists(name)).toBe(false);
+    }
+  });
+
+  test("the root itself stays as it is", async () => {
+    const { refused } = await open({ f: "x" });
+    const path = served.folder;
+    const mode = statSync(path).mode;
+    await refused("rm", { path, recursive: true }, "S210");
+    await refused("chmod", { path, mode: "0000" }, "S215");
+    await refused("mv", { src: path, dst: `${path}/x` }, "S215");
+    expect(statSync(path).mode).toBe(mode);
+  });
+
+  test("a file in the way of a folder is an error", async () => {
+    await (await open({ f: "x" })).refused("mkdir", { path: "<D>/f", parents: true }, "S213");
+  });
+
+  test("modes that are no modes, or that lend rights, are refused", async () => {
+    const { refused } = await open({ f: "x" });
+    for (const mode of ["+755", "17777", "4755", "2755", "0o755", "-1", " 755", "8"])
+      await refused("chmod", { path: "<D>/f", mode }, "S210");
+  });
+
+  test("a file is not cut short by a sender that dies", async () => {
+    const spot = await open({ f: "old" });
+    const { reader, writer } = await openChannel(served);
+    const outcome = spot.call("write", { path: "<D>/f", content: reader, size: 100 });
+    await new Promise((resolve) => writer.stream.write(Buffer.alloc(50), resolve));
+    writer.stream.on("error", () => undefined).destroy();
+    expectCode(await outcome, "S216", "50 bytes and 100 were announced");
+    expect([spot.text("f"), readdirSync(spot.folder)]).toEqual(["old", ["f"]]);
+  });
+
+  test("nor by one that announced its size on the channel, or reports a failure", async () => {
+    const spot = await open({});
+    for (const message of ['{"size":100}', '{"error":"disk full"}']) {
+      const { reader, writer } = await openChannel(served);
+      const outcome = spot.call("write", { path: "<D>/f", content: reader });
+      writer.sendMessage(message);
+      sendAll(writer, Buffer.alloc(50));
+      expectCode(await outcome, "S216");
+    }
+    expect(readdirSync(spot.folder)).toEqual([]);
+  });
+
+  test("a replaced file keeps its mode unless another is given", async () => {
+    const spot = await open({ f: { mode: 0o600, text: "old" } });
+    answerOf(await write(spot, { path: "<D>/f" }, Buffer.from("new")));
+    expect([spot.text("f"), spot.mode("f")]).toEqual(["new", 0o600]);
+  });
+
+  test("a folder in the way is noticed before anything is sent, and no folder is left behind", async () => {
+    const { refused, folder } = await open({ d: null });
+    const content = { channel_id: "no-such-channel", access_key: "no-such-key" };
+    await refused("write", { path: "<D>/d", content }, "S216", "is a folder");
+    await refused("write", { path: "<D>/x/y/f", content, parents: true }, "S216");
+    expect(readdirSync(folder)).toEqual(["d"]);
+  });
+
+  test("a FIFO is neither read nor searched nor waited for", async () => {
+    const { refused, answer, at } = await open({ f: "x" });
+    execFileSync("mkfifo", [at("pipe")]);
+    await refused("read", { path: "<D>/pipe" }, "S212");
+    expect(await answer("grep", { path: "<D>/pipe", pattern: "x" })).toEqual({
+      matches: [],
+      truncated: false,
+    });
+    expect(await answer("sed", { files: ["<D>/pipe"], pattern: "x", replacement: "y" })).toMatchObject({
+      results: [{ success: false }],
+    });
+  });
+
+  test("a file that grows over the limit while it is sent is cut, and the reader is told", async () => {
+    const spot = await open({ f: "x".repeat(900) }, jailed({ max_read_bytes: 1000 }));
+    const { content } = await spot.answer("read", { path: "<D>/f" });
+    execFileSync("sh", ["-c", `printf '%0500d' 0 >> f`], { cwd: spot.folder });
+    const { bytes, messages } = await receive(served, content);
+    // It had been read before it grew, or it was caught.
+    if (messages.length === 0) expect(bytes.length).toBe(900);
+    else expect(messages).toEqual([expect.stringMatching(/^\{"error":".*fs\.max_read_bytes/)]);
+    expect(bytes.length).toBeLessThanOrEqual(1000);
+  });
+
+  test("sed leaves alone what it has no match in, and keeps links", async () => {
+    const spot = await open({ f: "x", l: { link: "g" }, g: "y" });
+    const before = lstatSync(spot.at("f"));
+    const files = ["<D>/f", "<D>/l"];
+    expect(await spot.answer("sed", { files, pattern: "y", replacement: "z" })).toMatchObject({
+      total_replacements: 1,
+    });
+    const after = lstatSync(spot.at("f"));
+    expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+    expect([readlinkSync(spot.at("l")), spot.text("g")]).toEqual(["g", "z"]);
+  });
+
+  test("sed takes a dollar in a literal as it is", async () => {
+    const spot = await open({ f: "X x" });
+    const literal = { regex: false, ignore_case: true, pattern: "x", replacement: "$5" };
+    await spot.answer("sed", { files: ["<D>/f"], ...literal });
+    expect(spot.text("f")).toBe("$5 $5");
+  });
+
+  test("sed has a limit, and says so", async () => {
+    const spot = await open({ f: "x".repeat(2000) }, jailed({ max_write_bytes: 1000 }));
+    const { results } = await spot.answer("sed", { files: ["<D>/f"], pattern: "x", replacement: "y" });
+    expect(results).toMatchObject([{ success: false, error: expect.stringContaining("max_write_bytes") }]);
+  });
+
+  test("grep goes on past what it may not read", async () => {
+    const spot = await open({ a: "x\n", b: "x\n" });
+    chmodSync(spot.at("a"), 0);
+    const { matches } = await spot.answer("grep", { path: "<D>", pattern: "x" });
+    const lines = process.getuid?.() === 0 ? 2 : 1;
+    expect(matches).toHaveLength(lines);
+  });
+
+  test("grep is answered in a message that the bus carries", async () => {
+    const spot = await open({ f: `${"x".repeat(4000)}\n`.repeat(6000) });
+    const { matches, truncated } = await spot.answer("grep", { path: "<D>", pattern: "x" });
+    expect(truncated).toBe(true);
+    expect((matches as unknown[]).length).toBeGreaterThan(3000);
+  });
+
+  test("globs reach nested folders", async () => {
+    const spot = await open({ "target/a/b": "x\n", "x/target/c": "x\n" });
+    const { matches } = await spot.answer("grep", {
+      path: "<D>",
+      pattern: "x",
+      include_glob: ["**/target/**"],
+    });
+    expect(matches).toHaveLength(2);
+  });
+
+  test("a file is moved between file systems with its mode and time", async () => {
+    const spot = await open({ f: { mode: 0o640, text: "x" } }, {});
+    const away = `/dev/shm/coder-${process.pid}`;
+    const { mtimeMs } = lstatSync(spot.at("f"));
+    await spot.answer("mv", { src: "<D>/f", dst: away });
+    expect(spot.exists("f")).toBe(false);
+    expect([lstatSync(away).mode & 0o777, Math.abs(lstatSync(away).mtimeMs - mtimeMs) < 2]).toEqual([
+      0o640,
+      true,
+    ]);
+    await spot.answer("rm", { path: away });
+  });
+
+  test("chmod of a tree reaches everything, whatever its mode does to its folders", async () => {
+    const spot = await open({ "d/e/f": "x" });
+    expect(await spot.answer("chmod", { path: "<D>/d", mode: "0600", recursive: true })).toEqual({
+      updated: 3,
+    });
+    expect(await spot.answer("chmod", { path: "<D>/d", mode: "0755", recursive: true })).toEqual({
+      updated: 3,
+    });
+    expect(spot.mode("d/e/f")).toBe(0o755);
+  });
+
+  test("a folder is listed in the order of its names", async () => {
+    const { answer } = await open({ c: "", a: "", b: "" });
+    const { entries } = await answer("ls", { path: "<D>" });
+    expect((entries as { name: string }[]).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  });
+
+  test("a large file goes out whole while nobody is in a hurry", async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, "0123456789abcdef");
+    const spot = await open({ f: body }, jailed({ max_read_bytes: 0 }));
+    expect((await read(spot, "<D>/f")).equals(body)).toBe(true);
+  });
+});

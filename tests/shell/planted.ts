@@ -1,0 +1,114 @@
+import { expect } from "bun:test";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { answerOf, Cases, expectCode } from "./case.ts";
+import type { Config, Outcome, Served } from "./served.ts";
+
+/** What is at a path below `<D>`: text, bytes, a link, a folder (`null`); a mode if it matters. */
+export type Planted =
+  | string
+  | Buffer
+  | null
+  | { readonly link: string }
+  | { readonly mode: number; readonly text: string };
+export type Plan = Readonly<Record<string, Planted>>;
+
+/** A fresh folder of one case. */
+export interface Spot {
+  readonly served: Served;
+  /** Its absolute path. */
+  readonly folder: string;
+  at(path: string): string;
+  text(path: string): string;
+  exists(path: string): boolean;
+  /** Permission bits. */
+  mode(path: string): number;
+  /** A call of `shell::fs::<op>`; `<D>` in strings stands for the folder. */
+  call(op: string, payload: unknown): Promise<Outcome>;
+  answer(op: string, payload: unknown): Promise<Record<string, unknown>>;
+  refused(op: string, payload: unknown, code: string, ...words: string[]): Promise<void>;
+}
+
+export function plant(served: Served, plan: Plan = {}): Spot {
+  const folder = mkdtempSync(join(served.folder, "case-"));
+  const at = (path: string) => join(folder, path);
+  for (const [path, what] of Object.entries(plan)) put(at(path), what, folder);
+  const expand = (payload: unknown) =>
+    payload === undefined ? undefined : JSON.parse(JSON.stringify(payload).replaceAll("<D>", folder));
+  const call: Spot["call"] = (op, payload) => served.call(`shell::fs::${op}`, expand(payload));
+  return {
+    served,
+    folder,
+    at,
+    text: (path) => readFileSync(at(path), "utf8"),
+    exists: (path) => lstatSync(at(path), { throwIfNoEntry: false }) !== undefined,
+    mode: (path) => lstatSync(at(path)).mode & 0o7777,
+    call,
+    answer: async (op, payload) => answerOf(await call(op, payload)),
+    refused: async (op, payload, code, ...words) => expectCode(await call(op, payload), code, ...words),
+  };
+}
+
+function put(path: string, what: Planted, folder: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  if (what === null) mkdirSync(path, { recursive: true });
+  else if (typeof what === "string" || Buffer.isBuffer(what)) writeFileSync(path, what);
+  else if ("link" in what) symlinkSync(what.link.replace("<D>", folder), path);
+  else {
+    writeFileSync(path, what.text);
+    chmodSync(path, what.mode);
+  }
+}
+
+function parseKey(key: string): [number: number, op: string] {
+  const [number, op = ""] = key.split(" ");
+  return [Number(number), op];
+}
+
+/** Cases on planted files. */
+export class FsCases extends Cases {
+  constructor(config: Config = {}) {
+    super("", config);
+  }
+
+  /** The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks at the files. */
+  gives(
+    key: string,
+    [plan, payload]: readonly [Plan, unknown],
+    fields: object,
+    look?: (spot: Spot) => unknown,
+  ): this {
+    const [number, op] = parseKey(key);
+    return this.script(number, `${op} ${JSON.stringify(payload)}`, async (served) => {
+      const spot = plant(served, plan);
+      expect(await spot.answer(op, payload)).toMatchObject(fields);
+      await look?.(spot);
+    });
+  }
+
+  /** The call on these files is refused with a code. */
+  denies(key: string, [plan, payload]: readonly [Plan, unknown], code: string, ...words: string[]): this {
+    const [number, op] = parseKey(key);
+    return this.script(number, `${op} ${JSON.stringify(payload)} ${code}`, async (served) => {
+      await plant(served, plan).refused(op, payload, code, ...words);
+    });
+  }
+
+  /** A case of several calls. */
+  tells(number: number, name: string, plan: Plan, run: (spot: Spot) => Promise<void>): this {
+    return this.script(number, name, (served) => run(plant(served, plan)));
+  }
+}
+
+/** The configuration that serves `<folder>` alone. */
+export const jailed = (fs: object = {}): Config => ({
+  fs: { host_root: "<folder>", max_read_bytes: 1024 * 1024, max_write_bytes: 1024 * 1024, ...fs },
+});

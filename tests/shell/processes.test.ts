@@ -1,0 +1,184 @@
+/** What goes on in programs and after them: weaknesses of the original that this worker does not have. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { subjects } from "../conformance/subject.ts";
+import { gone, isAlive, pidIn } from "./alive.ts";
+import { answerOf, ended, expectPlain, until } from "./case.ts";
+import { type Config, type Served, serveShell } from "./served.ts";
+
+setDefaultTimeout(20_000);
+
+let served: Served;
+afterEach(() => served.stop());
+
+const sh = (script: string, more: object = {}) => ({ command: "sh", args: ["-c", script], ...more });
+
+describe.each(subjects)("%s", (subject) => {
+  const open = async (config: Config = {}) => {
+    served = await serveShell(subject, config);
+    return served;
+  };
+
+  test("a program in the folder that calls can write in is never run", async () => {
+    const { folder, call } = await open({ fs: { host_root: "<folder>" } });
+    writeFileSync(join(folder, "ls"), "#!/bin/sh\necho mine\n");
+    chmodSync(join(folder, "ls"), 0o755);
+    expectPlain(await call("shell::exec", { command: join(folder, "ls") }), "not in allowlist");
+  });
+
+  test("nor where everything may run", async () => {
+    const { folder, call } = await open({ allowlist: [], fs: { host_root: "<folder>" } });
+    writeFileSync(join(folder, "mine"), "#!/bin/sh\necho mine\n");
+    chmodSync(join(folder, "mine"), 0o755);
+    expectPlain(await call("shell::exec", { command: join(folder, "mine") }), "lies in a folder");
+    expectPlain(await call("shell::exec_bg", { command: join(folder, "mine") }), "lies in a folder");
+  });
+
+  test("a timeout ends the whole group, also what ignores TERM and holds the pipes", async () => {
+    const { folder, call } = await open();
+    const file = join(folder, "pid");
+    const script = `(trap '' TERM; echo $$ > ${file}; sleep 1000 & echo $! > ${file}.sleep; wait) & wait`;
+    const answer = answerOf(await call("shell::exec", sh(script, { timeout_ms: 300 })));
+    expect(answer).toMatchObject({ timed_out: true, exit_code: null });
+    expect(answer["duration_ms"]).toBeLessThan(3000);
+    await gone(await pidIn(`${file}.sleep`));
+  });
+
+  test("what a program leaves behind does not hold the answer, and ends", async () => {
+    const { folder, call } = await open();
+    const file = join(folder, "pid");
+    const answer = answerOf(await call("shell::exec", sh(`sleep 1000 & echo $! > ${file}; echo done`)));
+    expect(answer).toMatchObject({ exit_code: 0, timed_out: false, stdout: "done\n" });
+    await gone(await pidIn(file));
+  });
+
+  test("commands beyond the limit wait in line, and all are answered", async () => {
+    const { call } = await open({ max_concurrent_execs: 2 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => call("shell::exec", sh(`sleep 0.05; echo ${index}`))),
+    );
+    expect(answers.map((outcome) => answerOf(outcome)["stdout"])).toEqual(
+      answers.map((_, index) => `${index}\n`),
+    );
+  });
+
+  test("sixty-four commands at once are answered", async () => {
+    const { call } = await open();
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) =>
+        call("shell::exec", { command: "echo", args: [`${index}`], timeout_ms: 5000 }),
+      ),
+    );
+    expect(answers.map((outcome) => answerOf(outcome)["stdout"])).toEqual(
+      answers.map((_, index) => `${index}\n`),
+    );
+  });
+
+  test("a flood of output takes no memory", async () => {
+    const { call, worker } = await open();
+    const answer = answerOf(
+      await call("shell::exec", sh("head -c 1073741824 /dev/zero | tr '\\0' x", { timeout_ms: 5000 })),
+    );
+    expect(answer).toMatchObject({ stdout: "x".repeat(4096), stdout_truncated: true });
+    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${worker.child.pid}/status`, "utf8"));
+    expect(Number(peak?.[1])).toBeLessThan(300_000);
+  });
+
+  test("the worker's own PATH does not decide what runs", async () => {
+    const { folder, call } = await open({
+      allowlist: ["whoami"],
+      fs: { host_root: null, allow_unjailed: true },
+    });
+    writeFileSync(join(folder, "whoami"), "#!/bin/sh\necho mine\n");
+    chmodSync(join(folder, "whoami"), 0o755);
+    expect(answerOf(await call("shell::exec", { command: "whoami" }))["stdout"]).not.toBe("mine\n");
+  });
+
+  test("a job that is refused has not run", async () => {
+    const { folder, call } = await open({ max_concurrent_jobs: 0 });
+    expectPlain(await call("shell::exec_bg", sh(`echo x > ${folder}/trace`)), "max concurrent jobs");
+    expect(answerOf(await call("shell::exec", { command: "ls", args: [folder] }))["stdout"]).toBe("");
+  });
+
+  test("a kill ends the whole group before it is answered", async () => {
+    const { folder, call } = await open();
+    const file = join(folder, "pid");
+    const { job_id } = answerOf(await call("shell::exec_bg", sh(`sleep 1000 & echo $! > ${file}; wait`)));
+    const pid = await pidIn(file);
+    expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("a job that closes its outputs can be killed", async () => {
+    const { folder, call } = await open();
+    const file = join(folder, "pid");
+    const script = `exec >&- 2>&-; echo $$ > ${file}; sleep 1000`;
+    const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
+    const pid = await pidIn(file);
+    expect(answerOf(await call("shell::kill", { job_id }))).toEqual({
+      job_id,
+      killed: true,
+      status: "killed",
+    });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("a killed job keeps its end and gets its output", async () => {
+    const { folder, call } = await open();
+    const script = `trap '' TERM; echo before; touch ${folder}/ready; sleep 1000`;
+    const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
+    await until(() => existsSync(join(folder, "ready")) || undefined);
+    await call("shell::kill", { job_id });
+    expect(await ended(served, job_id)).toMatchObject({
+      status: "killed",
+      exit_code: null,
+      stdout: "before\n",
+    });
+  });
+
+  test("ended jobs are kept up to a number", async () => {
+    const { call } = await open({ max_finished_jobs: 2, job_retention_secs: 3600 });
+    for (let index = 0; index < 4; index++) {
+      const { job_id } = answerOf(await call("shell::exec_bg", { command: "true" }));
+      if (index < 3) await ended(served, job_id);
+    }
+    await until(async () => (answerOf(await call("shell::list", {}))["count"] === 2 ? true : undefined));
+  });
+
+  test("private jobs are seen and ended by their caller alone", async () => {
+    const { call, connect } = await open({ private_jobs: true });
+    const { job_id } = answerOf(await call("shell::exec_bg", { command: "sleep", args: ["5"] }));
+    const other = connect();
+    const ask = (function_id: string, payload: object) =>
+      other.trigger({ function_id, payload }).catch((error: Error) => error.message);
+    expect(await ask("shell::list", {})).toMatchObject({ count: 0 });
+    expect(await ask("shell::status", { job_id })).toContain("no such job");
+    expect(await ask("shell::kill", { job_id })).toContain("no such job");
+    expect(answerOf(await call("shell::list", {}))).toMatchObject({ count: 1 });
+    expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
+  });
+
+  test("who ran what is in the log, without the arguments", async () => {
+    const { call, worker } = await open();
+    await call("shell::exec", { command: "echo", args: ["secret-argument"] });
+    await worker.saying(/"message":"exec".*"program":"[^"]*echo"/);
+    expect(worker.stderr()).toMatch(/"message":"exec","caller":"[0-9a-f-]{36}"/);
+    expect(worker.stderr()).not.toContain("secret-argument");
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s ends commands and jobs, answers, and exits 0",
+    async (signal) => {
+      const { folder, call, worker } = await open();
+      const [one, other] = [join(folder, "one"), join(folder, "other")];
+      const running = call("shell::exec", sh(`echo $$ > ${one}; sleep 1000`, { timeout_ms: 5000 }));
+      await call("shell::exec_bg", sh(`echo $$ > ${other}; sleep 1000`));
+      const pids = [await pidIn(one), await pidIn(other)];
+      worker.child.kill(signal);
+      expect(await running).toMatchObject({ answer: { exit_code: null, timed_out: false } });
+      expect(await worker.exited).toBe(0);
+      expect(pids.map(isAlive)).toEqual([false, false]);
+    },
+  );
+});

@@ -1,0 +1,101 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type IIIClient, registerWorker } from "iii-sdk";
+import { type Engine, startEngine } from "../../src/engine/engine.ts";
+import { callThrough, connect, type Outcome, temporaryFolder } from "../conformance/served.ts";
+import { type Running, type Subject, startCoder } from "../conformance/subject.ts";
+import { Sandbox } from "./sandbox.ts";
+
+export type { Outcome };
+
+/** The shell worker with an engine, a client and a folder of its own. */
+export interface Served {
+  readonly engine: Engine;
+  readonly client: IIIClient;
+  readonly worker: Running;
+  /** The worker that calls with a sandbox as their target are forwarded to. */
+  readonly sandbox: Sandbox;
+  /** Absolute canonical path of a folder below the one that is served, if the configuration serves it. */
+  readonly folder: string;
+  call(functionId: string, payload: unknown): Promise<Outcome>;
+  /** A client besides the first. */
+  connect(): IIIClient;
+  /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
+  stop(): Promise<number | null>;
+}
+
+/** Keys that differ from the end-to-end configuration; null leaves the key out. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** The configuration of the specification's end-to-end cases (section 12). */
+export const endToEnd: Config = {
+  max_timeout_ms: 5000,
+  default_timeout_ms: 1500,
+  max_output_bytes: 4096,
+  inherit_env: false,
+  allowed_env: ["PATH", "HOME", "LANG", "HARNESS_TEST_VAR"],
+  allowlist: ["echo", "ls", "cat", "sleep", "pwd", "printf", "sh", "false", "true", "env"],
+  denylist_patterns: ["harness_denylist_marker", String.raw`rm\s+-rf\s+/`],
+  max_concurrent_jobs: 2,
+  job_retention_secs: 2,
+  fs: {
+    host_root: null,
+    allow_unjailed: true,
+    max_read_bytes: 1024 * 1024,
+    max_write_bytes: 1024 * 1024,
+    denylist_paths: ["/etc/passwd", "/etc/shadow"],
+  },
+};
+
+const environment = { HARNESS_TEST_VAR: "harness-allowed-value", HARNESS_NOT_ALLOWED: "harness-secret" };
+
+const renderConfig = (config: Config): string =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries({ ...endToEnd, ...config }).filter(([, value]) => value !== null)),
+  );
+
+/** Starts engine, worker and client. In `config`, `<folder>` stands for the folder. */
+export async function serveShell(subject: Subject, config: Config = {}): Promise<Served> {
+  const root = temporaryFolder();
+  const folder = join(root, "served");
+  mkdirSync(folder);
+  const file = join(root, "shell.yaml");
+  writeFileSync(file, renderConfig(config).replaceAll("<folder>", folder));
+  const engine = await startEngine();
+  const args = ["--worker", "shell", "--config", file, "--url", engine.url];
+  const worker = startCoder(subject, args, { env: environment });
+  const ended = worker.exited.then(() => {
+    throw new Error(`the worker ended before it served: ${worker.stderr()}`);
+  });
+  // Registration goes in the order of the reference, and this is its last function.
+  await Promise.race([engine.waitForFunction("shell::list"), ended]);
+  const sandbox = await Sandbox.start(engine);
+  const clients = [connect(engine.url)];
+  const client = clients[0] as IIIClient;
+  return {
+    engine,
+    client,
+    worker,
+    sandbox,
+    folder,
+    call: (functionId, payload) => callThrough(client, functionId, payload),
+    connect() {
+      const another = registerWorker(engine.url, {
+        workerName: `another-${clients.length}`,
+        otel: { enabled: false },
+        enableMetricsReporting: false,
+      });
+      clients.push(another);
+      return another;
+    },
+    async stop() {
+      worker.child.kill("SIGTERM");
+      const code = await worker.exited;
+      sandbox.stop();
+      for (const each of clients) await each.shutdown();
+      await engine.stop();
+      rmSync(root, { recursive: true, force: true });
+      return code;
+    },
+  };
+}

@@ -1,0 +1,168 @@
+/** What the shell worker says before it serves, and how it is called. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../conformance/served.ts";
+import { commandOf, runCoder, startCoder, subjects } from "../conformance/subject.ts";
+import { gone, pidIn } from "./alive.ts";
+import { serveShell } from "./served.ts";
+
+setDefaultTimeout(20_000);
+
+const here = temporaryFolder();
+mkdirSync(join(here, "served"));
+writeFileSync(join(here, "served/a.txt"), "a\n");
+afterAll(() => rmSync(here, { recursive: true }));
+
+let files = 0;
+function fileOf(config: object | string): string {
+  const file = join(here, `${files++}.yaml`);
+  writeFileSync(file, typeof config === "string" ? config : JSON.stringify(config));
+  return file;
+}
+
+const jailed = { fs: { host_root: join(here, "served") } };
+
+describe.each(subjects)("%s", (subject) => {
+  const call = (config: object | string, id: string, payload: object = {}) =>
+    runCoder(
+      subject,
+      [
+        "call",
+        id,
+        JSON.stringify(payload),
+        "--worker",
+        "shell",
+        "--config",
+        fileOf(config),
+        "--log-level",
+        "warn",
+      ],
+      { cwd: here },
+    );
+
+  test.each([
+    ["no folder and no word that there is none", {}, ["fs.host_root", "fs.allow_unjailed"]],
+    [
+      "a folder that is missing",
+      { fs: { host_root: "/missing/folder" } },
+      ["fs.host_root", "/missing/folder"],
+    ],
+    ["an unknown key", { ...jailed, allow_list: ["ls"] }, ["allow_list", "allowlist"]],
+    ["an unknown key in a group", { fs: { hostroot: "/" } }, ["fs.hostroot", "host_root"]],
+    ["a wrong type", { ...jailed, max_timeout_ms: "10" }, ["max_timeout_ms", "whole number"]],
+    [
+      "a pattern that does not compile",
+      { ...jailed, denylist_patterns: ["a", "("] },
+      ["denylist_patterns", "("],
+    ],
+    ["a relative denylist", { fs: { ...jailed.fs, denylist_paths: ["etc"] } }, ["fs.denylist_paths", "etc"]],
+    ["what is not YAML", "fs: [", ["YAML"]],
+  ] as const)("does not start with %s", async (_, config, words) => {
+    const { code, stdout, stderr } = await call(config, "shell::list");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    for (const word of words) expect(stderr).toContain(word);
+  });
+
+  test.each([
+    ["an empty allowlist", { ...jailed, allowlist: [] }, "every program may run"],
+    ["no jail", { fs: { allow_unjailed: true } }, "no jail"],
+    ["a folder that everybody shares", { fs: { host_root: "/tmp" } }, "shared folder"],
+    ["a default over the most", { ...jailed, max_timeout_ms: 5 }, "default_timeout_ms"],
+  ] as const)("starts with %s, and says what that means", async (_, config, words) => {
+    const { code, stderr } = await call(config, "shell::list");
+    expect(code).toBe(0);
+    expect(stderr).toContain(words);
+  });
+
+  test("a call in this process", async () => {
+    const { code, stdout, stderr } = await call(
+      { ...jailed, working_dir: join(here, "served") },
+      "shell::exec",
+      { command: "ls" },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, stdout: "a.txt\n" });
+  });
+
+  test("a call in this process that is refused", async () => {
+    const { code, stdout, stderr } = await call(jailed, "exec", { command: "nmap" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toStartWith("command 'nmap' not in allowlist");
+  });
+
+  test("a call through an engine that is refused", async () => {
+    const served = await serveShell(subject);
+    try {
+      const args = ["call", "shell::exec", '{"command":"nmap"}', "--url", served.engine.url];
+      const { code, stdout, stderr } = await runCoder(subject, args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toStartWith("command 'nmap' not in allowlist");
+    } finally {
+      await served.stop();
+    }
+  });
+
+  test("there is no way to a sandbox without a bus, and the error says so", async () => {
+    const target = { kind: "sandbox", sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9" };
+    for (const id of ["shell::exec", "shell::exec_bg"]) {
+      const { code, stderr } = await call(jailed, id, { command: "ls", target });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^\{"code":"S216".*bus/);
+    }
+  });
+
+  test("--base-path is the folder to serve", async () => {
+    const args = ["call", "list", "--worker", "shell", "--base-path", join(here, "served")];
+    expect((await runCoder(subject, args, { cwd: here })).code).toBe(0);
+  });
+
+  test("--manifest names the functions", async () => {
+    const { code, stdout } = await runCoder(subject, ["--worker", "shell", "--manifest"]);
+    expect(code).toBe(0);
+    const { name, functions } = JSON.parse(stdout) as { name: string; functions: { id: string }[] };
+    expect(name).toBe("shell");
+    expect(functions.map(({ id }) => id)).toContain("shell::exec_bg");
+  });
+
+  test("--help is that of the shell", async () => {
+    const { stdout } = await runCoder(subject, ["--worker", "shell", "--help"]);
+    expect(stdout).toContain("shell::exec");
+    expect(stdout).toContain("fs.host_root");
+  });
+
+  test("a worker that there is not is misuse", async () => {
+    const { code, stderr } = await runCoder(subject, ["--worker", "shelf"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("coder, shell");
+  });
+
+  test("with --read-only no command can be run", async () => {
+    const args = ["call", "exec", "{}", "--worker", "shell", "--read-only", "--config", fileOf(jailed)];
+    const { code, stderr } = await runCoder(subject, args);
+    expect(code).toBe(2);
+    expect(stderr).toContain("shell::status");
+    expect(stderr).not.toContain("shell::kill");
+  });
+
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends a call with what it runs", async (signal) => {
+    const config = fileOf({ ...jailed, allowlist: ["sh"] });
+    const command = { command: "sh", args: ["-c", `echo $$ > ${here}/${signal}; sleep 1000`] };
+    const args = ["call", "exec", JSON.stringify(command), "--worker", "shell", "--config", config];
+    const running = startCoder(subject, args);
+    const pid = await pidIn(join(here, signal));
+    running.child.kill(signal);
+    await running.exited;
+    await gone(pid);
+  });
+});
+
+test("the executable is the worker that it is called as", () => {
+  const [executable] = commandOf("executable");
+  const link = join(here, "shell");
+  symlinkSync(executable, link);
+  expect(spawnSync(link, ["--version"], { encoding: "utf8" }).stdout).toMatch(/^shell \d/);
+  expect(spawnSync(executable, ["--version"], { encoding: "utf8" }).stdout).toMatch(/^coder \d/);
+});
