@@ -1,0 +1,117 @@
+import { linkSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { type CallToolResult, Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { commandOf, type Subject } from "../conformance/subject.ts";
+import { buildTree, type Tree } from "../conformance/tree.ts";
+
+export interface FolderOptions {
+  readonly tree?: Tree;
+  /** Puts more into the base folder. */
+  readonly fill?: (base: string) => void;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface ConnectOptions extends FolderOptions {
+  readonly args?: readonly string[];
+  readonly client?: ClientOptions;
+}
+
+/** A client of the official SDK, and a program that serves it a folder of its own on stdio. */
+export interface Connected extends AsyncDisposable {
+  readonly client: Client;
+  /** The folder that is served, and the one above. */
+  readonly base: string;
+  readonly root: string;
+  /** What the program has logged so far. */
+  stderr(): string;
+  /** Resolves when the log matches. */
+  saying(pattern: RegExp): Promise<void>;
+  call(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
+}
+
+/** Larger than any message of these tests; the client's own limit is 10 MiB. */
+const maxBufferSize = 64 * 1024 * 1024;
+
+export async function connectStdio(
+  subject: Subject,
+  { args = [], client: options, ...folder }: ConnectOptions = {},
+): Promise<Connected> {
+  const { root, base, file, remove } = makeFolder(folder);
+  const [command, ...before] = commandOf(subject);
+  const transport = new StdioClientTransport({
+    command,
+    args: [...before, "mcp", "--config", file, ...args],
+    stderr: "pipe",
+    maxBufferSize,
+  });
+  const log = watch(transport.stderr as Readable);
+  const client = new Client({ name: "tests", version: "1.0.0" }, options);
+  await client.connect(transport);
+  return {
+    client,
+    base,
+    root,
+    ...log,
+    call: (name, given) => client.callTool({ name, arguments: given }) as Promise<CallToolResult>,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      remove();
+    },
+  };
+}
+
+/** A folder to serve, and a configuration file that names it. */
+export function makeFolder({ tree = {}, fill, config = {} }: FolderOptions = {}) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  const settings = mkdtempSync(join(tmpdir(), "coder-"));
+  buildTree(root, tree);
+  const base = join(root, "base");
+  fill?.(base);
+  const file = join(settings, "config.yaml");
+  writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
+  const remove = () => {
+    for (const folder of [root, settings]) rmSync(folder, { recursive: true, force: true });
+  };
+  return { root, base, file, remove };
+}
+
+/** What is written to `stream`, as it grows. */
+export function watch(stream: Readable) {
+  let text = "";
+  const waiting = new Set<() => void>();
+  stream.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+    for (const look of waiting) look();
+  });
+  const saying = (pattern: RegExp) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!pattern.test(text)) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return { stderr: () => text, saying };
+}
+
+/** The text of a result's only block. */
+export function textOf({ content }: CallToolResult): string {
+  const [block, ...more] = content;
+  if (block?.type !== "text" || more.length > 0) throw new Error("not one block of text");
+  return block.text;
+}
+
+/** A folder that takes minutes to search: 2000 names of one large file. */
+export const endless: FolderOptions = {
+  tree: { f0: `${"x".repeat(79)}\n`.repeat(100_000) },
+  fill: (base) => {
+    for (let count = 1; count < 2000; count++) linkSync(join(base, "f0"), join(base, `f${count}`));
+  },
+  config: { call_timeout_ms: 600_000 },
+};
+export const slowSearch = { query: "(x+x+)+y", regex: true, search_paths: false };

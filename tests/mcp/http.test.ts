@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { request as open } from "node:http";
+import {
+  type CallToolResult,
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { commandOf, runCoder, type Subject, subjects } from "../conformance/subject.ts";
+import { endless, type FolderOptions, makeFolder, slowSearch, textOf, watch } from "./client.ts";
+
+const token = "a-token-of-the-tests";
+
+interface Listening extends AsyncDisposable {
+  readonly url: URL;
+  readonly child: ChildProcess;
+  saying(pattern: RegExp): Promise<void>;
+}
+
+interface ListenOptions extends FolderOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+async function listen(
+  subject: Subject,
+  { args = ["--http", "0"], env = {}, ...folder }: ListenOptions = {},
+): Promise<Listening> {
+  const { file, remove } = makeFolder(folder);
+  const [command, ...before] = commandOf(subject);
+  const child = spawn(command, [...before, "mcp", "--config", file, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const log = watch(child.stderr);
+  await log.saying(/"url":"[^"]+"/);
+  const [, url = ""] = /"url":"([^"]+)"/.exec(log.stderr()) ?? [];
+  return {
+    url: new URL(url),
+    child,
+    saying: log.saying,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      if (child.exitCode === null) await once(child, "exit");
+      remove();
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+}
+
+const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+
+/** A POST whose headers, Host too, are the caller's. */
+function post(url: URL, headers: Record<string, string>, body = ping): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const usual = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const sending = open(url, { method: "POST", headers: { ...usual, ...headers } }, async (response) => {
+      let text = "";
+      for await (const piece of response.setEncoding("utf8")) text += piece;
+      resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers });
+    });
+    sending.on("error", reject).end(body);
+  });
+}
+
+const initialize = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+});
+
+const revisions: [revision: string, options: ClientOptions][] = [
+  ["2025-11-25", {}],
+  ["2026-07-28", { versionNegotiation: { mode: "auto" } }],
+];
+
+describe.each(subjects)("the %s over HTTP", (subject) => {
+  let server: Listening;
+
+  beforeAll(async () => {
+    server = await listen(subject, { tree: { "a.txt": "a\n" } });
+  });
+
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("listens on loopback alone", () => {
+    expect(server.url.hostname).toBe("127.0.0.1");
+    expect(server.url.pathname).toBe("/mcp");
+  });
+
+  test.each(revisions)("serves a client of revision %s", async (revision, options) => {
+    const client = new Client({ name: "tests", version: "1.0.0" }, options);
+    await client.connect(new StreamableHTTPClientTransport(server.url));
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    const result = await client.callTool({ name: "coder_read_file", arguments: { path: "a.txt" } });
+    expect(textOf(result as CallToolResult)).toBe("a\n");
+    await client.close();
+  });
+
+  test.each(revisions)(
+    "tells a client of revision %s the progress of a search, and stops it",
+    async (_, options) => {
+      await using slow = await listen(subject, endless);
+      const client = new Client({ name: "tests", version: "1.0.0" }, options);
+      await client.connect(new StreamableHTTPClientTransport(slow.url));
+      const cancel = new AbortController();
+      const call = client.callTool(
+        { name: "coder_search", arguments: slowSearch },
+        { signal: cancel.signal, onprogress: () => cancel.abort("enough") },
+      );
+      expect(await call.catch((error: Error) => error.message)).toContain("enough");
+      await slow.saying(/"function":"coder::search"/);
+      await client.close();
+    },
+  );
+
+  test.each([
+    ["another host, as after DNS rebinding", { host: "evil.example" }, 403],
+    ["another host with this port", { host: "evil.example:80" }, 403],
+    ["the page of another site", { origin: "https://evil.example" }, 403],
+    ["a page without an origin", { origin: "null" }, 403],
+    ["a name that only begins as loopback", { host: "127.0.0.1.evil.example" }, 403],
+    ["a form instead of JSON", { "content-type": "text/plain" }, 415],
+    ["a session that is not there", { "mcp-session-id": "0" }, 404],
+  ])("refuses %s", async (_, headers, status) => {
+    expect((await post(server.url, headers)).status).toBe(status);
+  });
+
+  test("takes a page of this machine", async () => {
+    const headers = { host: "localhost:1", origin: "http://localhost:3000" };
+    expect((await post(server.url, headers, initialize)).status).toBe(200);
+  });
+
+  test("refuses what is no JSON, and what is not at its path", async () => {
+    expect((await post(server.url, {}, "nonsense")).status).toBe(400);
+    expect((await post(new URL("/", server.url), {})).status).toBe(404);
+    expect((await fetch(server.url, { method: "PUT" })).status).toBe(405);
+  });
+
+  test("refuses a body over its limit before it is read", async () => {
+    const answer = await post(
+      server.url,
+      { "content-length": String(2 ** 30), expect: "100-continue" },
+      "",
+    ).catch((error: Error) => error.message);
+    expect(answer).toMatchObject({ status: 413 });
+  });
+
+  test("keeps 64 sessions, and the oldest has to start over", async () => {
+    const begin = async () => (await post(server.url, {}, initialize)).headers["mcp-session-id"] as string;
+    const oldest = await begin();
+    const use = async () => (await post(server.url, { "mcp-session-id": oldest })).status;
+    expect(await use()).toBe(200);
+    for (let count = 0; count < 64; count++) await begin();
+    expect(await use()).toBe(404);
+  });
+});
+
+describe("a bearer token", () => {
+  let server: Listening;
+
+  beforeAll(async () => {
+    server = await listen("source", { args: ["--http", "0.0.0.0:0"], env: { CODER_TOKEN: token } });
+  });
+
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const post127 = (headers: Record<string, string>) => {
+    const url = new URL(server.url);
+    url.hostname = "127.0.0.1";
+    return post(url, headers, initialize);
+  };
+
+  test.each([undefined, "Bearer", "Bearer wrong", `Bearer ${token}x`, `Basic ${token}`, token])(
+    "%p is not enough",
+    async (authorization) => {
+      const answer = await post127(authorization === undefined ? {} : { authorization });
+      expect(answer.status).toBe(401);
+      expect(answer.headers["www-authenticate"]).toBe("Bearer");
+      expect(answer.body).not.toContain(token);
+    },
+  );
+
+  test("opens the door, also under another name of this machine", async () => {
+    const authorization = `Bearer ${token}`;
+    expect((await post127({ authorization })).status).toBe(200);
+    expect((await post127({ authorization, host: "build-server.example" })).status).toBe(200);
+    expect((await post127({ authorization, origin: "https://evil.example" })).status).toBe(403);
+  });
+
+  test("is needed off loopback", async () => {
+    const { code, stderr } = await runCoder("source", ["mcp", "--http", "0.0.0.0:0"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("CODER_TOKEN");
+  });
+});

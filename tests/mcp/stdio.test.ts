@@ -1,0 +1,177 @@
+import { describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { commandOf, type Subject, subjects } from "../conformance/subject.ts";
+import {
+  connectStdio,
+  endless,
+  type FolderOptions,
+  makeFolder,
+  slowSearch,
+  textOf,
+  watch,
+} from "./client.ts";
+
+interface Frame {
+  readonly id?: number | string;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: number };
+}
+
+/** The program without an SDK in between: lines go in, frames come out. */
+function startRaw(subject: Subject, options: FolderOptions = {}) {
+  const { file, remove } = makeFolder(options);
+  const [command, ...before] = commandOf(subject);
+  const child = spawn(command, [...before, "mcp", "--config", file], { stdio: "pipe" });
+  const frames = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const send = (message: unknown) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...(message as object) })}\n`);
+  const next = async () => {
+    const { value } = await frames.next();
+    return value === undefined ? undefined : (JSON.parse(value) as Frame);
+  };
+  return {
+    child,
+    send,
+    next,
+    ...watch(child.stderr),
+    exited: once(child, "exit").then(([code]) => code as number | null),
+    async initialize() {
+      const params = {
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: { name: "raw", version: "1" },
+      };
+      send({ id: 0, method: "initialize", params });
+      send({ method: "notifications/initialized" });
+      return await next();
+    },
+    callTool: (id: number, name: string, args: unknown) =>
+      send({ id, method: "tools/call", params: { name, arguments: args } }),
+    [Symbol.dispose]() {
+      child.kill("SIGKILL");
+      remove();
+    },
+  };
+}
+
+describe.each(subjects)("the %s on stdio", (subject) => {
+  test("answers an older client in its own revision, and says how to use the tools", async () => {
+    using raw = startRaw(subject);
+    expect(await raw.initialize()).toMatchObject({
+      id: 0,
+      result: {
+        protocolVersion: "2025-06-18",
+        serverInfo: { name: "coder" },
+        capabilities: { tools: {}, resources: {}, completions: {} },
+        instructions: expect.stringContaining("coder_read_file"),
+      },
+    });
+  });
+
+  test("outlives frames that are none", async () => {
+    using raw = startRaw(subject, { tree: { "a.txt": "a" } });
+    await raw.initialize();
+    for (const line of [
+      "nonsense",
+      "{",
+      "[]",
+      "null",
+      '{"jsonrpc":"1.0"}',
+      '{"id":{}}',
+      "\u0000",
+      "",
+      "\ufeff{}",
+    ])
+      raw.child.stdin.write(`${line}\n`);
+    raw.send({ id: 5, method: "no/such/method" });
+    raw.send({ id: 6, method: "tools/call", params: { name: 7 } });
+    raw.callTool(7, "coder_read_file", { path: "a.txt" });
+    const answers = [await raw.next(), await raw.next(), await raw.next()];
+    const byId = (id: number) => answers.find((frame) => frame?.id === id);
+    expect(byId(5)?.error?.code).toBe(-32601);
+    expect(byId(6)?.error?.code).toBe(-32602);
+    expect(byId(7)?.result).toMatchObject({ content: [{ type: "text", text: "a" }] });
+    expect(raw.stderr()).not.toContain("nonsense");
+  });
+
+  test("ends when its client has gone, also in the middle of a search", async () => {
+    using raw = startRaw(subject, endless);
+    await raw.initialize();
+    raw.callTool(1, "coder_search", slowSearch);
+    raw.callTool(2, "coder_read_file", { path: "none" });
+    expect(await raw.next()).toMatchObject({ id: 2 });
+    raw.child.stdin.end();
+    expect(await raw.exited).toBe(0);
+  });
+
+  test("finishes the calls under way when it is told to stop", async () => {
+    using raw = startRaw(subject, { ...endless, config: { call_timeout_ms: 1000 } });
+    await raw.initialize();
+    raw.callTool(1, "coder_search", slowSearch);
+    raw.callTool(2, "coder_read_file", { path: "none" });
+    expect(await raw.next()).toMatchObject({ id: 2 });
+    raw.child.kill("SIGTERM");
+    expect(await raw.next()).toMatchObject({ id: 1, result: { structuredContent: { truncated: true } } });
+    expect(await raw.next()).toBeUndefined();
+    expect(await raw.exited).toBe(0);
+  });
+
+  test("stops a search that is cancelled", async () => {
+    await using connected = await connectStdio(subject, endless);
+    const cancel = new AbortController();
+    const call = connected.client
+      .callTool({ name: "coder_search", arguments: slowSearch }, { signal: cancel.signal })
+      .catch((error: Error) => error.message);
+    // Another call gets through meanwhile.
+    expect((await connected.call("coder_read_file", { path: "none" })).isError).toBe(true);
+    cancel.abort("enough");
+    expect(await call).toContain("enough");
+    await connected.saying(/"function":"coder::search"/);
+  });
+
+  test("tells the progress of a long call to a client that asks", async () => {
+    await using connected = await connectStdio(subject, endless);
+    const cancel = new AbortController();
+    const told: unknown[] = [];
+    const onprogress = (progress: unknown) => {
+      told.push(progress);
+      cancel.abort("enough");
+    };
+    const options = { signal: cancel.signal, onprogress };
+    const call = connected.client.callTool({ name: "coder_search", arguments: slowSearch }, options);
+    expect(await call.catch((error: Error) => error.message)).toContain("enough");
+    expect(told).toEqual([{ progress: 1, total: 600, message: "working for 1 s" }]);
+  });
+
+  test("answers with as much as one message of the bus carries, and not with more", async () => {
+    const most = 16 * 1024 * 1024 - 64 * 1024;
+    const tree = { fits: "x".repeat(most - 200), over: "x".repeat(most) };
+    await using connected = await connectStdio(subject, { tree, config: { max_read_bytes: most } });
+    const fits = await connected.call("coder_read_file", { path: "fits" });
+    expect((fits.structuredContent as { content: string }).content).toBe(tree.fits);
+    expect(textOf(fits)).toMatch(/^x+\n\[cut: 1048576 of \d+ characters; structuredContent has them all\]$/);
+    const over = await connected.call("coder_read_file", { path: "over" });
+    expect(JSON.parse(textOf(over)).code).toBe("C213");
+  });
+
+  test("takes a file as large as max_write_bytes, escaped", async () => {
+    await using connected = await connectStdio(subject);
+    const content = "\n".repeat(10 * 1024 * 1024);
+    const result = await connected.call("coder_create_file", { files: [{ path: "a", content }] });
+    expect(textOf(result)).toBe("a: created, 10485760 bytes");
+  });
+
+  test("shows the client's roots and stays in its own folder", async () => {
+    const client = { capabilities: { roots: { listChanged: true } } };
+    const { root, remove } = makeFolder({ tree: { "a.txt": "a" } });
+    await using connected = await connectStdio(subject, { client });
+    connected.client.setRequestHandler("roots/list", () => ({ roots: [{ uri: `file://${root}` }] }));
+    await connected.client.sendRootsListChanged();
+    await connected.saying(new RegExp(`client roots.*file://${root}`));
+    const outside = await connected.call("coder_read_file", { path: `${root}/base/a.txt` });
+    expect(JSON.parse(textOf(outside)).code).toBe("C210");
+    remove();
+  });
+});

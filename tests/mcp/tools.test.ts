@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startEngine } from "../../src/engine/engine.ts";
+import { startCoder, subjects } from "../conformance/subject.ts";
+import { type Connected, connectStdio, makeFolder, textOf } from "./client.ts";
+import golden from "./tools.golden.json" with { type: "json" };
+
+const tree = {
+  "a.txt": "one\ntwo\n",
+  "empty.txt": "",
+  "latin1.txt": { base64: "6Q==" },
+  ".env": "SECRET=1",
+  "big.txt": "x".repeat(2000),
+  "sub/b.txt": "two\n",
+  "sub/c\nd": "",
+  out: { link: ".." },
+};
+
+describe.each(subjects)("the %s", (subject) => {
+  let connected: Connected;
+
+  beforeAll(async () => {
+    connected = await connectStdio(subject, { tree, config: { max_read_bytes: 1000 } });
+  });
+
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  test("lists the tools that are written down", async () => {
+    expect((await connected.client.listTools()).tools as unknown).toEqual(golden);
+  });
+
+  const answers: [tool: string, args: Record<string, unknown>, text: string][] = [
+    ["coder_read_file", { path: "a.txt" }, "one\ntwo\n"],
+    ["coder_read_file", { path: "empty.txt" }, "[the file is empty]"],
+    [
+      "coder_read_file",
+      { path: "latin1.txt" },
+      "\ufffd\n[the file is not UTF-8: U+FFFD stands for what could not be shown]",
+    ],
+    ["coder_search", { query: "two" }, "a.txt:2:1: two\nsub/b.txt:1:1: two"],
+    ["coder_search", { query: "b.t" }, "[paths that match]\nsub/b.txt"],
+    ["coder_search", { query: "nowhere" }, "[nothing found]"],
+    [
+      "coder_search",
+      { query: "two", max_matches: 1 },
+      "a.txt:2:1: two\n[cut: there is more; narrow path or globs, or raise max_matches]",
+    ],
+    ["coder_list_folder", { path: "sub" }, 'b.txt  4\n"c\\nd"  0\n[page 1: 2 of 2 entries]'],
+    [
+      "coder_list_folder",
+      { page_size: 2 },
+      ".env [not accessible]  8\na.txt  8\n[page 1: 2 of 7 entries; send page 2 for more]",
+    ],
+    ["coder_tree", { path: "sub" }, 'sub/\n  b.txt\n  "c\\nd"'],
+    [
+      "coder_tree",
+      { path: "sub", max_depth: 0 },
+      "sub/\n  [Not opened: the limit is max_depth 0. Send a larger max_depth, or this folder as path.]",
+    ],
+    ["coder_create_file", { files: [{ path: "new/n.txt", content: "é\n" }] }, "new/n.txt: created, 3 bytes"],
+    [
+      "coder_update_file",
+      { files: [{ path: "new/n.txt", ops: [{ op: "insert", at_line: 2, content: "x" }] }] },
+      "new/n.txt: 1 ops applied, 2 lines now",
+    ],
+    ["coder_delete_file", { paths: ["new", "gone"], recursive: true }, "new: removed\ngone: was not there"],
+  ];
+
+  test.each(answers)("%s %j answers in text and in structure", async (tool, args, text) => {
+    const result = await connected.call(tool, args);
+    expect(textOf(result)).toBe(text);
+    expect(result.isError).toBeUndefined();
+    expect(result.structuredContent).toBeObject();
+  });
+
+  const failures: [tool: string, args: Record<string, unknown>, code: string][] = [
+    ["coder_read_file", {}, "C210"],
+    ["coder_read_file", { path: ".env" }, "C211"],
+    ["coder_read_file", { path: "big.txt" }, "C213"],
+    ["coder_read_file", { path: "out/x" }, "C215"],
+    ["coder_list_folder", { path: "a.txt" }, "C210"],
+    ["coder_list_folder", { path: "none" }, "C211"],
+    ["coder_tree", { path: "../x" }, "C215"],
+    ["coder_search", { query: "(", regex: true }, "C210"],
+    ["coder_search", { query: "x", path: "none" }, "C211"],
+    ["coder_create_file", { files: [] }, "C210"],
+    ["coder_update_file", { files: [] }, "C210"],
+    ["coder_delete_file", { paths: [] }, "C210"],
+  ];
+
+  test.each(failures)("%s %j fails with %s", async (tool, args, code) => {
+    const result = await connected.call(tool, args);
+    expect(result.isError).toBe(true);
+    expect(result.structuredContent).toBeUndefined();
+    const error = JSON.parse(textOf(result));
+    expect(Object.keys(error)).toEqual(["code", "message"]);
+    expect(error.code).toBe(code);
+  });
+
+  const entries: [tool: string, args: Record<string, unknown>, code: string][] = [
+    ["coder_create_file", { files: [{ path: "a.txt", content: "" }] }, "C217"],
+    ["coder_create_file", { files: [{ path: "f", content: "", mode: "9" }] }, "C210"],
+    ["coder_create_file", { files: [{ path: "x.key", content: "" }] }, "C211"],
+    ["coder_update_file", { files: [{ path: "a.txt", ops: [] }] }, "C210"],
+    [
+      "coder_update_file",
+      { files: [{ path: "none", ops: [{ op: "remove", from_line: 1, to_line: 1 }] }] },
+      "C211",
+    ],
+    ["coder_delete_file", { paths: ["sub"] }, "C216"],
+    ["coder_delete_file", { paths: ["out/a"] }, "C215"],
+  ];
+
+  test.each(entries)("%s %j fails in its entry with %s", async (tool, args, code) => {
+    const result = await connected.call(tool, args);
+    expect(result.isError).toBe(true);
+    const { results } = result.structuredContent as { results: { path: string; error: string }[] };
+    expect(JSON.parse(results[0]?.error as string).code).toBe(code);
+    expect(textOf(result)).toBe(`${results[0]?.path}: ${results[0]?.error}`);
+  });
+
+  test("an entry that failed does not hide the others", async () => {
+    const result = await connected.call("coder_delete_file", { paths: ["none", "../x"] });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toStartWith("none: was not there\n../x: {");
+  });
+
+  test("a tool that is not there is an error of the protocol that names those that are", async () => {
+    const failed = await connected.call("coder::read-file", {}).catch((error: Error) => error.message);
+    expect(failed).toContain("coder_read_file");
+  });
+
+  test("files are resources, found by list, template and completion", async () => {
+    const { client } = connected;
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toContain("coder:///a.txt");
+    expect(resources.map(({ uri }) => uri)).not.toContain("coder:///.env");
+    const [template] = (await client.listResourceTemplates()).resourceTemplates;
+    const uri = template?.uriTemplate as string;
+    const complete = async (value: string) =>
+      (await client.complete({ ref: { type: "ref/resource", uri }, argument: { name: "path", value } }))
+        .completion.values;
+    expect(await complete("s")).toEqual(["sub/"]);
+    expect(await complete("sub/b")).toEqual(["sub/b.txt"]);
+    expect(await complete("none/")).toEqual([]);
+    expect((await client.readResource({ uri: "coder:///sub/b.txt" })).contents).toEqual([
+      { uri: "coder:///sub/b.txt", mimeType: "text/plain", text: "two\n" },
+    ]);
+  });
+
+  test.each([
+    "coder:///.env",
+    "coder:///%2e%2e/x",
+    "coder:///out/x",
+    "coder:///%",
+    "file:///etc/passwd",
+    "coder:///sub",
+  ])("the resource %s is refused", async (uri) => {
+    const failed = await connected.client
+      .readResource({ uri })
+      .catch((error: { code: number }) => error.code);
+    expect(failed).toBe(-32602);
+  });
+});
+
+describe("--read-only", () => {
+  test("offers over MCP what cannot change anything", async () => {
+    await using connected = await connectStdio("source", { args: ["--read-only"] });
+    const { tools } = await connected.client.listTools();
+    expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
+    expect(tools.map(({ name }) => name).sort()).toEqual(
+      golden.flatMap(({ name, annotations }) => (annotations.readOnlyHint ? [name] : [])).sort(),
+    );
+    const write = connected.call("coder_create_file", { files: [] });
+    expect(await write.catch((error: Error) => error.message)).toContain("There is no tool");
+  });
+
+  test("offers on the bus what cannot change anything", async () => {
+    const { file, remove } = makeFolder({ tree: { "a.txt": "a" } });
+    const engine = await startEngine();
+    const worker = startCoder("source", ["--read-only", "--config", file, "--url", engine.url]);
+    try {
+      // It registers in the order of the list, and search stands behind what writes.
+      await engine.waitForFunction("coder::search");
+      expect(await engine.call("coder::read-file", { path: "a.txt" })).toMatchObject({ content: "a" });
+      const write = engine.call("coder::delete-file", { paths: ["a.txt"] });
+      expect(await write.catch((error: Error) => error.message)).toContain("coder::delete-file");
+    } finally {
+      worker.child.kill("SIGTERM");
+      await worker.exited;
+      await engine.stop();
+      remove();
+    }
+  });
+});
