@@ -1,0 +1,107 @@
+/**
+ * `npm run release`: an archive and a checksum for each worker and target in dist/release, and NOTES.md about them.
+ * The workers are those of src/about.ts, one executable under several names; the targets are those of targets.json.
+ *
+ *     npm run release -- --targets aarch64-apple-darwin,x86_64-unknown-linux-musl --out /tmp/release
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type WorkerName, workerNames } from "../src/about.ts";
+import { buildExecutable, buildNodeBundle, type CompileTarget, root } from "./build.ts";
+import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
+import { signAdHoc } from "./release/mach-o.ts";
+import { renderNotes } from "./release/notes.ts";
+import { fetchFile, lockedPackage } from "./release/packages.ts";
+import { injectBlob, makeBlob } from "./release/single-executable.ts";
+import { chooseTargets, type Target } from "./release/targets.ts";
+
+/** An archive of a release. */
+export interface Artefact {
+  readonly worker: WorkerName;
+  readonly target: Target;
+  /** Absolute path of the archive. */
+  readonly archive: string;
+  /** SHA-256 of the archive, in hexadecimal. */
+  readonly digest: string;
+  readonly archiveBytes: number;
+  readonly executableBytes: number;
+  /** The part of it that is not the runtime. */
+  readonly programBytes: number;
+}
+
+/** Builds and packs every worker for each of `targets` into `folder`, and tells of each archive. */
+export async function release(targets: readonly Target[], folder: string): Promise<Artefact[]> {
+  mkdirSync(folder, { recursive: true });
+  const artefacts: Artefact[] = [];
+  for (const target of targets) {
+    const { executable, programBytes } = await build(target);
+    const sizes = { executableBytes: executable.length, programBytes };
+    for (const worker of workerNames)
+      artefacts.push({ worker, target, ...sizes, ...pack(executable, { worker, target, folder }) });
+  }
+  return artefacts;
+}
+
+/** An executable, and how much of it is not the runtime. */
+interface Built {
+  readonly executable: Buffer;
+  readonly programBytes: number;
+}
+
+async function build({ triple, runtime }: Target): Promise<Built> {
+  const work = mkdtempSync(join(tmpdir(), "coder-release-"));
+  try {
+    const file = fetchFile(lockedPackage(runtime.package), runtime.file, work);
+    const { compileTarget } = runtime;
+    return compileTarget === undefined
+      ? await assemble(triple, file)
+      : await compile({ triple, compileTarget, runtime: file });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+/** The executable with a Bun in it, which is made in the folder of that. */
+async function compile(target: CompileTarget): Promise<Built> {
+  const outfile = join(dirname(target.runtime), "coder");
+  await buildExecutable({ outfile, target });
+  const executable = readFileSync(outfile);
+  return {
+    executable: target.compileTarget === "bun-darwin-x64" ? signAdHoc(executable, "coder") : executable,
+    programBytes: executable.length - statSync(target.runtime).size,
+  };
+}
+
+/** The executable with a Node in it. */
+async function assemble(triple: string, runtime: string): Promise<Built> {
+  const outfile = join(dirname(runtime), "coder.cjs");
+  await buildNodeBundle({ outfile, target: triple });
+  const blob = makeBlob("coder.cjs", readFileSync(outfile));
+  return { executable: injectBlob(readFileSync(runtime), blob), programBytes: blob.length };
+}
+
+interface Place extends Pick<Artefact, "worker" | "target"> {
+  readonly folder: string;
+}
+
+/** Writes the archive of a worker, and its checksum beside it. */
+function pack(executable: Buffer, { worker, target, folder }: Place) {
+  const name = `${worker}-${target.triple}`;
+  const archive = join(folder, `${name}.tar.gz`);
+  const bytes = packExecutable(worker, executable);
+  const digest = sha256(bytes);
+  writeFileSync(archive, bytes);
+  writeFileSync(join(folder, `${name}.sha256`), renderChecksum(digest, `${name}.tar.gz`));
+  return { archive, archiveBytes: bytes.length, digest };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { targets: { type: "string" }, out: { type: "string" } } });
+  const folder = resolve(values.out ?? join(root, "dist/release"));
+  const artefacts = await release(chooseTargets(values.targets), folder);
+  writeFileSync(join(folder, "NOTES.md"), renderNotes(artefacts));
+  for (const { archive, archiveBytes, digest } of artefacts)
+    console.log(`${digest}  ${(archiveBytes / 1e6).toFixed(1).padStart(5)} MB  ${archive}`);
+}

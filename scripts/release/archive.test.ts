@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packExecutable, renderChecksum, sha256 } from "./archive.ts";
+import { run } from "./packages.ts";
+
+/** Packs `contents` into a folder of its own, which goes after `look`. */
+function inFolder(contents: Buffer, look: (folder: string, archive: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  const archive = join(folder, "coder.tar.gz");
+  writeFileSync(archive, packExecutable("coder", contents));
+  try {
+    look(folder, archive);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test.each([0, 1, 511, 512, 513, 100_000])("tar finds one executable of %d bytes", (bytes) => {
+  inFolder(Buffer.alloc(bytes, "#"), (_, archive) => {
+    const listing = run([
+      "tar",
+      "--list",
+      "--verbose",
+      "--gzip",
+      "--numeric-owner",
+      "--utc",
+      "--file",
+      archive,
+    ]);
+    expect(listing.replace(/ +/g, " ")).toBe(`-rwxr-xr-x 0/0 ${bytes} 1970-01-01 00:00 coder\n`);
+  });
+});
+
+test("what tar unpacks runs", () => {
+  inFolder(Buffer.from("#!/bin/sh\necho here\n"), (folder, archive) => {
+    run(["tar", "-xzf", archive, "-C", folder]);
+    expect(run([join(folder, "coder")])).toBe("here\n");
+  });
+});
+
+test("the archive says nothing of when and where it was made", () => {
+  expect(packExecutable("coder", Buffer.from("x")).subarray(3, 10)).toEqual(
+    Buffer.from([0, 0, 0, 0, 0, 2, 255]),
+  );
+});
+
+test("sha256sum accepts the checksum", () => {
+  inFolder(Buffer.from("x"), (folder) => {
+    const digest = sha256(packExecutable("coder", Buffer.from("x")));
+    writeFileSync(join(folder, "coder.sha256"), renderChecksum(digest, "coder.tar.gz"));
+    expect(run(["sha256sum", "--check", "--strict", "coder.sha256"], folder)).toBe("coder.tar.gz: OK\n");
+  });
+});
