@@ -1,0 +1,125 @@
+/**
+ * One comparison: ours and its peers take turns within every round, so that what else the machine does hits all alike,
+ * and what counts is the median of the rounds' ratios.
+ */
+import { fullGC } from "bun:jsc";
+
+/** Something that is done once in every round. It may answer what it cost elsewhere than in this process. */
+export type Turn = () => unknown;
+
+/** The answer of a turn that let another program work. */
+export class ElsewhereCost {
+  readonly cpuMilliseconds: number;
+
+  constructor(cpuMilliseconds: number) {
+    this.cpuMilliseconds = cpuMilliseconds;
+  }
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly run: Turn;
+  /** The most that ours may take, as a multiple of the peer's time. Absent: the row only informs. */
+  readonly target?: number;
+  /** It takes part in every so manieth round only, because it takes long. */
+  readonly every?: number;
+}
+
+export interface Contest {
+  /** Rows of one group stand together in the report. */
+  readonly group: string;
+  readonly name: string;
+  readonly ours: Turn;
+  readonly peers: readonly Peer[];
+  /** How often each turn is repeated in a round: short ones, to be measurable. Default once. */
+  readonly times?: number;
+}
+
+/** A row of the report. Times are medians in milliseconds, of one turn. */
+export interface Ratio {
+  readonly group: string;
+  readonly name: string;
+  readonly peer: string;
+  readonly ours: number;
+  readonly theirs: number;
+  /** Median over the rounds of ours divided by theirs. */
+  readonly ratio: number;
+  /** The smallest and the largest of these quotients. */
+  readonly spread: readonly [number, number];
+  readonly target: number | undefined;
+  /** The same median for processor time; only where ours runs here and the peer told its own. */
+  readonly cpuRatio: number | undefined;
+}
+
+/** Milliseconds that a turn is repeated for before the rounds, but at least once: a program that serves is warm. */
+const warmUp = 600;
+
+/** Runs a contest. Throws what a turn throws. */
+export async function hold(
+  { group, name, ours, peers, times = 1 }: Contest,
+  rounds: number,
+): Promise<readonly Ratio[]> {
+  const samples = peers.map(() => [] as { ours: Cost; theirs: Cost }[]);
+  for (const turn of [ours, ...peers.map(({ run }) => run)]) await repeat(turn, warmUp);
+  for (let round = 0; round < rounds; round++) {
+    const own = await clock(ours, times);
+    for (const [index, peer] of peers.entries()) {
+      if (round % (peer.every ?? 1) === 0) {
+        samples[index]!.push({ ours: own, theirs: await clock(peer.run, times) });
+      }
+    }
+  }
+  return peers.map((peer, index) => {
+    const taken = samples[index]!;
+    const quotients = taken.map((sample) => sample.ours.wall / sample.theirs.wall);
+    const ofCpu = taken.flatMap(({ ours, theirs }) => (theirs.isElsewhere ? [ours.cpu / theirs.cpu] : []));
+    return {
+      group,
+      name,
+      peer: peer.name,
+      ours: median(taken.map((sample) => sample.ours.wall)),
+      theirs: median(taken.map((sample) => sample.theirs.wall)),
+      ratio: median(quotients),
+      spread: [Math.min(...quotients), Math.max(...quotients)],
+      target: peer.target,
+      cpuRatio: ofCpu.length === 0 ? undefined : median(ofCpu),
+    };
+  });
+}
+
+async function repeat(turn: Turn, milliseconds: number): Promise<void> {
+  const end = performance.now() + milliseconds;
+  do await turn();
+  while (performance.now() < end);
+}
+
+/** What a turn took, in milliseconds. */
+interface Cost {
+  readonly wall: number;
+  readonly cpu: number;
+  /** Another program did the work and told its processor time. */
+  readonly isElsewhere: boolean;
+}
+
+async function clock(turn: Turn, times: number): Promise<Cost> {
+  fullGC(); // nobody pays for what another left behind; Bun.gc would throw compiled code away too
+  const before = process.cpuUsage();
+  const started = performance.now();
+  let elsewhere: ElsewhereCost | undefined;
+  for (let time = 0; time < times; time++) {
+    const work = turn();
+    const result = work instanceof Promise ? await work : work;
+    if (result instanceof ElsewhereCost) elsewhere = result;
+  }
+  const wall = (performance.now() - started) / times;
+  const { user, system } = process.cpuUsage(before);
+  const here = (user + system) / 1000 / times;
+  return { wall, cpu: elsewhere?.cpuMilliseconds ?? here, isElsewhere: elsewhere !== undefined };
+}
+
+/** The middle one; of an even number, the mean of the two in the middle. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,98 @@
+/** Figures of the executable that no peer has: how soon it serves, how much it answers, what it keeps. */
+import { spawn, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { executable } from "../scripts/build.ts";
+import { startEngine } from "../src/engine/engine.ts";
+import { functions } from "../src/functions.ts";
+import { median } from "./contest.ts";
+import { makeFolder } from "./disk.ts";
+import { type OnBus, startOnBus, writeSettings } from "./programs.ts";
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+export async function takeFigures(rounds: number): Promise<Figure[]> {
+  const folder = makeFolder("little");
+  for (let number = 0; number < 20; number++) {
+    writeFileSync(join(folder, `file-${number}.txt`), `a line with number ${number}\n`.repeat(30));
+  }
+  return [await timeStart(folder, rounds), ...(await countCalls(folder, rounds)), ...(await weigh(folder))];
+}
+
+async function timeStart(folder: string, rounds: number): Promise<Figure> {
+  const config = writeSettings(folder, {});
+  const samples: number[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const engine = await startEngine();
+    const started = performance.now();
+    const child = spawn(executable, ["--config", config, "--url", engine.url], { stdio: "ignore" });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    await Promise.all(functions.map(({ id }) => engine.waitForFunction(id)));
+    if (round >= 0) samples.push(performance.now() - started);
+    child.kill("SIGTERM");
+    await ended;
+    await engine.stop();
+  }
+  return { name: "from start to registered", value: median(samples), unit: "ms" };
+}
+
+async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
+  await using bus = await startOnBus(folder);
+  const figures: Figure[] = [];
+  for (const inFlight of [1, 32]) {
+    const calls = inFlight === 1 ? 1000 : 6400;
+    const samples: number[] = [];
+    for (let round = -1; round < rounds; round++) {
+      const started = performance.now();
+      await callMany(bus, { calls, inFlight }, () => ["coder::read-file", { path: "file-1.txt" }]);
+      if (round >= 0) samples.push((1000 * calls) / (performance.now() - started));
+    }
+    figures.push({
+      name: `read-file of 700 bytes on the bus, ${inFlight} in flight`,
+      value: median(samples),
+      unit: "calls/s",
+    });
+  }
+  return figures;
+}
+
+async function weigh(folder: string): Promise<Figure[]> {
+  await using bus = await startOnBus(folder);
+  const search = (number: number): Call => [
+    "coder::search",
+    { query: number % 2 === 0 ? `number ${number % 50}` : `\\d${number % 10}\\b`, regex: number % 2 === 1 },
+  ];
+  await callMany(bus, { calls: 100, inFlight: 8 }, search);
+  const before = residentMegabytes(bus);
+  await callMany(bus, { calls: 10_000, inFlight: 8 }, search);
+  return [
+    { name: "memory after 100 searches", value: before, unit: "MB" },
+    { name: "memory after 10,000 searches more", value: residentMegabytes(bus), unit: "MB" },
+  ];
+}
+
+type Call = readonly [name: string, payload: Readonly<Record<string, unknown>>];
+
+interface Load {
+  readonly calls: number;
+  readonly inFlight: number;
+}
+
+async function callMany(
+  bus: OnBus,
+  { calls, inFlight }: Load,
+  callOf: (number: number) => Call,
+): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < calls) await bus.call(...callOf(next++));
+  };
+  await Promise.all(Array.from({ length: inFlight }, work));
+}
+
+const residentMegabytes = ({ child }: OnBus): number =>
+  Number(spawnSync("ps", ["-o", "rss=", "-p", String(child.pid)]).stdout.toString()) / 1024;

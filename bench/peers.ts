@@ -1,0 +1,50 @@
+/** The programs that are compared with, in the versions of peers/package-lock.json. */
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { workFolder } from "./corpus.ts";
+
+export interface Peers {
+  /** ripgrep's program. */
+  readonly rg: string;
+  /** The script of the MCP filesystem server, for Node. */
+  readonly mcpFilesystem: string;
+  /** What they are, for the report. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** Installs them beside the trees, apart from the product's own packages, unless that is done. */
+export function ensurePeers(): Peers {
+  const source = join(import.meta.dir, "peers");
+  const folder = join(workFolder, "peers");
+  const lock = readFileSync(join(source, "package-lock.json"), "utf8");
+  const stamp = join(folder, "node_modules/.installed");
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lock) {
+    mkdirSync(folder, { recursive: true });
+    for (const file of ["package.json", "package-lock.json"])
+      copyFileSync(join(source, file), join(folder, file));
+    install(folder);
+    writeFileSync(stamp, lock);
+  }
+  const packages = join(folder, "node_modules");
+  const rg = join(packages, `@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`);
+  const server = join(packages, "@modelcontextprotocol/server-filesystem");
+  const { version } = JSON.parse(readFileSync(join(server, "package.json"), "utf8")) as { version: string };
+  return {
+    rg,
+    mcpFilesystem: join(server, "dist/index.js"),
+    versions: {
+      ripgrep: spawnSync(rg, ["--version"]).stdout.toString().split("\n", 1)[0] ?? "unknown",
+      "MCP filesystem server": version,
+    },
+  };
+}
+
+function install(folder: string): void {
+  console.error(`Installing the peers (npm ci) in ${folder}`);
+  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: folder,
+    stdio: ["ignore", 2, 2],
+  });
+  if (status !== 0) throw new Error(`npm ci failed in ${folder}`);
+}

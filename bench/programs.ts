@@ -1,0 +1,95 @@
+/** The executable and the MCP filesystem server as programs of their own, each called over its own protocol. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { type IIIClient, registerWorker } from "iii-sdk";
+import { executable } from "../scripts/build.ts";
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** A program that answers calls. */
+export interface Program extends AsyncDisposable {
+  call(name: string, payload: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+export interface OnBus extends Program {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** `dist/coder` with the embedded engine inside it, and a client of the official SDK. */
+export async function startOnBus(folder: string, settings: Settings = {}): Promise<OnBus> {
+  const config = writeSettings(folder, settings);
+  const child = spawn(executable, ["--config", config, "--engine", "embedded:0"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const url = await addressIn(child);
+  const client = connect(url);
+  return {
+    child,
+    url,
+    call: (name, payload) => client.trigger({ function_id: name, payload, timeoutMs: 60_000 }),
+    async [Symbol.asyncDispose]() {
+      await client.shutdown();
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** `dist/coder mcp` on standard input and output. */
+export const startOnMcp = (folder: string, settings: Settings = {}): Promise<Program> =>
+  startMcp(executable, ["mcp", "--config", writeSettings(folder, settings), "--log-level", "error"]);
+
+/** The MCP filesystem server, under Node as it is usually run. */
+export const startMcpFilesystem = (script: string, folder: string): Promise<Program> =>
+  startMcp("node", [script, folder]);
+
+/** Longer than any answer here. */
+const maxBufferSize = 64 * 1024 * 1024;
+
+async function startMcp(command: string, args: string[]): Promise<Program> {
+  const transport = new StdioClientTransport({ command, args, stderr: "ignore", maxBufferSize });
+  const client = new Client({ name: "bench", version: "1.0.0" });
+  await client.connect(transport);
+  return {
+    async call(name, payload) {
+      const result = await client.callTool({ name, arguments: payload });
+      if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content)}`);
+      return result;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+let settingsWritten = 0;
+
+/** The configuration lies beside the folder, where no call reaches. */
+export function writeSettings(folder: string, settings: Settings): string {
+  const file = `${folder}.${settingsWritten++}.yaml`;
+  writeFileSync(file, JSON.stringify({ base_path: folder, ...settings }));
+  return file;
+}
+
+function connect(url: string): IIIClient {
+  console.debug = () => undefined; // the SDK greets on stdout
+  return registerWorker(url, {
+    workerName: "bench",
+    otel: { enabled: false },
+    enableMetricsReporting: false,
+  });
+}
+
+/** What the program logs when it serves. Its other lines are read too, or it would wait for a reader. */
+function addressIn(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stderr! }).on("line", (line) => {
+      const { message, url } = JSON.parse(line) as { message: string; url?: string };
+      if (message === "serving" && url !== undefined) resolve(url);
+    });
+    child.once("exit", (code) => reject(new Error(`the executable ended with ${code} before it served`)));
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * `npm run bench`: what calls cost, as ratios against named peers that take turns with ours in one run. Prints a table,
+ * and after a whole run writes bench/results.json and docs/bench.svg.
+ *
+ *     npm run bench -- --quick --only search --rounds 3
+ *
+ * Rows "in process" run the handlers from source in this process; the others run the executable.
+ */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ensureExecutable, root } from "../scripts/build.ts";
+import { type Contest, hold, type Ratio } from "./contest.ts";
+import { openDiskContests } from "./disk.ts";
+import { type Figure, takeFigures } from "./figures.ts";
+import { ensurePeers, type Peers } from "./peers.ts";
+import { renderPicture } from "./picture.ts";
+import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
+import { openTree, searchesForAll, searchForFirst, searchInLongLines, verifyCounts } from "./searches.ts";
+import { openServerContests } from "./servers.ts";
+
+const parts = ["search", "disk", "servers", "figures"] as const;
+type Part = (typeof parts)[number];
+
+interface Run {
+  readonly only: readonly Part[];
+  readonly quick: boolean;
+  readonly rounds: number;
+}
+
+async function main(): Promise<void> {
+  const run = parseFlags(process.argv.slice(2));
+  await ensureExecutable();
+  const peers = ensurePeers();
+  const ratios: Ratio[] = [];
+  const figures: Figure[] = [];
+  const holdAll = async (contests: readonly Contest[]) => {
+    for (const contest of contests) {
+      for (const row of await hold(contest, run.rounds)) {
+        console.log(renderRatio(row, ratios.at(-1)));
+        ratios.push(row);
+      }
+    }
+  };
+  if (run.only.includes("search")) await search(run, peers, holdAll);
+  if (run.only.includes("disk")) {
+    await using disk = await openDiskContests();
+    await holdAll(disk.contests);
+  }
+  if (run.only.includes("servers")) {
+    await using servers = await openServerContests(peers.mcpFilesystem);
+    await holdAll(servers.contests);
+  }
+  if (run.only.includes("figures")) figures.push(...(await takeFigures(run.rounds)));
+  for (const figure of figures) console.log(renderFigure(figure));
+  console.log(`\n${renderSummary(ratios)}`);
+  if (!run.quick && run.only.length === parts.length) write({ run, peers, ratios, figures });
+}
+
+type HoldAll = (contests: readonly Contest[]) => Promise<void>;
+
+async function search({ quick }: Run, { rg }: Peers, holdAll: HoldAll): Promise<void> {
+  for (const name of quick ? (["S"] as const) : (["S", "L"] as const)) {
+    await using tree = await openTree(name, rg);
+    await verifyCounts(tree);
+    await holdAll([...searchesForAll(tree), searchForFirst(tree)]);
+  }
+  await using tree = await openTree("long", rg);
+  await holdAll([searchInLongLines(tree)]);
+}
+
+function parseFlags(args: string[]): Run {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: "string", multiple: true },
+      quick: { type: "boolean", default: false },
+      rounds: { type: "string" },
+    },
+  });
+  const only = values.only?.flatMap((list) => list.split(",")) ?? [...parts];
+  const unknown = only.find((name) => !parts.some((part) => part === name));
+  if (unknown !== undefined) throw new Error(`There is no part ${unknown}; they are ${parts.join(", ")}.`);
+  const rounds = Number(values.rounds ?? (values.quick ? 3 : 7));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds takes a whole number from 1.");
+  return { only: only as Part[], quick: values.quick, rounds };
+}
+
+interface Results {
+  readonly run: Run;
+  readonly peers: Peers;
+  readonly ratios: readonly Ratio[];
+  readonly figures: readonly Figure[];
+}
+
+function write({ run, peers, ratios, figures }: Results): void {
+  const conditions = {
+    date: new Date().toISOString().slice(0, 10),
+    processor: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    bun: Bun.version,
+    ...peers.versions,
+    rounds: run.rounds,
+  };
+  const data = join(root, "bench/results.json");
+  writeFileSync(data, renderJson({ conditions, ratios, figures }));
+  spawnSync(join(root, "node_modules/.bin/biome"), ["format", "--write", data]); // as every file here
+  writeFileSync(join(root, "docs/bench.svg"), renderPicture(ratios, "L"));
+}
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

@@ -1,0 +1,167 @@
+/** `coder::search` against ripgrep and against the program that everybody writes first. */
+import { readdirSync, readFileSync } from "node:fs";
+import { type Contest, ElsewhereCost } from "./contest.ts";
+import { ensureCorpus } from "./corpus.ts";
+import { type Local, openLocal } from "./workshop.ts";
+
+interface Query {
+  readonly name: string;
+  readonly query: string;
+  readonly regex?: boolean;
+  readonly ignoreCase?: boolean;
+  /** The most that ours may take of the time of `rg -j2`. */
+  readonly target: number;
+}
+
+const queries: readonly Query[] = [
+  { name: "no match", query: "zebraQuokka", target: 1 },
+  { name: "rare", query: "registerInstrumentations", target: 1 },
+  { name: "common", query: "function", target: 1 },
+  { name: "starts with a literal", query: "function\\s+\\w+\\(", regex: true, target: 1 },
+  { name: "ends with a literal", query: "\\w+Error\\b", regex: true, target: 1 },
+  { name: "alternation", query: "TODO|FIXME|XXX", regex: true, target: 1 },
+  { name: "date", query: "\\d{4}-\\d{2}-\\d{2}", regex: true, target: 1.2 },
+  { name: "capitals", query: "\\b[A-Z]{4,}_[A-Z]{4,}_[A-Z]{4,}\\b", regex: true, target: 1.2 },
+  { name: "any case", query: "eaddrinuse", ignoreCase: true, target: 1 },
+  { name: "any case, with s", query: "deserialize", ignoreCase: true, target: 1 },
+  { name: "Cyrillic", query: "пример", target: 1 },
+  { name: "Cyrillic, any case", query: "ПРИМЕР", ignoreCase: true, target: 1 },
+];
+
+/** The cap of a search that sets none. */
+const firstThousand = 1000;
+const everyMatch = 1_000_000;
+
+interface SearchAnswer {
+  readonly content_matches: readonly unknown[];
+  readonly truncated: boolean;
+}
+
+export interface Tree {
+  readonly name: string;
+  readonly folder: string;
+  readonly local: Local;
+  readonly rg: string;
+}
+
+/** A tree to search, by ours and by `rg`. */
+export async function openTree(name: "S" | "L" | "long", rg: string): Promise<Tree & AsyncDisposable> {
+  const folder = ensureCorpus(name);
+  const local = await openLocal(folder);
+  return { name, folder, local, rg, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
+}
+
+/** Every match of the twelve queries. */
+export function searchesForAll(tree: Tree): Contest[] {
+  const isLarge = tree.name === "L";
+  return queries.map((query) => ({
+    group: `search ${tree.name}, all matches`,
+    name: `${query.name}  ${query.query}`,
+    ours: () => search(tree, query, { max_matches: everyMatch }),
+    peers: [
+      { name: "rg -j2", target: query.target, run: () => ripgrep(tree, query, ["-j2"]) },
+      { name: "rg --sort path", target: 0.75, run: () => ripgrep(tree, query, ["--sort", "path"]) },
+      { name: "naive", target: 0.35, run: () => searchNaively(tree, query), every: isLarge ? 3 : 1 },
+    ],
+  }));
+}
+
+/** The answer that callers get who set no cap. */
+export function searchForFirst(tree: Tree): Contest {
+  const query = queries.find(({ name }) => name === "common")!;
+  return {
+    group: `search ${tree.name}, first ${firstThousand}`,
+    name: `${query.name}  ${query.query}`,
+    ours: () => search(tree, query, {}),
+    peers: [
+      {
+        name: `rg --sort path | head -${firstThousand}`,
+        ...(tree.name === "L" && { target: 1 }),
+        run: () => ripgrep(tree, query, ["--sort", "path"], firstThousand),
+      },
+    ],
+  };
+}
+
+/** Lines of hundreds of kilobytes that are not ASCII, looked at whole. */
+export function searchInLongLines(tree: Tree): Contest {
+  const query = queries.find(({ name }) => name === "ends with a literal")!;
+  return {
+    group: "search, long lines",
+    name: `${query.name}  ${query.query}`,
+    ours: () => search(tree, query, { max_line_bytes: 1_000_000 }),
+    peers: [{ name: "rg -j2", target: 2, run: () => ripgrep(tree, query, ["-j2"]) }],
+  };
+}
+
+/**
+ * Says where ours and ripgrep do not find equally many lines: ours looks at no more than 4 KiB of a line. Throws when
+ * an answer of ours was cut, because then it did less than its peers.
+ */
+export async function verifyCounts(tree: Tree): Promise<void> {
+  for (const query of queries) {
+    const found = await search(tree, query, { max_matches: everyMatch });
+    const lines = runRipgrep(tree, query, ["-j2"]).stdout.toString("latin1").split("\n").length - 1;
+    if (found.truncated) throw new Error(`${tree.name}, ${query.query}: the answer was cut`);
+    if (found.content_matches.length !== lines)
+      console.error(`${tree.name}, ${query.query}: ours ${found.content_matches.length} lines, rg ${lines}`);
+  }
+}
+
+async function search(
+  { name, local }: Tree,
+  { query, regex = false, ignoreCase = false }: Query,
+  options: Readonly<Record<string, unknown>>,
+): Promise<SearchAnswer> {
+  const answer = await local.call<SearchAnswer>("coder::search", {
+    query,
+    regex,
+    ignore_case: ignoreCase,
+    search_paths: false,
+    ...options,
+  });
+  // A capped answer may be cut; any other was overtaken by its deadline, and its time means nothing.
+  if (answer.truncated && answer.content_matches.length !== firstThousand)
+    console.error(`${name}, ${query}: an answer was cut at ${answer.content_matches.length} lines`);
+  return answer;
+}
+
+/** A run of ripgrep whose output is read through a pipe and not parsed. */
+function ripgrep(tree: Tree, query: Query, flags: readonly string[], head?: number): ElsewhereCost {
+  const { resourceUsage } = runRipgrep(tree, query, flags, head);
+  return new ElsewhereCost(Number(resourceUsage.cpuTime.total) / 1000);
+}
+
+function runRipgrep({ folder, rg }: Tree, query: Query, flags: readonly string[], head?: number) {
+  const kind = [...(query.regex ? [] : ["-F"]), ...(query.ignoreCase ? ["-i"] : [])];
+  const usual = ["--no-config", "-n", "--column", "--no-ignore", "--hidden"];
+  const command = [rg, ...flags, ...usual, ...kind, "--", query.query, "."];
+  const cut = ["sh", "-c", `"$@" | head -${head}`, "sh", ...command];
+  return Bun.spawnSync(head === undefined ? command : cut, { cwd: folder });
+}
+
+/** The design that is at hand: read each file as a string, split it, test every line. */
+function searchNaively({ folder }: Tree, { query, regex, ignoreCase }: Query): unknown[] {
+  const pattern = regex || ignoreCase ? new RegExp(query, ignoreCase ? "iu" : "u") : undefined;
+  const columnOf = (line: string) => (pattern ? (pattern.exec(line)?.index ?? -1) : line.indexOf(query));
+  const found: unknown[] = [];
+  const descend = (path: string) => {
+    const entries = readdirSync(`${folder}/${path}`, { withFileTypes: true });
+    entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const entry of entries) {
+      const inner = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) descend(inner);
+      else lookInto(inner);
+    }
+  };
+  const lookInto = (path: string) => {
+    const content = readFileSync(`${folder}/${path}`, "utf8");
+    if (content.includes("\0")) return;
+    for (const [index, line] of content.split("\n").entries()) {
+      const column = columnOf(line);
+      if (column >= 0) found.push({ path, line: index + 1, column: column + 1, text: line });
+    }
+  };
+  descend("");
+  return found;
+}

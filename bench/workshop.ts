@@ -1,0 +1,28 @@
+/** Ours within this process: the handlers on the road of every call, as the executable runs them. */
+import { defaultConfig } from "../src/config.ts";
+import { functions } from "../src/functions.ts";
+import { openInvoke } from "../src/worker/invoke.ts";
+import { openLog } from "../src/worker/log.ts";
+import { openWorkshop } from "../src/workshop.ts";
+
+export interface Local extends AsyncDisposable {
+  /** Calls a function and gives its answer. Throws the error string. */
+  call<Answer>(id: string, payload: unknown): Promise<Answer>;
+}
+
+/** Opens a workshop over `folder`, with the default configuration except for `changes`. */
+export async function openLocal(
+  folder: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<Local> {
+  const workshop = await openWorkshop({ ...defaultConfig(), base_path: folder, ...changes });
+  const invoke = openInvoke(workshop, openLog({ level: "error", form: "json", write: console.error }));
+  return {
+    async call<Answer>(id: string, payload: unknown) {
+      const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
+      if ("error" in outcome) throw new Error(outcome.error);
+      return outcome.answer as Answer;
+    },
+    [Symbol.asyncDispose]: () => workshop.close(),
+  };
+}
