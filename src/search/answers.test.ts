@@ -3,13 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { deadlineIn } from "../deadline.ts";
-import { openFiles } from "../files/files.ts";
-import { compileGlobSet } from "../globs/glob-set.ts";
 import type { BackendName } from "../jail/folder.ts";
-import { openJail } from "../jail/jail.ts";
-import { openRegexEngine } from "../regex/engine.ts";
-import { openSearcher, type SearchAnswer, type SearchRequest } from "./search.ts";
+import { type Ask, openAsking } from "./sandbox.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const closers: (() => Promise<void>)[] = [];
@@ -29,39 +24,11 @@ function fill(tree: Readonly<Record<string, string | Buffer>>): void {
   }
 }
 
-type Ask = (asked: Partial<SearchRequest>) => Promise<SearchAnswer>;
-
 function openAsk(backend: BackendName, threads: boolean): Ask {
-  const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend });
-  const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
-  const regex = openRegexEngine();
-  const set = process.env["CODER_THREADS"];
-  if (!threads) process.env["CODER_THREADS"] = "0";
-  const searcher = openSearcher({ jail, files, regex });
-  if (set === undefined) delete process.env["CODER_THREADS"];
-  else process.env["CODER_THREADS"] = set;
-  closers.push(async () => {
-    await searcher.close();
-    await regex.close();
-    jail.close();
-  });
-  return (asked) => searcher.search({ ...plain, ...asked }, deadlineIn(60_000));
+  const { ask, close } = openAsking(base, { backend, threads });
+  closers.push(close);
+  return ask;
 }
-
-const plain: SearchRequest = {
-  query: "",
-  path: ".",
-  regex: false,
-  ignoreCase: false,
-  include: undefined,
-  exclude: undefined,
-  maxMatches: 1000,
-  maxLineBytes: 4096,
-  maxFileBytes: 1024 * 1024,
-  content: true,
-  paths: true,
-  maxAnswerBytes: 16 * 1024 * 1024,
-};
 
 const threaded = openAsk("openat", true);
 const single = openAsk("openat", false);

@@ -3,14 +3,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { deadlineIn } from "../deadline.ts";
 import { Refusal } from "../errors.ts";
-import { openFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
-import type { BackendName } from "../jail/folder.ts";
-import { openJail } from "../jail/jail.ts";
-import { openRegexEngine } from "../regex/engine.ts";
-import { openSearcher, type SearchAnswer, type SearchRequest } from "./search.ts";
+import { type Ask, openAsking, type Setting } from "./sandbox.ts";
+import type { SearchAnswer, SearchRequest } from "./search.ts";
 
 type Tree = Readonly<Record<string, string | Buffer>>;
 
@@ -34,48 +30,12 @@ function fillTree(base: string, tree: Tree): void {
   }
 }
 
-interface Setting {
-  readonly backend: BackendName;
-  readonly threads: boolean;
-}
-
 const withThreads: Setting = { backend: "openat", threads: true };
 
-const plain: SearchRequest = {
-  query: "",
-  path: ".",
-  regex: false,
-  ignoreCase: false,
-  include: undefined,
-  exclude: undefined,
-  maxMatches: 1000,
-  maxLineBytes: 4096,
-  maxFileBytes: 1024 * 1024,
-  content: true,
-  paths: true,
-  maxAnswerBytes: 16 * 1024 * 1024,
-};
-
-type Ask = (asked: Partial<SearchRequest>, milliseconds?: number) => Promise<SearchAnswer>;
-
-function openAsk(base: string, { backend, threads }: Setting = withThreads): Ask {
-  const jail = openJail({ basePath: base, deny: compileGlobSet(["**/.env", "**/secrets/**"]), backend });
-  const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
-  const regex = openRegexEngine();
-  const set = process.env["CODER_THREADS"];
-  if (!threads) process.env["CODER_THREADS"] = "0";
-  const searcher = openSearcher({ jail, files, regex });
-  if (set === undefined) delete process.env["CODER_THREADS"];
-  else process.env["CODER_THREADS"] = set;
-  cleaners.push(async () => {
-    await searcher.close();
-    await regex.close();
-    jail.close();
-  });
-  return (asked, milliseconds = 20_000) => {
-    const deadline = deadlineIn(milliseconds);
-    return searcher.search({ ...plain, ...asked }, deadline).finally(() => deadline.end());
-  };
+function openAsk(base: string, setting: Setting = withThreads): Ask {
+  const { ask, close } = openAsking(base, { ...setting, deny: ["**/.env", "**/secrets/**"] });
+  cleaners.push(close);
+  return ask;
 }
 
 const places = ({ content_matches }: SearchAnswer) =>
