@@ -6,7 +6,7 @@
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type WorkerName, workerNames } from "../src/about.ts";
 import { buildExecutable, buildNodeBundle, type CompileTarget, root } from "./build.ts";
@@ -31,15 +31,23 @@ export interface Artefact {
   readonly programBytes: number;
 }
 
-/** Builds and packs every worker for each of `targets` into `folder`, and tells of each archive. */
+/**
+ * Builds and packs every worker for each of `targets` into `folder`, and tells of each archive. What an earlier release
+ * left there goes: whoever publishes takes whatever is in the folder.
+ */
 export async function release(targets: readonly Target[], folder: string): Promise<Artefact[]> {
   mkdirSync(folder, { recursive: true });
+  const earlier = new Bun.Glob(`{NOTES.md,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
+  for (const name of earlier.scanSync(folder)) rmSync(join(folder, name));
   const artefacts: Artefact[] = [];
   for (const target of targets) {
     const { executable, programBytes } = await build(target);
     const sizes = { executableBytes: executable.length, programBytes };
-    for (const worker of workerNames)
-      artefacts.push({ worker, target, ...sizes, ...pack(executable, { worker, target, folder }) });
+    const packed = packExecutable(workerNames, executable);
+    for (const [index, worker] of workerNames.entries()) {
+      const written = write(packed[index] as Buffer, join(folder, `${worker}-${target.triple}`));
+      artefacts.push({ worker, target, ...sizes, ...written });
+    }
   }
   return artefacts;
 }
@@ -82,19 +90,13 @@ async function assemble(triple: string, runtime: string): Promise<Built> {
   return { executable: injectBlob(readFileSync(runtime), blob), programBytes: blob.length };
 }
 
-interface Place extends Pick<Artefact, "worker" | "target"> {
-  readonly folder: string;
-}
-
-/** Writes the archive of a worker, and its checksum beside it. */
-function pack(executable: Buffer, { worker, target, folder }: Place) {
-  const name = `${worker}-${target.triple}`;
-  const archive = join(folder, `${name}.tar.gz`);
-  const bytes = packExecutable(worker, executable);
-  const digest = sha256(bytes);
-  writeFileSync(archive, bytes);
-  writeFileSync(join(folder, `${name}.sha256`), renderChecksum(digest, `${name}.tar.gz`));
-  return { archive, archiveBytes: bytes.length, digest };
+/** Writes an archive, and its checksum beside it. */
+function write(packed: Buffer, place: string): Pick<Artefact, "archive" | "archiveBytes" | "digest"> {
+  const archive = `${place}.tar.gz`;
+  const digest = sha256(packed);
+  writeFileSync(archive, packed);
+  writeFileSync(`${place}.sha256`, renderChecksum(digest, basename(archive)));
+  return { archive, archiveBytes: packed.length, digest };
 }
 
 if (import.meta.main) {

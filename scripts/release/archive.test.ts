@@ -2,14 +2,17 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { packExecutable, renderChecksum, sha256 } from "./archive.ts";
 import { run } from "./packages.ts";
+
+const pack = (contents: Buffer) => packExecutable(["coder"], contents)[0] as Buffer;
 
 /** Packs `contents` into a folder of its own, which goes after `look`. */
 function inFolder(contents: Buffer, look: (folder: string, archive: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "coder-"));
   const archive = join(folder, "coder.tar.gz");
-  writeFileSync(archive, packExecutable("coder", contents));
+  writeFileSync(archive, pack(contents));
   try {
     look(folder, archive);
   } finally {
@@ -40,15 +43,23 @@ test("what tar unpacks runs", () => {
   });
 });
 
+test("each name has an archive of the same contents, and other programs than tar see one whole member", () => {
+  const contents = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * index) % 251));
+  const archives = packExecutable(["coder", "shell"], contents).map((archive) => gunzipSync(archive));
+  expect(archives.map((tar) => tar.toString("latin1", 0, 5))).toEqual(["coder", "shell"]);
+  for (const tar of archives) {
+    expect(tar.length).toBe(512 + 3072 + 1024);
+    expect(tar.subarray(512, 3512)).toEqual(contents);
+  }
+});
+
 test("the archive says nothing of when and where it was made", () => {
-  expect(packExecutable("coder", Buffer.from("x")).subarray(3, 10)).toEqual(
-    Buffer.from([0, 0, 0, 0, 0, 2, 255]),
-  );
+  expect(pack(Buffer.from("x")).subarray(3, 10)).toEqual(Buffer.from([0, 0, 0, 0, 0, 2, 255]));
 });
 
 test("sha256sum accepts the checksum", () => {
   inFolder(Buffer.from("x"), (folder) => {
-    const digest = sha256(packExecutable("coder", Buffer.from("x")));
+    const digest = sha256(pack(Buffer.from("x")));
     writeFileSync(join(folder, "coder.sha256"), renderChecksum(digest, "coder.tar.gz"));
     expect(run(["sha256sum", "--check", "--strict", "coder.sha256"], folder)).toBe("coder.tar.gz: OK\n");
   });

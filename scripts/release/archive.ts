@@ -1,21 +1,29 @@
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { constants, crc32, deflateRawSync } from "node:zlib";
 
 const block = 512;
 
+/** RFC 1952: deflated, no name, no time, made with care, and on no system. */
+const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
+
 /**
- * A gzipped tar archive of one executable file. It says nothing of when, where and by whom it was made: equal
- * contents give equal bytes, as long as the same zlib compresses.
+ * A gzipped tar archive of one executable file for each of `names`, which is the file's name in it. An archive says
+ * nothing of when, where and by whom it was made: equal contents give equal bytes, as long as the same libdeflate
+ * compresses.
  */
-export function packExecutable(name: string, contents: Buffer): Buffer {
-  const padding = Buffer.alloc((block - (contents.length % block)) % block);
-  const end = Buffer.alloc(2 * block);
-  const packed = gzipSync(Buffer.concat([tarHeader(name, contents.length), contents, padding, end]), {
-    level: 9,
+export function packExecutable(names: readonly string[], contents: Buffer): Buffer[] {
+  const padding = (block - (contents.length % block)) % block;
+  const body = Buffer.concat([contents], contents.length + padding + 2 * block);
+  // The long part, once for all: deflated data may be put together of parts that each end at a byte (RFC 1951).
+  const deflated = Bun.deflateSync(body, { library: "libdeflate", level: 10 });
+  return names.map((name) => {
+    const header = tarHeader(name, contents.length);
+    const start = deflateRawSync(header, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
+    const trailer = Buffer.alloc(8);
+    trailer.writeUInt32LE(crc32(body, crc32(header)), 0);
+    trailer.writeUInt32LE(header.length + body.length, 4);
+    return Buffer.concat([gzipHeader, start, deflated, trailer]);
   });
-  packed.writeUInt32LE(0, 4); // RFC 1952: no time
-  packed[9] = 255; // and no system
-  return packed;
 }
 
 /** The header of a regular file that anybody may run (POSIX.1-2017, pax, ustar interchange format). */

@@ -30,15 +30,22 @@ interface Layout {
   readonly signatureBytes: number;
 }
 
-function parseLayout(file: Buffer): Layout {
+/** The load commands of a 64-bit Mach-O file: what each is, and where. Throws when it is no such file. */
+export function loadCommands(file: Buffer): { readonly kind: number; readonly at: number }[] {
   if (file.length < 32 || file.readUInt32LE(0) !== magic64) throw new Error("not a 64-bit Mach-O file");
+  let next = 32;
+  return Array.from({ length: file.readUInt32LE(16) }, () => {
+    const at = next;
+    next += file.readUInt32LE(at + 4);
+    return { kind: file.readUInt32LE(at), at };
+  });
+}
+
+function parseLayout(file: Buffer): Layout {
   const found = new Map<string, number>();
-  let at = 32;
-  for (let left = file.readUInt32LE(16); left > 0; left--) {
-    const command = file.readUInt32LE(at);
-    if (command === loadSignature) found.set("signature", at);
-    if (command === loadSegment) found.set(textAt(file, at + 8, at + 24), at);
-    at += file.readUInt32LE(at + 4);
+  for (const { kind, at } of loadCommands(file)) {
+    if (kind === loadSignature) found.set("signature", at);
+    if (kind === loadSegment) found.set(textAt(file, at + 8, at + 24), at);
   }
   const [signatureCommand, linkEdit, text] = ["signature", "__LINKEDIT", "__TEXT"].map((name) =>
     found.get(name),

@@ -1,28 +1,42 @@
-import { about } from "../../src/about.ts";
+import { about, workerNames } from "../../src/about.ts";
 import type { Artefact } from "../release.ts";
+import type { Target } from "./targets.ts";
 
-/** What became of an artefact that was tried. */
+/** What became of a target that was tried. */
 export interface Trial {
-  /** In a word or a few: `passed`, or what did not pass, or why it was not run. */
+  /** In a word or a few: `passed`, or what did not pass, or that it was not run. */
   readonly verdict: string;
+  /** Why it was not run. */
+  readonly because?: string;
+  /** Whether the archives came out the same when they were made again in another folder. */
+  readonly isReproduced?: boolean;
   /** Median milliseconds of `--version` as a process, where it could be run. */
   readonly startMilliseconds?: number;
-  /** What it was started with, if anything. */
-  readonly launcher?: string;
+  readonly isEmulated?: boolean;
 }
 
-/** The notes of a release, as Markdown; `trials` by archive. */
-export function renderNotes(artefacts: readonly Artefact[], trials?: ReadonlyMap<string, Trial>): string {
-  const rows = artefacts.map((artefact) => row(artefact, trials?.get(artefact.archive)));
+/** The notes of a release, as Markdown; `trials` by the name of the target. */
+export function renderNotes(
+  artefacts: readonly Artefact[],
+  trials: ReadonlyMap<string, Trial> = new Map(),
+): string {
+  const targets = [...new Set(artefacts.map(({ target }) => target))];
   return `${[
     `# ${about.name} ${about.version}`,
     "",
-    "| archive | executable | of which the program | download | starts in | tried | needs |",
-    "| --- | ---: | ---: | ---: | ---: | --- | --- |",
-    ...rows,
+    `An archive for each target holds one executable, called ${workerNames.join(" or ")}: the same under either name.`,
+    "",
+    "| target | executable | of which the program | archive | the same when made again | tried | starts in | needs |",
+    "| --- | ---: | ---: | ---: | --- | --- | ---: | --- |",
+    ...targets.map((target) => row(target, artefacts, trials.get(target.triple))),
     "",
     "The program is the part that is not the Bun or Node runtime: the code with its packages, its bytecode and its",
-    "source map. A start is the median of `--version`; under an emulator it says little about the real machine.",
+    "source map. A start is the median of `--version` as a process; in brackets under an emulator, where it says little",
+    "about a real machine. Passed means: the same schema as the sources, and a conversation over the bus with each worker.",
+    "What was not run has only been read: the headers, the signature, and what it says that it was built for.",
+    "",
+    ...renderUntried(targets, trials),
+    "SHA-256 of the archives:",
     "",
     "```",
     ...artefacts.map(({ digest, worker, target }) => `${digest}  ${worker}-${target.triple}.tar.gz`),
@@ -30,23 +44,36 @@ export function renderNotes(artefacts: readonly Artefact[], trials?: ReadonlyMap
   ].join("\n")}\n`;
 }
 
-function row({ worker, target, ...sizes }: Artefact, trial: Trial | undefined): string {
-  const share = (100 * sizes.programBytes) / sizes.executableBytes;
+function row({ triple, needs }: Target, artefacts: readonly Artefact[], trial: Trial | undefined): string {
+  const made = artefacts.filter(({ target }) => target.triple === triple);
+  const [{ executableBytes, programBytes } = { executableBytes: 0, programBytes: 0 }] = made;
+  const share = (100 * programBytes) / executableBytes;
   const cells = [
-    `\`${worker}-${target.triple}\``,
-    megabytes(sizes.executableBytes),
-    `${megabytes(sizes.programBytes)} (${share.toFixed(0)} %)`,
-    megabytes(sizes.archiveBytes),
-    renderStart(trial),
+    `\`${triple}\``,
+    megabytes(executableBytes),
+    `${megabytes(programBytes)} (${share.toFixed(0)} %)`,
+    megabytes(Math.max(...made.map(({ archiveBytes }) => archiveBytes))),
+    trial?.isReproduced === undefined ? "not tried" : trial.isReproduced ? "yes" : "**no**",
     trial?.verdict ?? "no",
-    target.needs,
+    renderStart(trial),
+    needs,
   ];
   return `| ${cells.join(" | ")} |`;
 }
 
-function renderStart({ startMilliseconds, launcher }: Partial<Trial> = {}): string {
+function renderStart({ startMilliseconds, isEmulated }: Partial<Trial> = {}): string {
   if (startMilliseconds === undefined) return "";
-  return `${startMilliseconds.toFixed(0)} ms${launcher ? ` under ${launcher}` : ""}`;
+  const start = `${startMilliseconds.toFixed(0)} ms`;
+  return isEmulated ? `(${start})` : start;
+}
+
+/** Why targets were not run, a line for each. */
+function renderUntried(targets: readonly Target[], trials: ReadonlyMap<string, Trial>): string[] {
+  const lines = targets.flatMap(({ triple }) => {
+    const because = trials.get(triple)?.because;
+    return because === undefined ? [] : [`- \`${triple}\`: ${because}`];
+  });
+  return lines.length === 0 ? [] : ["Not run:", "", ...lines, ""];
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -21,7 +21,7 @@ export function lockedPackage(name: string): Package {
   return { name, version, integrity };
 }
 
-/** Gets a package from the registry, unless it is here, and unpacks one of its files into `folder`. Gives its path. */
+/** Gets a package and unpacks one of its files into `folder`. Gives its path. */
 export function fetchFile(wanted: Package, path: string, folder: string): string {
   const archive = fetchPackage(wanted);
   mkdirSync(folder, { recursive: true });
@@ -29,8 +29,8 @@ export function fetchFile(wanted: Package, path: string, folder: string): string
   return join(folder, "package", path);
 }
 
-/** The archive of a package. What is in the cache is judged anew each time, as is what comes. */
-function fetchPackage({ name, version, integrity }: Package): string {
+/** Gets the archive of a package, unless it is here. What is here is judged anew each time, as is what comes. */
+export function fetchPackage({ name, version, integrity }: Package): string {
   const archive = join(cache, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
   if (!existsSync(archive)) {
     mkdirSync(cache, { recursive: true });

@@ -19,6 +19,12 @@ test.each(workerNames)("the iii.worker.yaml of %s says what the sources say", (w
   expect(JSON.parse(readFileSync(join(folder, said.manifest), "utf8")).version).toBe(about.version);
 });
 
+test("docs/install.md has a line for each target and none else", () => {
+  const page = readFileSync(join(root, "docs/install.md"), "utf8");
+  const lines = [...page.matchAll(/^\| `coder-([^`]+)` \|/gm)].map(([, triple]) => triple);
+  expect(lines).toEqual(targets.map(({ triple }) => triple));
+});
+
 test("the lock pins every runtime, and each bun is the one that builds", () => {
   for (const { runtime } of targets) {
     const { version, integrity } = lockedPackage(runtime.package);

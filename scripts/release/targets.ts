@@ -15,13 +15,16 @@ export interface Runtime {
 export type Smoke =
   | {
       readonly how: "run";
-      /** The command that the executable becomes an argument of. `{musl}` in it is the folder that `musl` makes. */
-      readonly launcher: readonly string[];
+      /**
+       * Each a command that the executable becomes an argument of; none is the machine itself. An emulator is that of the
+       * oldest processor that the target is for. `{musl}` is the folder that `musl` makes.
+       */
+      readonly launchers: readonly (readonly string[])[];
       /** The packages of Debian that this takes. */
       readonly debian: readonly string[];
       readonly musl?: Musl;
     }
-  /** Its structure and signature are read; it cannot be run. */
+  /** Its headers and signature are read; it cannot be run. */
   | { readonly how: "read"; readonly because: string };
 
 /** The C and C++ libraries of a system with musl. */
@@ -39,6 +42,8 @@ export interface Target {
   readonly runtime: Runtime;
   /** What has to be on the machine, as a phrase for people. */
   readonly needs: string;
+  /** The same as the executable has it: see `Machine`. */
+  readonly asksFor: readonly string[];
   readonly smoke: Smoke;
 }
 

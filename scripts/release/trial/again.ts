@@ -1,0 +1,39 @@
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../build.ts";
+import type { Target } from "../targets.ts";
+
+/** A release being made in another process. */
+export interface Again extends Disposable {
+  /** The folder with its archives, once they are there. Rejects with what the process said when it failed. */
+  readonly finished: Promise<string>;
+}
+
+/**
+ * Makes a release of `targets` from a copy of the sources in the empty `folder`. The packages of the runtimes have to
+ * be here already: two processes would get them at once.
+ */
+export function startAgain(targets: readonly Target[], folder: string): Again {
+  for (const name of ["src", "scripts", "node_modules"]) copy(name, folder);
+  for (const name of ["package.json", "package-lock.json", "targets.json", "tsconfig.json"])
+    copy(name, folder);
+  mkdirSync(join(folder, ".work"));
+  symlinkSync(join(root, ".work/packages"), join(folder, ".work/packages"));
+  const out = join(folder, "again");
+  const names = targets.map(({ triple }) => triple).join(",");
+  const child = Bun.spawn([process.execPath, "scripts/release.ts", "--targets", names, "--out", out], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const finish = async () => {
+    const said = await child.stderr.text();
+    if ((await child.exited) !== 0) throw new Error(`making the release again failed: ${said}`);
+    return out;
+  };
+  const finished = finish();
+  finished.catch(() => undefined); // whoever awaits it hears of it, if anybody still does
+  return { finished, [Symbol.dispose]: () => child.kill() };
+}
+
+const copy = (name: string, folder: string) =>
+  cpSync(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });

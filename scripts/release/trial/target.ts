@@ -1,0 +1,55 @@
+import { deepStrictEqual, equal } from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Artefact } from "../../release.ts";
+import { ensureInstalled } from "../debian.ts";
+import { faultOfSignature, readSignature } from "../mach-o.ts";
+import { readMachine } from "../machine.ts";
+import type { Trial } from "../notes.ts";
+import { run } from "../packages.ts";
+import type { Target } from "../targets.ts";
+import { check, skip } from "./checks.ts";
+import { runWorkers } from "./running.ts";
+
+/** Tries the archives of one target as far as this machine can, in the empty `folder`. */
+export async function tryTarget(
+  target: Target,
+  artefacts: readonly Artefact[],
+  folder: string,
+): Promise<Trial> {
+  const { triple, smoke } = target;
+  const sound: boolean[] = [];
+  for (const artefact of artefacts) {
+    const name = `${artefact.worker}-${triple}`;
+    sound.push(
+      (await check(`${name}: the archive holds one executable`, () => unpack(artefact, folder))) &&
+        (await check(`${name}: it is for ${triple} and says so`, () =>
+          examine(target, join(folder, artefact.worker)),
+        )),
+    );
+  }
+  if (!sound.every(Boolean)) return { verdict: "**broken**" };
+  const obstacle = smoke.how === "run" ? ensureInstalled(smoke.debian) : smoke.because;
+  if (smoke.how === "run" && obstacle === undefined) return runWorkers(triple, smoke, folder);
+  skip(`${triple}: running`, obstacle ?? "");
+  return { verdict: "read, not run", because: obstacle ?? "" };
+}
+
+/** Throws what is wrong with an archive, its checksum and the file that it leaves in `folder`. */
+function unpack({ worker, archive }: Artefact, folder: string): void {
+  const checksum = basename(archive).replace(".tar.gz", ".sha256");
+  run(["sha256sum", "--check", "--strict", checksum], dirname(archive));
+  equal(run(["tar", "-xzvf", archive, "-C", folder]), `${worker}\n`);
+  equal(statSync(join(folder, worker)).mode & 0o7777, 0o755);
+}
+
+/** Throws what is wrong with an executable as far as it can be read. */
+function examine({ triple, asksFor }: Target, executable: string): void {
+  const contents = readFileSync(executable);
+  const [processor = ""] = triple.split("-");
+  deepStrictEqual(readMachine(contents), { processor, asksFor });
+  // As it is in the program, where --manifest takes it from.
+  const says = ["", " "].some((space) => contents.includes(`supported_targets:${space}["${triple}"]`));
+  equal(says, true, `it does not say that it is for ${triple}`);
+  if (triple.endsWith("-apple-darwin")) equal(faultOfSignature(readSignature(contents)), undefined);
+}
