@@ -12,6 +12,8 @@ interface Face {
   readonly program: Program;
   readonly nameOf: (functionName: string) => string;
   readonly isJudged: boolean;
+  /** Whether what it writes is flushed to the disk. The peer flushes nothing. */
+  readonly writes: "no fsync" | "fsync";
 }
 
 export async function openServerContests(mcpFilesystem: string): Promise<Held> {
@@ -29,14 +31,20 @@ export async function openServerContests(mcpFilesystem: string): Promise<Held> {
   const [bus, mcp, durable, peer, busTree, peerTree] = programs;
   const onBus = (program: Program) => ({ program, nameOf: (name: string) => `coder::${name}` });
   const faces: Face[] = [
-    { ...onBus(bus), name: "bus", isJudged: true },
-    { name: "MCP", program: mcp, nameOf: (name) => `coder_${name.replaceAll("-", "_")}`, isJudged: false },
+    { ...onBus(bus), name: "bus", isJudged: true, writes: "no fsync" },
+    {
+      name: "MCP",
+      program: mcp,
+      nameOf: (name) => `coder_${name.replaceAll("-", "_")}`,
+      isJudged: false,
+      writes: "no fsync",
+    },
   ];
-  const flushing: Face = { ...onBus(durable), name: "bus, flushed to disk", isJudged: false };
+  const flushing: Face = { ...onBus(durable), name: "bus", isJudged: false, writes: "fsync" };
   return {
     contests: [
       ...faces.flatMap((face) => [read(face, peer, files), list(face, peer, files)]),
-      traverse({ ...onBus(busTree), name: "bus", isJudged: true }, peerTree, tree),
+      traverse({ ...faces[0]!, program: busTree }, peerTree, tree),
       ...[...faces, flushing].flatMap((face) => [create(face, peer, files), edit(face, peer, files)]),
     ],
     async [Symbol.asyncDispose]() {
@@ -118,7 +126,7 @@ function create(face: Face, peer: Program, folder: string): Contest {
   const content = "a line of text that is here to be written\n".repeat(25);
   return {
     group,
-    name: `create-file, 1 KB (${face.name})`,
+    name: `create-file, 1 KB, ${face.writes} (${face.name})`,
     ours: () =>
       face.program.call(face.nameOf("create-file"), {
         files: [{ path: `new/ours-${created++ % 100}.txt`, content, overwrite: true }],
@@ -140,7 +148,8 @@ let edited = 0;
 /** The same line over and over, each time with another text. */
 function edit(face: Face, peer: Program, folder: string): Contest {
   const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1} of the file\n`).join("");
-  const [path, twin] = [`edited (${face.name}).txt`, join(folder, `edited (${face.name}), twin.txt`)];
+  const stem = `edited (${face.name}, ${face.writes})`;
+  const [path, twin] = [`${stem}.txt`, join(folder, `${stem}, twin.txt`)];
   for (const file of [join(folder, path), twin]) writeFileSync(file, lines);
   let text = "line 100 of the file";
   const ours = () =>
@@ -159,7 +168,7 @@ function edit(face: Face, peer: Program, folder: string): Contest {
   };
   return {
     group,
-    name: `update-file, 1 line of 200 (${face.name})`,
+    name: `update-file, 1 line of 200, ${face.writes} (${face.name})`,
     ours,
     peers: [{ name: "edit_file", ...target(face), run }],
     times: 50,

@@ -3,8 +3,10 @@
  * from running. The last line says `N passed, N failed`; a step that is no test suite counts as one.
  *
  *     npm test -- --only unit,rooms
+ *     npm test -- --only unit,escapes,faults --as nobody
+ *     npm test -- --only faults --backend current-directory
  */
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,6 +19,16 @@ interface Step {
   readonly isSuite?: boolean;
   /** It tries dist/coder. */
   readonly needsBuild?: boolean;
+  /** How the jail holds folders in it; by default what is best on this machine. */
+  readonly backend?: string;
+}
+
+/** How suites are run, when not as always. */
+interface Manner {
+  /** The user who runs them; only root may choose one. */
+  readonly as?: string | undefined;
+  /** For suites that have no backend of their own. */
+  readonly backend?: string | undefined;
 }
 
 interface Outcome {
@@ -47,6 +59,11 @@ const security = [...new Bun.Glob("tests/security/**/*.test.ts").scanSync(root)]
 const races = security.filter((path) => path.endsWith("/race.test.ts"));
 const escapes = security.filter((path) => !races.includes(path));
 
+/** The faults that meet the disk where the jail holds folders in another way. */
+const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
+  (name) => `./tests/faults/${name}.test.ts`,
+);
+
 const steps: readonly Step[] = [
   { name: "build", command: [bun, "scripts/build.ts"] },
   { name: "format", command: [tool("biome"), "ci", "--colors=off", "--error-on-warnings", "."] },
@@ -61,6 +78,9 @@ const steps: readonly Step[] = [
   suite("races", races, { needsBuild: true }),
   suite("unit", ["./src", "./scripts"]),
   suite("faults", ["./tests/faults"], { needsBuild: true }),
+  ...["descriptors", "current-directory"].map((backend) =>
+    suite(`faults-${backend}`, faultsOfBackends, { backend }),
+  ),
   suite("shell", ["./tests/shell"], { needsBuild: true }),
   suite("mcp", ["./tests/mcp"], { needsBuild: true }),
   suite("executable", ["./tests/executable"], { needsBuild: true }),
@@ -69,7 +89,7 @@ const steps: readonly Step[] = [
 /** A step that hangs is killed and has failed. */
 const stepMilliseconds = 8 * 60_000;
 
-async function runStep(step: Step): Promise<Outcome> {
+async function runStep(step: Step, manner: Manner): Promise<Outcome> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "coder-check-"));
   const [report, log] = [join(folder, "report.xml"), join(folder, "log")];
@@ -77,9 +97,17 @@ async function runStep(step: Step): Promise<Outcome> {
   const output = openSync(log, "a");
   try {
     const reporting = step.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
-    const child = Bun.spawn([...step.command, ...reporting], {
+    const user = step.isSuite ? userOf(manner) : [];
+    const backend = step.backend ?? (step.isSuite ? manner.backend : undefined);
+    if (user.length > 0) chmodSync(folder, 0o777);
+    const child = Bun.spawn([...user, ...step.command, ...reporting], {
       cwd: root,
-      env: { ...process.env, NO_COLOR: "1" },
+      env: {
+        ...process.env,
+        NO_COLOR: "1",
+        ...(backend !== undefined && { CODER_JAIL: backend }),
+        ...(user.length > 0 && { HOME: folder }),
+      },
       stdio: ["ignore", output, output],
       timeout: stepMilliseconds,
       killSignal: "SIGKILL",
@@ -92,6 +120,13 @@ async function runStep(step: Step): Promise<Outcome> {
     closeSync(output);
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What makes the rest of a command line run as that user. */
+function userOf({ as }: Manner): string[] {
+  if (as === undefined) return [];
+  const group = Bun.spawnSync(["id", "-g", as]).stdout.toString().trim();
+  return ["setpriv", `--reuid=${as}`, `--regid=${group}`, "--clear-groups", "--"];
 }
 
 const countOne = (succeeded: boolean): Counts => ({
@@ -116,14 +151,14 @@ export function countTests(report: string, succeeded: boolean): Counts {
 }
 
 /** Runs the steps, two at a time where there are two processors, and prints each when it ends. Gives the totals. */
-async function runAll(chosen: readonly Step[]): Promise<Counts> {
+async function runAll({ chosen, manner }: Choice): Promise<Counts> {
   const queue = [...chosen];
   const total = { passed: 0, failed: 0, skipped: 0 };
   let build: Promise<unknown> = Promise.resolve();
   const work = async () => {
     for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
       if (step.needsBuild) await build;
-      const running = runStep(step);
+      const running = runStep(step, manner);
       if (step.name === "build") build = running;
       const outcome = await running;
       print(step, outcome);
@@ -146,10 +181,29 @@ function render({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
-/** The steps that `--only` names, with the build if one of them tries its result; without `--only`, all. */
-function choose(argv: readonly string[]): readonly Step[] {
-  const { values } = parseArgs({ args: [...argv], options: { only: { type: "string", multiple: true } } });
-  const names = values.only?.flatMap((list) => list.split(","));
+interface Choice {
+  readonly chosen: readonly Step[];
+  readonly manner: Manner;
+}
+
+function choose(argv: readonly string[]): Choice {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: "string", multiple: true },
+      as: { type: "string" },
+      backend: { type: "string" },
+    },
+  });
+  const { as, backend } = values;
+  if (as !== undefined && process.getuid?.() !== 0) throw new Error("Only root may use --as.");
+  if (as !== undefined && Bun.spawnSync(["id", "-g", as]).exitCode !== 0)
+    throw new Error(`There is no user ${as}.`);
+  return { chosen: stepsNamed(values.only?.flatMap((list) => list.split(","))), manner: { as, backend } };
+}
+
+/** The steps of these names, with the build if one of them tries its result; without names, all. */
+function stepsNamed(names: readonly string[] | undefined): readonly Step[] {
   if (names === undefined) return steps;
   const unknown = names.find((name) => !steps.some((step) => step.name === name));
   if (unknown !== undefined) {

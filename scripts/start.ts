@@ -1,9 +1,11 @@
 /**
- * `npm start`: serves the sample folder on the embedded engine, for trying the worker out. Compiles it first if its
- * sources have changed. Ctrl-C ends it.
+ * `npm start`: shows the sample folder to a client of MCP, then serves it on the embedded engine, for trying the worker
+ * out. Compiles it first if its sources have changed. Ctrl-C ends it.
  */
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { ensureExecutable, executable, root } from "./build.ts";
+import { showMcp } from "./start/show-mcp.ts";
 
 const usualPort = 49134;
 
@@ -20,11 +22,13 @@ function freePort(wanted: number): Promise<number> {
 }
 
 if (await ensureExecutable()) console.log("Compiled dist/coder.");
+console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path sample` gives it to an agent:\n");
+await showMcp(executable, join(root, "sample"));
 const port = await freePort(usualPort);
 if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
 const url = `ws://127.0.0.1:${port}`;
 console.log(`
-Serving ./sample at ${url}. Stop with Ctrl-C. In another terminal, try:
+Serving the same folder on the bus at ${url}. Stop with Ctrl-C. In another terminal, try:
 
   dist/coder call coder::read-file '{"path":"README.md"}' --url ${url}
 `);

@@ -11,6 +11,20 @@ describe("a deadline", () => {
     expect(() => deadline.check()).toThrow("did not finish within 1 ms");
   });
 
+  test("has passed by the clock when it has by the signal: a timer may fire early", async () => {
+    const now = performance.now;
+    const deadline = deadlineIn(1);
+    const started = now.call(performance);
+    try {
+      performance.now = () => started;
+      await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
+      expect(deadline.left).toBe(0);
+      expect(() => deadline.check()).toThrow("did not finish");
+    } finally {
+      performance.now = now;
+    }
+  });
+
   test("has passed at once when the caller cancels", () => {
     const caller = new AbortController();
     const deadline = deadlineIn(60_000, caller.signal);

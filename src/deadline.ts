@@ -22,9 +22,13 @@ export function deadlineIn(milliseconds: number, cancelled?: AbortSignal): Deadl
   const at = performance.now() + milliseconds;
   let controller: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const left = () => (cancelled?.aborted ? 0 : Math.max(0, at - performance.now()));
-  const stop = () =>
+  // A timer may fire a little before the clock says so.
+  let hasFired = false;
+  const left = () => (cancelled?.aborted || hasFired ? 0 : Math.max(0, at - performance.now()));
+  const stop = () => {
+    hasFired = true;
     controller?.abort(cancelled?.aborted ? refuse.cancelled() : refuse.timeout(milliseconds));
+  };
   return {
     milliseconds,
     get left() {
@@ -41,7 +45,7 @@ export function deadlineIn(milliseconds: number, cancelled?: AbortSignal): Deadl
     },
     check() {
       if (cancelled?.aborted) throw refuse.cancelled();
-      if (performance.now() >= at) throw refuse.timeout(milliseconds);
+      if (hasFired || performance.now() >= at) throw refuse.timeout(milliseconds);
     },
     end() {
       clearTimeout(timer);

@@ -1,17 +1,28 @@
 /** The process as a server: where it logs, what ends it. */
+
+import type { OpenWorkshop } from "./worker/define.ts";
+import { openLines } from "./worker/lines.ts";
 import { type Log, type LogLevel, openLog } from "./worker/log.ts";
 
 /** How long the process may take to end by itself after everything was stopped; a leftover handle must not keep it. */
 const lastResortMilliseconds = 2000;
 
-/** The log of this process: readable on a terminal, JSON lines elsewhere. */
+/**
+ * The log of this process: readable on a terminal, JSON lines elsewhere. Errors and warnings are written at once; other
+ * lines may wait 10 ms for each other. They survive every end of the process but a signal that it does not handle.
+ */
 export function stderrLog(level: LogLevel): Log {
   // Nobody reads the log any more; calls are to be answered all the same.
   process.stderr.on("error", () => {});
+  const lines = openLines((text) => process.stderr.write(text));
+  process.on("exit", lines.flush);
   return openLog({
     level,
     form: process.stderr.isTTY ? "text" : "json",
-    write: (line) => process.stderr.write(line),
+    write(line, of) {
+      lines.write(line);
+      if (of === "error" || of === "warn") lines.flush();
+    },
   });
 }
 
@@ -20,6 +31,19 @@ export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
+}
+
+/**
+ * Removes what killed processes left, in the background: a large tree takes a while, and calls need not wait for it.
+ * Closing the workshop ends it. Never rejects.
+ */
+export async function sweep(workshop: OpenWorkshop, log: Log): Promise<void> {
+  if (workshop.sweep === undefined) return;
+  try {
+    log.info("swept", { files: await workshop.sweep() });
+  } catch (error) {
+    log.warn("not swept", { reason: (error as Error).message });
+  }
 }
 
 /** Ends the process when nothing is left to do, or soon. An exit at once would cut an answer still on its way. */

@@ -1,7 +1,6 @@
 import type { Intent } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
-import { endSoon, stderrLog, stopSignal } from "./lifetime.ts";
-import type { OpenWorkshop } from "./worker/define.ts";
+import { endSoon, stderrLog, stopSignal, sweep } from "./lifetime.ts";
 import { openInvoke } from "./worker/invoke.ts";
 import type { Log } from "./worker/log.ts";
 import { serve } from "./worker/serve.ts";
@@ -29,16 +28,6 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
   await engine?.stop();
   await workshop.close();
   endSoon();
-}
-
-/** Removes what killed processes left, in the background: a large tree takes a while, and calls need not wait for it. */
-async function sweep(workshop: OpenWorkshop, log: Log): Promise<void> {
-  if (workshop.sweep === undefined) return;
-  try {
-    log.info("swept", { files: await workshop.sweep() });
-  } catch (error) {
-    log.warn("not swept", { reason: (error as Error).message });
-  }
 }
 
 /** Starts the engine that tries things out; a frame that the real one would drop is worth a line, its text is not. */

@@ -22,9 +22,11 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       ],
       meanings: coderMeanings,
     },
-    async open({ environment, ...source }) {
-      const { loadConfig, openWorkshop } = await import("./workshop.ts");
-      return openWorkshop(await loadConfig(source, environment));
+    async open({ environment, log, ...source }) {
+      const { loadConfig, openWorkshop, warnAbout } = await import("./workshop.ts");
+      const config = await loadConfig(source, environment);
+      warnAbout(config, log);
+      return openWorkshop(config);
     },
   },
   shell: {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { ConfigSource } from "./arguments.ts";
 import type { CoderWorkshop } from "./coder/define.ts";
 import { renderCoderError } from "./codes.ts";
@@ -5,10 +6,12 @@ import { type Config, defaultConfig, readConfig } from "./config.ts";
 import { ConfigError, findConfigFile } from "./config-file.ts";
 import { openFiles } from "./files/files.ts";
 import { compileGlobSet, GlobError } from "./globs/glob-set.ts";
+import { adviceAgainst } from "./globs/unmatchable.ts";
 import { openJail } from "./jail/jail.ts";
 import { openRegexEngine } from "./regex/engine.ts";
 import { openSearcher } from "./search/search.ts";
 import type * as worker from "./worker/define.ts";
+import type { Log } from "./worker/log.ts";
 
 /** The workshop of `coder::*`, open until closed. */
 export type OpenWorkshop = CoderWorkshop & worker.OpenWorkshop;
@@ -24,6 +27,14 @@ export async function loadConfig(
   return source.basePath === undefined ? config : { ...config, base_path: source.basePath };
 }
 
+/** What an operator should know about the configuration, before the first call. */
+export function warnAbout({ base_path, non_accessible_globs: globs }: Config, log: Log): void {
+  for (const glob of globs) {
+    const reason = adviceAgainst(glob, resolve(base_path));
+    if (reason !== undefined) log.warn("glob denies nothing", { key: "non_accessible_globs", glob, reason });
+  }
+}
+
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
 export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
   const jail = await openJail({
@@ -33,6 +44,8 @@ export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
   const files = openFiles({ jail, config });
   const regex = openRegexEngine();
   const searcher = openSearcher({ jail, files, regex });
+  const stopping = new AbortController();
+  let sweeping: Promise<number> | undefined;
   return {
     config,
     jail,
@@ -40,9 +53,15 @@ export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
     regex,
     searcher,
     callMilliseconds: config.call_timeout_ms,
+    maxReadBytes: config.max_read_bytes,
     renderError: renderCoderError,
-    sweep: () => files.sweep(),
+    sweep() {
+      sweeping = files.sweep(stopping.signal);
+      return sweeping;
+    },
     async close() {
+      stopping.abort();
+      await sweeping?.catch(() => {});
       await searcher.close();
       await regex.close();
       jail.close();

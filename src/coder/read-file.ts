@@ -33,9 +33,10 @@ export const readFile = defineFunction({
   response,
   examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
   handle({ path }, { files, config }) {
-    const { bytes, stats } = files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes });
-    const { text, isUtf8 } = decodeUtf8(bytes);
-    return { path, content: text, is_utf8: isUtf8, size: bytes.length, mode: stats.mode, mtime: stats.mtime };
+    return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
+      const { text, isUtf8 } = decodeUtf8(bytes);
+      return { path, content: text, is_utf8: isUtf8, size: stats.size, mode: stats.mode, mtime: stats.mtime };
+    });
   },
   render({ content, is_utf8 }) {
     if (content === "") return "[the file is empty]";

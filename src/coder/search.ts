@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { compileGlobSet, GlobError, type GlobSet } from "../globs/glob-set.ts";
+import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { maxAnswerBytes, Named, Nullable, renderName, UInt32 } from "../wire.ts";
 import { defineFunction } from "./define.ts";
 
@@ -122,7 +122,7 @@ export const search = defineFunction({
 function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
   if (globs.length === 0) return undefined;
   try {
-    return compileGlobSet(globs);
+    return compileGlobSet(globs, longestSet.ofCaller);
   } catch (error) {
     if (error instanceof GlobError) throw refuse.badGlob(field, error.message);
     throw error;

@@ -1,8 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/files.ts";
 import type { Folder } from "../jail/folder.ts";
-import { Int64, Kind, maxAnswerBytes, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
+import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
+import { Measured } from "../worker/define.ts";
+import { jsonBytes } from "../worker/json-size.ts";
 import { type CoderContext, defineFunction } from "./define.ts";
 
 const request = Type.Object(
@@ -65,8 +68,8 @@ type Node = Static<typeof TreeNode>;
 /** Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them. */
 const deepest = 60;
 
-/** Least JSON bytes a node takes, so that a tree too large to send is given up on while it is built. */
-const leastNodeBytes = 80;
+/** Longest that a tree is built without letting other calls have a turn, in milliseconds. */
+const stretch = 5;
 
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (specification, section 8). */
 export const tree = defineFunction({
@@ -80,18 +83,21 @@ export const tree = defineFunction({
     { title: "The whole base, four levels deep", request: {} },
     { title: "Two levels of one folder", request: { path: "src", max_depth: 2 } },
   ],
-  handle(request, context) {
+  async handle(request, context) {
     const { config, jail } = context;
     const snapshot: Snapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
       perFolder: Math.max(1, request.per_folder_limit ?? config.tree_per_folder_limit),
-      bytes: 0,
+      bytes: jsonBytes({ root: "" }) - jsonBytes(""),
+      pauseAt: performance.now() + stretch,
     };
     using folder = jail.admitFolder(request.path);
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
-    return { root: { ...root, ...look(snapshot, folder, 0) } };
+    const inside =
+      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await inTurns(look(snapshot, folder, 0));
+    return new Measured({ root: { ...root, ...inside } }, snapshot.bytes);
   },
   render: ({ root }) => renderNode(root, "").join("\n"),
 });
@@ -110,8 +116,21 @@ interface Snapshot {
   readonly context: CoderContext;
   readonly maxDepth: number;
   readonly perFolder: number;
-  /** JSON bytes of the nodes so far, at least. */
+  /** JSON bytes of what there is so far: a tree too large to send is given up on while it is built. */
   bytes: number;
+  /** When others must have a turn. */
+  pauseAt: number;
+}
+
+/** The whole of what is being built; it yields when others must have a turn. */
+type Building<T> = Generator<void, T>;
+
+async function inTurns<T>(building: Building<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = building.next();
+    if (done) return value;
+    await setImmediate();
+  }
 }
 
 interface Spot {
@@ -126,9 +145,7 @@ function describe(snapshot: Snapshot, { parent, path, entry }: Spot): Node {
   const { context } = snapshot;
   context.deadline.check();
   const stats = context.files.stat(parent, entry);
-  snapshot.bytes += leastNodeBytes + path.length;
-  if (snapshot.bytes > maxAnswerBytes) throw refuse.answerTooLarge(snapshot.bytes, maxAnswerBytes, "reads");
-  return {
+  const node = {
     name: entry.name,
     path,
     kind: stats?.kind ?? entry.kind,
@@ -136,16 +153,49 @@ function describe(snapshot: Snapshot, { parent, path, entry }: Spot): Node {
     mtime: stats?.mtime ?? 0,
     non_accessible: path !== parent.path && context.jail.deniesIn(parent, entry.name),
   };
+  return counted(snapshot, node);
 }
 
+/** Counts what becomes a part of the answer. Throws too-large when that cannot be sent. */
+function counted<T>(snapshot: Snapshot, part: T): T {
+  snapshot.bytes += jsonBytes(part);
+  const { maxAnswerBytes } = snapshot.context;
+  if (snapshot.bytes > maxAnswerBytes) throw refuse.answerTooLarge(snapshot.bytes, maxAnswerBytes, "reads");
+  return part;
+}
+
+type Inside = Pick<Node, "children" | "truncated">;
+
 /** What is inside a folder that is held open: its children, and how they were cut. */
-function look(snapshot: Snapshot, folder: Folder, depth: number): Pick<Node, "children" | "truncated"> {
-  if (depth >= snapshot.maxDepth) return { truncated: cutByDepth(snapshot.maxDepth) };
+function* look(snapshot: Snapshot, folder: Folder, depth: number): Building<Inside> {
   const page = listOrNothing(snapshot, folder, depth);
-  if (page === undefined) return { truncated: unreadable };
-  const children = page.entries.map((entry) => child(snapshot, { folder, entry, depth: depth + 1 }));
+  if (page === undefined) return truncated(snapshot, unreadable);
+  const children: Node[] = [];
+  for (const entry of page.entries) {
+    if (performance.now() > snapshot.pauseAt) {
+      yield;
+      snapshot.pauseAt = performance.now() + stretch;
+    }
+    const path = pathIn(folder, entry);
+    const node = describe(snapshot, { parent: folder, path, entry });
+    const isEntered = node.kind === "dir" && !node.non_accessible;
+    children.push(
+      isEntered ? { ...node, ...(yield* enter(snapshot, { folder, entry, depth: depth + 1 })) } : node,
+    );
+  }
+  snapshot.bytes += childrenBytes(children.length);
   if (children.length === page.total) return { children };
-  return { children, truncated: cutByWidth(children.length, page.total) };
+  return { children, ...truncated(snapshot, cutByWidth(children.length, page.total)) };
+}
+
+const pathIn = ({ path }: Folder, { name }: Entry): string => (path === "" ? name : `${path}/${name}`);
+
+/** JSON bytes of a field `children` in a node besides those of so many nodes. */
+const childrenBytes = (count: number): number => ',"children":[]'.length + Math.max(0, count - 1);
+
+function truncated(snapshot: Snapshot, info: NonNullable<Node["truncated"]>): Inside {
+  snapshot.bytes += ',"truncated":'.length;
+  return { truncated: counted(snapshot, info) };
 }
 
 /** Undefined for a folder inside the tree that may not be listed; with the root of the tree the call fails. */
@@ -158,24 +208,19 @@ function listOrNothing({ context, perFolder }: Snapshot, folder: Folder, depth: 
   }
 }
 
-function child(snapshot: Snapshot, at: { folder: Folder; entry: Entry; depth: number }): Node {
-  const { folder, entry, depth } = at;
-  const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
-  const node = describe(snapshot, { parent: folder, path, entry });
-  if (node.kind !== "dir" || node.non_accessible) return node;
-  if (depth >= snapshot.maxDepth) return { ...node, truncated: cutByDepth(snapshot.maxDepth) };
-  return { ...node, ...lookBelow(snapshot, at) };
+interface Inner {
+  readonly folder: Folder;
+  /** A folder in it. */
+  readonly entry: Entry;
+  /** The depth of that. */
+  readonly depth: number;
 }
 
 /** A folder that cannot be opened is a node that says so, not a failed call. */
-function lookBelow(
-  snapshot: Snapshot,
-  { folder, entry, depth }: { folder: Folder; entry: Entry; depth: number },
-) {
-  const inside = openOrNothing(folder, entry);
-  if (inside === undefined) return { truncated: unreadable };
-  using held = inside;
-  return look(snapshot, held, depth);
+function* enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Building<Inside> {
+  if (depth >= snapshot.maxDepth) return truncated(snapshot, cutByDepth(snapshot.maxDepth));
+  using inside = openOrNothing(folder, entry);
+  return inside === undefined ? truncated(snapshot, unreadable) : yield* look(snapshot, inside, depth);
 }
 
 function openOrNothing(folder: Folder, entry: Entry): Folder | undefined {

@@ -1,10 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
-import { applyLineOps } from "../edits/line-ops.ts";
+import { applyLineOps, type Edited } from "../edits/line-ops.ts";
 import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
 import { refuse } from "../errors.ts";
-import { maxAnswerBytes, Named, Nullable, UInt32, UInt64 } from "../wire.ts";
+import type { Bodies } from "../files/files.ts";
+import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
+import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
 import { type CoderContext, defineFunction } from "./define.ts";
 
@@ -70,6 +72,7 @@ const roomForTheRest = 1024 * 1024;
 /** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
 const mostBytesPerByte = 6;
 
+type Result = Static<typeof UpdateFileResult>;
 type FileSpec = Static<typeof UpdateFileSpec>;
 type ReplaceOp = Extract<Static<typeof UpdateOp>, { op: "replace" }>;
 
@@ -110,13 +113,13 @@ export const updateFile = defineFunction({
   ],
   async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
-    const answer = new Answer(context.config.max_read_bytes);
+    const answer = new Answer(context.config.max_read_bytes, context.maxAnswerBytes);
     for (const spec of request.files) {
       const outcome = await context.attempt(() => edit(spec, context));
       if ("error" in outcome) answer.addFailure(spec.path, outcome.error);
       else answer.addSuccess(spec, outcome.value);
     }
-    return { results: answer.results };
+    return answer.measured();
   },
   render: ({ results }) =>
     results
@@ -127,19 +130,33 @@ export const updateFile = defineFunction({
       .join("\n"),
 });
 
-/** Line ops first, all on the numbering of the file as it was; then the replacements, in order. */
-function edit({ path, ops }: FileSpec, context: CoderContext) {
+/** A file that was edited. */
+interface Edit extends Bodies {
+  /** Lines it has now. */
+  readonly lines: number;
+}
+
+async function edit(spec: FileSpec, context: CoderContext): Promise<Edit> {
+  const { path, ops } = spec;
   if (ops.length === 0) throw refuse.emptyOps(path);
+  if (ops.some((op) => op.op === "replace" && op.pattern === "")) throw refuse.emptyPattern();
+  let lines = 0;
+  const change = async (before: Buffer) => {
+    const edited = await applyOps(before, spec, context);
+    lines = edited.lines;
+    return edited.parts;
+  };
+  const bodies = await context.files.update(path, change, context.deadline);
+  return { ...bodies, lines };
+}
+
+/** Line ops first, all on the numbering of the file as it was; then the replacements, in order. */
+async function applyOps(before: Buffer, { path, ops }: FileSpec, context: CoderContext): Promise<Edited> {
+  const edited = applyLineOps(before, ops);
   const replaceOps = ops.filter((op): op is ReplaceOp => op.op === "replace");
-  if (replaceOps.some((op) => op.pattern === "")) throw refuse.emptyPattern();
-  return context.files.update(
-    path,
-    async (before) => {
-      const body = applyLineOps(before, ops);
-      return replaceOps.length === 0 ? body : replace(body, { path, ops: replaceOps }, context);
-    },
-    context.deadline,
-  );
+  if (replaceOps.length === 0) return edited;
+  const after = await replace(joined(edited.parts), { path, ops: replaceOps }, context);
+  return { parts: [after], lines: countLines(after) };
 }
 
 /** The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it. */
@@ -164,30 +181,41 @@ async function replace(
  * the caller believing that they are not. Bodies that do not fit are cut further.
  */
 class Answer {
-  readonly results: Static<typeof UpdateFileResult>[] = [];
+  readonly #results: Result[] = [];
   readonly #maxBodyBytes: number;
-  #roomBytes = maxAnswerBytes - roomForTheRest;
+  #roomBytes: number;
+  /** JSON of the bodies, without their quotes. */
+  #bodyBytes = 0;
 
-  constructor(maxBodyBytes: number) {
+  constructor(maxBodyBytes: number, maxAnswerBytes: number) {
     this.#maxBodyBytes = maxBodyBytes;
+    this.#roomBytes = maxAnswerBytes - roomForTheRest;
   }
 
   addFailure(path: string, error: string): void {
-    this.results.push({ path, success: false, applied: 0, new_line_count: 0, error });
+    this.#results.push({ path, success: false, applied: 0, new_line_count: 0, error });
   }
 
-  addSuccess({ path, ops }: FileSpec, { before, after }: { before: Buffer; after: Buffer }): void {
-    const head = { path, success: true, applied: ops.length, new_line_count: countLines(after) };
-    this.results.push({ ...head, before: this.#body(before), after: this.#body(after) });
+  addSuccess({ path, ops }: FileSpec, { before, after, lines }: Edit): void {
+    const head = { path, success: true, applied: ops.length, new_line_count: lines };
+    this.#results.push({ ...head, before: this.#body([before]), after: this.#body(after) });
   }
 
-  #body(bytes: Buffer): string {
-    const most = Math.min(bytes.length, this.#maxBodyBytes);
+  /** The whole answer. The bodies were measured when they were made to fit. */
+  measured(): Measured<{ results: Result[] }> {
+    const rest = this.#results.map((result) =>
+      result.success ? { ...result, before: "", after: "" } : result,
+    );
+    return new Measured({ results: this.#results }, jsonBytes({ results: rest }) + this.#bodyBytes);
+  }
+
+  #body(pieces: readonly Buffer[]): string {
+    const most = Math.min(lengthOf(pieces), this.#maxBodyBytes);
     // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
     const mayFit = most <= this.#roomBytes + 3;
-    const whole = mayFit ? this.#take(cutToBytes(bytes, this.#maxBodyBytes)) : undefined;
+    const whole = mayFit ? this.#take(textOf(pieces, this.#maxBodyBytes)) : undefined;
     const certain = Math.max(0, Math.floor((this.#roomBytes - 2) / mostBytesPerByte));
-    return whole ?? this.#take(cutToBytes(bytes, certain)) ?? "";
+    return whole ?? this.#take(textOf(pieces, certain)) ?? "";
   }
 
   /** The text, whose JSON takes its part of the room; undefined when there is not so much. */
@@ -195,6 +223,18 @@ class Answer {
     const bytes = jsonBytes(text);
     if (bytes > this.#roomBytes) return undefined;
     this.#roomBytes -= bytes;
+    this.#bodyBytes += bytes - 2;
     return text;
   }
 }
+
+/** See `cutToBytes`, which looks at three bytes more than fit. */
+const textOf = (pieces: readonly Buffer[], maxBytes: number): string =>
+  cutToBytes(joined(pieces, maxBytes + 3), maxBytes);
+
+/** The pieces as one, which is cut to so many bytes. */
+function joined(pieces: readonly Buffer[], mostBytes = Number.POSITIVE_INFINITY): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, Math.min(lengthOf(pieces), mostBytes));
+}
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);

@@ -8,7 +8,7 @@
  */
 
 import { refuse } from "../errors.ts";
-import { bomLength, endingBefore, type LineEnding, surveyLines } from "./lines.ts";
+import { bomLength, countLines, endingBefore, type LineEnding, surveyLines } from "./lines.ts";
 
 /** An edit of lines. Numbers count from 1, include both ends, and are those of the file as it was. */
 export type LineOp =
@@ -21,10 +21,19 @@ export type LineOp =
       readonly content: string;
     };
 
-/** Whole lines, less the ending of the last one, which is told apart because the end of the file may drop it. */
+/** Some lines. */
 interface Piece {
-  readonly bytes: Buffer;
-  readonly ending: LineEnding;
+  /** Each with its ending. */
+  readonly closed: readonly Buffer[];
+  /** Less the ending of the last one, which the end of the file may drop. */
+  readonly open: Buffer;
+}
+
+/** A file after edits. */
+export interface Edited {
+  /** Its bytes, in a few pieces that follow each other; those that stay are views of the file as it was. */
+  readonly parts: readonly Buffer[];
+  readonly lines: number;
 }
 
 /**
@@ -38,11 +47,11 @@ interface Piece {
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
-export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op: "replace" })[]): Buffer {
+export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op: "replace" })[]): Edited {
   const edits = ops
     .flatMap((op, index) => (op.op === "replace" ? [] : [editOf(op, index)]))
     .sort((a, b) => a.first - b.first);
-  if (edits.length === 0) return body;
+  if (edits.length === 0) return { parts: [body], lines: countLines(body) };
   validateApart(edits);
   const borders = edits.flatMap(({ first, next }) => [first, next]);
   const { lines, ending, starts } = surveyLines(body, borders);
@@ -52,7 +61,9 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op
   const pieces: Piece[] = [];
   const keep = (from: number, to: number) => {
     const own = endingBefore(body, to);
-    if (from < to) pieces.push({ bytes: body.subarray(from, to - own.length), ending: own || ending });
+    const open = body.subarray(from, to - own.length);
+    if (from < to)
+      pieces.push({ open, closed: own === "" ? [open, Buffer.from(ending)] : [body.subarray(from, to)] });
   };
   let position: number = bom;
   for (const { first, next, content } of edits) {
@@ -63,7 +74,8 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op
   }
   keep(position, body.length);
   const closed = lines === 0 ? edits[0]?.content?.endsWith("\n") : endingBefore(body, body.length) !== "";
-  return join(body.subarray(0, bom), pieces, closed === true);
+  const parts = join(body.subarray(0, bom), pieces, closed === true);
+  return { parts, lines: isMarkAlone(parts) ? 0 : edits.reduce(countAfter, lines) };
 }
 
 /** An op in the form in which all three are alike: lines from `first` up to, not including, `next` give way. */
@@ -115,14 +127,32 @@ const isBetween = (low: number, line: number, high: number) =>
   Number.isInteger(line) && low <= line && line <= high;
 
 function put(content: string, ending: LineEnding): Piece {
-  const text = content.replace(/\r?\n$/, "").replace(/\r?\n/g, ending);
-  return { bytes: Buffer.from(text), ending };
+  const lines = Buffer.from(withoutLastBreak(content).replace(/\r?\n/g, ending) + ending);
+  return { closed: [lines], open: lines.subarray(0, lines.length - ending.length) };
 }
 
-function join(bom: Buffer, pieces: readonly Piece[], closed: boolean): Buffer {
-  const parts = pieces.flatMap(({ bytes, ending }) => [bytes, Buffer.from(ending)]);
-  const last = pieces.at(-1)?.bytes;
-  const endsInEmptyLine = last !== undefined && (last.length === 0 || endingBefore(last, last.length) !== "");
-  if (!closed && !endsInEmptyLine) parts.pop();
-  return Buffer.concat([bom, ...parts]);
+const withoutLastBreak = (content: string): string => content.replace(/\r?\n$/, "");
+
+function countAfter(lines: number, { first, next, content }: Edit): number {
+  const added = content === undefined ? 0 : withoutLastBreak(content).split("\n").length;
+  return lines - (next - first) + added;
 }
+
+/** A mark that was put in where there was no line. */
+const isMarkAlone = (parts: readonly Buffer[]): boolean =>
+  parts.reduce((length, part) => length + part.length, 0) === 3 && bomLength(Buffer.concat(parts)) === 3;
+
+function join(bom: Buffer, pieces: readonly Piece[], closed: boolean): Buffer[] {
+  const last = pieces.at(-1);
+  const isOpen = !closed && last !== undefined && !endsInEmptyLine(last.open);
+  const parts = pieces.flatMap((piece) => (isOpen && piece === last ? [piece.open] : piece.closed));
+  if (bom.length > 0) parts.unshift(bom);
+  return parts.length <= fewParts ? parts : [Buffer.concat(parts)];
+}
+
+/** Each part is written by itself; more of them are cheaper as one copy. */
+const fewParts = 16;
+
+/** Without its ending such a line would not be there. */
+const endsInEmptyLine = (open: Buffer): boolean =>
+  open.length === 0 || endingBefore(open, open.length) !== "";

@@ -46,6 +46,28 @@ describe("surveyLines", () => {
     expect(surveyLines(Buffer.from(""), [1]).starts.get(1)).toBe(0);
   });
 
+  test("finds the same in files of many pieces as line by line", () => {
+    for (const filler of [32 * 1024 - 3, 300 * 1024]) {
+      for (let length = filler; length < filler + 5; length++) {
+        const text = `${"x".repeat(length)}\r\n\n\r\n${"line\r\n".repeat(20_000)}end`;
+        const lines = text.split("\n");
+        let start = 0;
+        const starts = lines.map((line) => {
+          start += line.length + 1;
+          return start - line.length - 1;
+        });
+        const {
+          lines: count,
+          ending,
+          starts: found,
+        } = surveyLines(Buffer.from(text), [2, 3, 4, 9000, 20_005]);
+        expect([count, ending]).toEqual([20_004, "\r\n"]);
+        const expected = [2, 3, 4, 9000].map((line) => [line, starts[line - 1]!]);
+        expect([...found]).toEqual([...expected, [20_005, text.length]] as [number, number][]);
+      }
+    }
+  });
+
   test.each([
     ["", "\n"],
     ["a", "\n"],

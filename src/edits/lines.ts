@@ -4,6 +4,8 @@
  * line 1 and belongs to none. Whether the bytes are UTF-8 does not matter.
  */
 
+import { kernelFor, pieceBytes } from "../text/kernel.ts";
+
 export type LineEnding = "\n" | "\r\n";
 
 /** What one pass over a file tells. */
@@ -31,30 +33,28 @@ export function countLines(body: Buffer): number {
 /** Surveys the file in one pass. `wanted` are line numbers from 1, ascending; those past the end get no start. */
 export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey {
   const starts = new Map<number, number>();
-  let asked = 0;
-  let line = 0;
-  const begin = (start: number) => {
-    line += 1;
-    for (; wanted[asked] === line; asked += 1) starts.set(line, start);
-  };
-  let start: number = bomLength(body);
+  const kernel = kernelFor(body.length);
+  let asked = wanted.findIndex((line) => line > 1);
+  if (asked !== 0) starts.set(1, bomLength(body));
+  if (asked === -1) asked = wanted.length;
+  let feeds = 0;
   let crlf = 0;
-  begin(start);
-  for (let end = nextLineFeed(body, start); end >= 0; end = nextLineFeed(body, start)) {
-    if (body[end - 1] === carriageReturn) crlf += 1;
-    start = end + 1;
-    begin(start);
+  for (let from = 0; from < body.length; from += pieceBytes) {
+    const length = body.copy(kernel.piece, 0, from, from + pieceBytes);
+    const counts = kernel.countEndings(length, body[from - 1] ?? 0);
+    const feedsAfter = feeds + (counts & 0xffff);
+    crlf += counts >>> 16;
+    // Line 2 starts behind the first line feed, and so on.
+    for (let at = from; asked < wanted.length && wanted[asked]! <= feedsAfter + 1; asked++) {
+      for (; feeds < wanted[asked]! - 1; feeds++) at = body.indexOf(lineFeed, at) + 1;
+      starts.set(wanted[asked]!, at);
+    }
+    feeds = feedsAfter;
   }
-  const endings = line - 1;
-  if (start < body.length) begin(body.length);
-  return { lines: line - 1, ending: crlf * 2 > endings ? "\r\n" : "\n", starts };
-}
-
-/** The native search is fastest over a long line, but calling it costs as much as looking at a few bytes here. */
-function nextLineFeed(body: Buffer, from: number): number {
-  const near = Math.min(from + 8, body.length);
-  for (let i = from; i < near; i += 1) if (body[i] === lineFeed) return i;
-  return body.indexOf(lineFeed, near);
+  const isOpen = body.length > bomLength(body) && body[body.length - 1] !== lineFeed;
+  const lines = isOpen ? feeds + 1 : feeds;
+  if (isOpen && wanted.includes(lines + 1)) starts.set(lines + 1, body.length);
+  return { lines, ending: crlf * 2 > feeds ? "\r\n" : "\n", starts };
 }
 
 /** The ending of the line that ends at byte `end`; "" for a last line without one. */

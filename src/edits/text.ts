@@ -5,7 +5,9 @@ import { isUtf8 } from "node:buffer";
  * byte order mark stays as U+FEFF.
  */
 export function decodeUtf8(bytes: Buffer): { text: string; isUtf8: boolean } {
-  return { text: bytes.toString("utf8"), isUtf8: isUtf8(bytes) };
+  const text = bytes.toString("utf8");
+  // Only what holds a U+FFFD may have lost bytes.
+  return { text, isUtf8: !text.includes("\ufffd") || isUtf8(bytes) };
 }
 
 /**
@@ -15,7 +17,8 @@ export function decodeUtf8(bytes: Buffer): { text: string; isUtf8: boolean } {
 export function cutToBytes(body: Buffer, maxBytes: number): string {
   // Three bytes too many, so that a character broken here begins too late to be in the answer.
   const text = body.toString("utf8", 0, maxBytes + 3);
-  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const isWhole = body.length <= maxBytes && !text.includes("\ufffd");
+  if (isWhole || Buffer.byteLength(text) <= maxBytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return text.slice(0, read);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import { type Engine, startEngine } from "./engine.ts";
+import { type Engine, EngineFailure, startEngine } from "./engine.ts";
 
 const schema = { title: "Input", type: "object" as const, properties: { path: { type: "string" } } };
 let engine: Engine;
@@ -156,4 +156,16 @@ test("engine::triggers::list shows trigger types, and triggers show where they l
     registered_triggers: [{ ...bound, function_id: "library::return", worker_name: "library" }],
   });
   trigger.unregister();
+});
+
+test("a function of the engine can be replaced by one that fails", async () => {
+  const fail = () => {
+    throw new EngineFailure({ code: "invocation_failed", message: "out of order" });
+  };
+  const failing = await startEngine({ builtins: new Map([["engine::channels::create", fail]]) });
+  expect(await failing.call("engine::channels::create", {}).catch((error: Error) => error)).toMatchObject({
+    code: "invocation_failed",
+  });
+  expect(await failing.call("engine::workers::list", {})).toEqual({ workers: [] });
+  await failing.stop();
 });

@@ -7,7 +7,7 @@ import { Channels } from "./channels.ts";
 import { Connection, type RecordedFrame } from "./connection.ts";
 import { type Json, parseFrame, sortKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
-import { Router } from "./router.ts";
+import { type Builtin, Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
 
@@ -18,6 +18,8 @@ export interface EngineOptions {
   readonly maxMessageBytes?: number;
   /** Sees every frame to and from workers, also those that are dropped. */
   readonly onFrame?: (frame: RecordedFrame) => void;
+  /** Functions of the engine by their ids, in the place of its own ones: for trying out an engine that fails. */
+  readonly builtins?: ReadonlyMap<string, Builtin>;
 }
 
 export interface Engine {
@@ -45,7 +47,8 @@ export interface Engine {
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const router = new Router();
   const channels = new Channels();
-  for (const [id, builtin] of builtinsOf(router, channels)) router.builtins.set(id, builtin);
+  for (const [id, builtin] of [...builtinsOf(router, channels), ...(options.builtins ?? [])])
+    router.builtins.set(id, builtin);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,

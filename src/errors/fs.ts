@@ -77,6 +77,9 @@ export const refuseFs = {
       `channel idle: nothing came for ${milliseconds} ms, and ${quote(path)} was not written; send the bytes without pauses and close the channel.`,
     ),
 
+  stopping: (path: string): Refusal =>
+    new Refusal("io", `${quote(path)} was not written: the worker is ending; send it again when it is back.`),
+
   channel: (path: string): Refusal =>
     new Refusal(
       "io",

@@ -5,6 +5,7 @@ import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
 import type { Workbench } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
+import { replaceFile } from "./replace-file.ts";
 import { requireReplaceable } from "./replaceable.ts";
 import { inTurn } from "./turn.ts";
 import { writeAndPublish } from "./write.ts";
@@ -49,8 +50,8 @@ async function overwrite(
   if (!creation.overwrite) throw refuse.exists(path);
   if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
   const owner = requireReplaceable(place);
-  const draft = { folder: place.folder, content, mode, owner, fsync: config.fsync };
-  await writeAndPublish(draft, deadline, (at, temporary) => renameSync(at(temporary), at(place.name)));
+  const draft = { folder: place.folder, content: [content], mode, owner, fsync: config.fsync };
+  await replaceFile(place, draft, deadline);
 }
 
 async function createNew(
@@ -60,7 +61,7 @@ async function createNew(
 ): Promise<void> {
   const { content, mode, path } = creation;
   using parents = new NewFolders(place);
-  const draft = { folder: parents.make(), content, mode, fsync: config.fsync };
+  const draft = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
   await writeAndPublish(draft, deadline, (at, temporary) => {
     if (creation.overwrite) renameSync(at(temporary), at(place.name));
     else moveToNew(at(temporary), at(place.name), path);

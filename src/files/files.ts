@@ -11,12 +11,14 @@ import { listFolder, lstatEntry, pageOfFolder, statEntry } from "./list.ts";
 import { type FolderOptions, makeFolder } from "./make-folder.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
 import { openQueue, type Queue } from "./queue.ts";
-import { readFile } from "./read.ts";
+import { readFile, type Use } from "./read.ts";
 import { removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepTree } from "./sweep.ts";
-import { type Change, updateFile } from "./update.ts";
+import { type Bodies, type Change, updateFile } from "./update.ts";
+
+export type { Bodies };
 
 /** The configuration keys that decide how the disk is touched. */
 export interface FilesConfig {
@@ -75,8 +77,11 @@ export interface Files {
   stat(folder: Folder, entry: Entry): FileStats | undefined;
   /** The same with everything that the system tells. */
   lstat(folder: Folder, entry: Entry): Stats | undefined;
-  /** A regular file, whole. Throws too-large over the limit, before it reads more than one byte past it. */
-  read(path: string, limit: Limit): { bytes: Buffer; stats: FileStats };
+  /**
+   * A regular file, whole, in a buffer that `use` must not keep; its stats are those of these bytes. Throws too-large
+   * over the limit, before it reads more than one byte past it.
+   */
+  read<T>(path: string, limit: Limit, use: Use<T>): T;
   /**
    * Makes a file with this content and exactly this mode, or with `overwrite` replaces one in a single step. Missing
    * folders are made with `parents`. When it throws, nothing was made, replaced or left behind.
@@ -86,7 +91,7 @@ export interface Files {
    * Replaces the content of a regular file with what `change` makes of it, in a single step that keeps mode and, where
    * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile.
    */
-  update(path: string, change: Change, deadline: Deadline): Promise<{ before: Buffer; after: Buffer }>;
+  update(path: string, change: Change, deadline: Deadline): Promise<Bodies>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
   remove(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<boolean>;
   /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
@@ -110,8 +115,8 @@ export interface Files {
   rename(renaming: Renaming, deadline: Deadline): Promise<void>;
   /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
   unlink(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<void>;
-  /** Removes what killed processes left below the base. Answers how many files that were. */
-  sweep(): Promise<number>;
+  /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
+  sweep(stop?: AbortSignal): Promise<number>;
 }
 
 /** The disk verbs over one jail. */
@@ -122,7 +127,7 @@ export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig })
     page: (folder, range) => pageOfFolder(jail, folder, range),
     stat: statEntry,
     lstat: lstatEntry,
-    read: (path, limit) => readFile(jail, path, limit),
+    read: (path, limit, use) => readFile(jail, path, { limit, use }),
     create: (path, content, options, deadline) => createFile(bench, { path, content, ...options }, deadline),
     update: (path, change, deadline) => updateFile(bench, { path, change }, deadline),
     remove: (path, options, deadline) => removePath(bench, { path, ...options }, deadline),
@@ -132,6 +137,6 @@ export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig })
     changeMode: (path, options, deadline) => changeMode(bench, { path, ...options }, deadline),
     rename: (renaming, deadline) => renamePath(bench, renaming, deadline),
     unlink: (path, options, deadline) => unlinkPath(bench, { path, ...options }, deadline),
-    sweep: () => sweepTree(jail),
+    sweep: (stop) => sweepTree(jail, stop),
   };
 }

@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { errnoOf, refusalOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { readEntries, readWindow } from "./entries.ts";
@@ -31,7 +31,7 @@ export function statEntry(folder: Folder, entry: Entry): FileStats | undefined {
 /** See `Files.lstat`. */
 export function lstatEntry(folder: Folder, entry: Entry): Stats | undefined {
   try {
-    return folder.enter((at) => lstatSync(at(entry.raw)));
+    return folder.lstat(entry.raw);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw refusalOf(error, folder.asked);

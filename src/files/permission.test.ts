@@ -43,8 +43,8 @@ describe.each(backends)("%s", (backend) => {
     const { files, deadline } = bench;
     const limit = { key: "max_read_bytes", bytes: 100 };
     const reasons = await unprivileged(async () => [
-      await reasonOf(() => files.read("unreadable", limit)),
-      await reasonOf(() => files.read("closed/a", limit)),
+      await reasonOf(() => files.read("unreadable", limit, String)),
+      await reasonOf(() => files.read("closed/a", limit, String)),
       await reasonOf(() => files.create("fixed/new", Buffer.from(""), options, deadline)),
       await reasonOf(() => files.create("fixed/x/new", Buffer.from(""), options, deadline)),
       await reasonOf(() => files.update("fixed/a", () => Buffer.from("new"), deadline)),
@@ -63,7 +63,7 @@ describe.each(backends)("%s", (backend) => {
     using bench = open({ "base/d/a": "text" });
     chmodSync(bench.at("base/d"), 0o111);
     await unprivileged(async () => {
-      expect(bench.files.read("d/a", { key: "max_read_bytes", bytes: 100 }).bytes.toString()).toBe("text");
+      expect(bench.files.read("d/a", { key: "max_read_bytes", bytes: 100 }, String)).toBe("text");
       using folder = bench.jailed.admitFolder("d");
       expect(await reasonOf(() => bench.files.list(folder))).toBe("permission");
     });

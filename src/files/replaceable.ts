@@ -1,4 +1,5 @@
 import { refuse } from "../errors.ts";
+import { refusing } from "../jail/errno.ts";
 import type { Place } from "../jail/folder.ts";
 
 /**
@@ -8,7 +9,8 @@ import type { Place } from "../jail/folder.ts";
 export function requireReplaceable(place: Place): { uid: number; gid: number } {
   const stats = place.stats!;
   if (!stats.isFile()) throw refuse.notAFile(place.asked);
-  const isReadOnly = (stats.mode & 0o222) === 0; // root may write to it, and shall not
-  if (isReadOnly || !place.isWritable()) throw refuse.permission(place.asked);
+  refusing(place.asked, () => place.requireWritable());
+  // Root may write to it, and shall not.
+  if ((stats.mode & 0o222) === 0) throw refuse.permission(place.asked);
   return { uid: stats.uid, gid: stats.gid };
 }

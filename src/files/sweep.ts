@@ -9,10 +9,10 @@ import { readEntries } from "./entries.ts";
 import type { Entry } from "./files.ts";
 
 /**
- * A call is over within seconds, so a file as old as this is nobody's, even when its maker may run in another container
- * or on another host, where it cannot be asked for.
+ * A call writes its file at once or piece by piece, and lasts an hour at most, so a file that nothing was written to for
+ * so long is nobody's, even when its maker may run in another container or on another host, where it cannot be asked for.
  */
-const oldestInUseMilliseconds = 10 * 60_000;
+const oldestInUseMilliseconds = 2 * 60 * 60_000;
 
 /** Removes those of `entries` that are temporary files and in use no more; answers how many. Never throws. */
 export function sweepFolder(folder: Folder, entries: readonly Entry[], now = Date.now()): number {
@@ -42,22 +42,28 @@ function isRemoved(folder: Folder, { raw }: Entry): boolean {
 const maxDepth = 256;
 
 /** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
-export async function sweepTree(jail: Jail): Promise<number> {
+export async function sweepTree(jail: Jail, stop?: AbortSignal): Promise<number> {
   using base = jail.admitFolder(".");
-  return await sweepBelow(jail, base, 1);
+  return await sweepBelow({ jail, stop }, base, 1);
 }
 
-async function sweepBelow(jail: Jail, folder: Folder, depth: number): Promise<number> {
+interface Sweeping {
+  readonly jail: Jail;
+  readonly stop: AbortSignal | undefined;
+}
+
+async function sweepBelow(sweeping: Sweeping, folder: Folder, depth: number): Promise<number> {
   // One folder at a time, so that calls are served in between.
   await setImmediate();
+  if (sweeping.stop?.aborted) return 0;
   const entries = readEntriesOrNone(folder);
   let swept = sweepFolder(folder, entries);
   for (const { name, raw, kind } of entries) {
-    if (kind !== "dir" || depth === maxDepth || jail.deniesIn(folder, name)) continue;
+    if (kind !== "dir" || depth === maxDepth || sweeping.jail.deniesIn(folder, name)) continue;
     const child = childOrNone(folder, raw);
     if (child === undefined) continue;
     using held = child;
-    swept += await sweepBelow(jail, held, depth + 1);
+    swept += await sweepBelow(sweeping, held, depth + 1);
   }
   return swept;
 }

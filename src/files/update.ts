@@ -1,25 +1,29 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, renameSync } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
 import type { Limit, Workbench } from "./files.ts";
-import { readAtMost, readPlace } from "./read.ts";
+import { readPlace } from "./read.ts";
+import { replaceFile } from "./replace-file.ts";
 import { requireReplaceable } from "./replaceable.ts";
 import { inTurn } from "./turn.ts";
-import { writeAndPublish } from "./write.ts";
 
-/** Makes the new content out of the old. The same Buffer, or an equal one, means that nothing is to be written. */
-export type Change = (before: Buffer) => Buffer | Promise<Buffer>;
+/** The content of a file, in pieces that follow each other. */
+export type Content = readonly Buffer[];
+
+/** Makes the new content out of the old. An equal one means that nothing is to be written. */
+export type Change = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
 
 interface Update {
   readonly path: string;
   readonly change: Change;
 }
 
-interface Bodies {
+/** A file before and after its update. */
+export interface Bodies {
   readonly before: Buffer;
-  readonly after: Buffer;
+  readonly after: Content;
 }
 
 /** See `Files.update`. */
@@ -44,22 +48,32 @@ async function updateAt(
   const owner = requireReplaceable(place);
   const seen = readVersion(place, limit);
   const before = seen.content;
-  const after = await change(before);
-  if (after.length > limit.bytes)
+  const made = await change(before);
+  const after = made instanceof Uint8Array ? [made] : made;
+  if (lengthOf(after) > limit.bytes)
     throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
-  if (after.equals(before)) return { before, after: before };
+  if (isSame(before, after)) return { before, after };
   const mode = place.stats!.mode & 0o777;
   const draft = { folder: place.folder, content: after, mode, owner, fsync: config.fsync };
   try {
-    await writeAndPublish(draft, deadline, (at, temporary) => {
-      requireVersion(at(place.name), seen);
-      renameSync(at(temporary), at(place.name));
-    });
+    await replaceFile(place, draft, deadline, (path) => requireVersion(path, seen));
   } catch (error) {
     if (errnoOf(error) === "ESTALE" || errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
   return { before, after };
+}
+
+const lengthOf = (content: Content): number => content.reduce((length, piece) => length + piece.length, 0);
+
+function isSame(before: Buffer, after: Content): boolean {
+  if (before.length !== lengthOf(after)) return false;
+  let at = 0;
+  for (const piece of after) {
+    if (!piece.equals(before.subarray(at, at + piece.length))) return false;
+    at += piece.length;
+  }
+  return true;
 }
 
 /** A file as it was read. */
@@ -71,9 +85,10 @@ interface Version {
 
 function readVersion(place: Place, limit: Limit): Version {
   let stats: BigIntStats | undefined;
-  const content = readPlace(place, limit, (descriptor) => {
+  const observe = (descriptor: number) => {
     stats = fstatSync(descriptor, { bigint: true });
-  });
+  };
+  const content = readPlace(place, limit, { observe });
   return { stats: stats!, content };
 }
 
@@ -95,8 +110,17 @@ function requireVersion(path: JailedPath, { stats, content }: Version): void {
 function hasContent(path: JailedPath, content: Buffer): boolean {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    return readAtMost(descriptor, content.length, content.length + 1).equals(content);
+    const piece = Buffer.allocUnsafe(Math.min(content.length + 1, largestPiece));
+    for (let at = 0; ; ) {
+      const read = readSync(descriptor, piece, 0, piece.length, at);
+      if (!piece.subarray(0, read).equals(content.subarray(at, at + read))) return false;
+      at += read;
+      if (read < piece.length) return at === content.length;
+    }
   } finally {
     closeSync(descriptor);
   }
 }
+
+/** Large enough to be read fast, and small enough to stay in the processor's cache. */
+const largestPiece = 128 * 1024;

@@ -7,7 +7,7 @@ import { type Draft, writeAndPublish } from "./write.ts";
 describe.each(backends)("%s", (backend) => {
   const draftIn = (bench: TestBench): Draft => ({
     folder: bench.jailed.admitFolder("."),
-    content: Buffer.from("new"),
+    content: [Buffer.from("new")],
     mode: 0o600,
     fsync: false,
   });

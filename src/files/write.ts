@@ -26,8 +26,8 @@ export type At = (name: Name) => JailedPath;
 /** A file to be. */
 export interface Draft {
   readonly folder: Folder;
-  /** Whole, or in pieces that come with time. */
-  readonly content: Buffer | AsyncIterable<Uint8Array>;
+  /** In pieces, which may come with time. */
+  readonly content: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
   /** The permission bits it gets, whatever the umask. */
   readonly mode: number;
   /** Who shall own it, where this process may give it away; otherwise it is this process's. */
@@ -52,7 +52,7 @@ export async function writeAndPublish(
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
-    if (content instanceof Uint8Array) writeAll(descriptor, content);
+    if (Array.isArray(content)) for (const piece of content) writeAll(descriptor, piece);
     else for await (const piece of content) writeAll(descriptor, piece);
     fchmodSync(descriptor, owner === undefined ? mode : giveAway(descriptor, owner, mode));
     if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);

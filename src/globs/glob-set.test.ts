@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { compileGlobSet, GlobError } from "./glob-set.ts";
+import { compileGlobSet, GlobError, longestSet } from "./glob-set.ts";
 import measured from "./globset.golden.json";
 
 const matches = (glob: string, path: string) => compileGlobSet([glob]).matches(path);
@@ -129,6 +129,14 @@ describe("a glob that does not compile is named, and the sentence says what to w
       'The glob "b" makes the globs longer than 8192 characters together',
     );
   });
+
+  test("a caller's globs may be half as long", () => {
+    const half = "a".repeat(2048);
+    expect(compileGlobSet([half, half], longestSet.ofCaller).matches(half)).toBe(true);
+    expect(() => compileGlobSet([half, half, "b"], longestSet.ofCaller)).toThrow(
+      'The glob "b" makes the globs longer than 4096 characters together',
+    );
+  });
 });
 
 test("a set of none matches nothing", () => {
@@ -142,6 +150,7 @@ const codePoints = (first: number, last: number) =>
 
 describe("globs made to explode", () => {
   const long = "a".repeat(4096);
+  const allOf = (part: string) => part.repeat(longestSet.ofOperator / part.length);
   const noise = Array.from({ length: 400 }, (_, i) => "ab"[(i * i + (i >> 3)) % 2]).join("");
 
   test.each<[what: string, glob: string, path: string, matches: boolean]>([
@@ -152,6 +161,8 @@ describe("globs made to explode", () => {
     ["many folders", `${"**/".repeat(14)}b`, "a/".repeat(2000), false],
     ["many folders with names", `${"**/a/".repeat(100)}b`, "a/".repeat(1000), false],
     ["a star that forgets nothing", `*a${"?".repeat(30)}`, noise, noise.at(-31) === "a"],
+    ["all that an operator may write, with a new combination at each step", allOf("?*"), `${long}b`, true],
+    ["as much, with classes", `*a${"?".repeat(200)}${"*[a-z]".repeat(1300)}`, `b${long}`, true],
     ["as many symbols as characters", `*[${codePoints(0x4e00, 0x5600)}]`, "丰".repeat(4096), true],
   ])("%s", (_, glob, path, expected) => {
     expect(matches(glob, path)).toBe(expected);
@@ -166,4 +177,16 @@ describe("globs made to explode", () => {
       expect(set.matches(path.slice(0, end))).toBe(path[end - 19] === "a");
     }
   });
+});
+
+test("a name in a folder is matched as its whole path is, whatever was asked before", () => {
+  const globs = compileGlobSet(["**/*.pem", "a/?", "**/b/**", "[!x]/a*", "ж/é", "x"]);
+  const names = ["a", "b", "x", "é", "a.pem", "ж"];
+  const folders = [...names, ...names.flatMap((one) => names.map((other) => `${one}/${other}`))];
+  for (const folder of folders.flatMap((folder) => ["", folder])) {
+    for (const name of names) {
+      const path = folder === "" ? name : `${folder}/${name}`;
+      expect(globs.matchesIn(folder, name)).toBe(globs.matches(path));
+    }
+  }
 });

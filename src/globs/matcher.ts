@@ -1,14 +1,12 @@
 import { Alphabet } from "./alphabet.ts";
 import { type Automaton, accept } from "./automaton.ts";
-
-/** The states the automaton is in at once, ascending. Sixteen bits do: a set makes at most some 20,000 states. */
-type Combination = Uint16Array<ArrayBuffer>;
+import { type Combination, Steps } from "./steps.ts";
 
 /** Cells of a matcher's table: 256 KiB, which is some 2,500 rows for globs as people write them. */
 const tableCells = 65_536;
 /** With very many symbols the table is larger, so that a path does not come to its end in every step. */
 const minRows = 16;
-/** How many states the remembered combinations may hold together: about 2 MiB. */
+/** How many words the remembered combinations may take together: about 2 MiB, with their keys. */
 const maxRemembered = 250_000;
 
 /**
@@ -18,8 +16,8 @@ const maxRemembered = 250_000;
  * When the table is full it is emptied and filled anew: no glob can make it grow, and none can make a path dear.
  */
 export class Matcher {
-  private readonly automaton: Automaton;
   private readonly alphabet: Alphabet;
+  private readonly steps: Steps;
   /**
    * Rows are named by the index of their first cell. A cell holds the row its symbol leads to, or 0 when that is
    * not known yet; after the symbols comes a cell that is 1 if the row accepts. The row at 0 is never used.
@@ -31,12 +29,15 @@ export class Matcher {
   private remembered = 0;
   private dead = 0;
   private start = 0;
+  /** The folder last asked about, and the row to which it leads with a "/" behind it. */
+  private folder = "";
+  private afterFolder = 0;
 
   constructor(automaton: Automaton) {
-    this.automaton = automaton;
     this.alphabet = new Alphabet(
       automaton.states.flatMap((state) => ("ranges" in state ? state.ranges : [])),
     );
+    this.steps = new Steps(automaton, this.alphabet);
     this.width = this.alphabet.representatives.length + 1;
     this.table = new Int32Array(Math.max(tableCells, minRows * this.width));
     this.begin();
@@ -44,10 +45,25 @@ export class Matcher {
 
   /** Whether the automaton accepts the whole path. */
   matches(path: string): boolean {
+    return this.table[this.run(this.start, path) + this.width - 1] === 1;
+  }
+
+  /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its way. */
+  matchesIn(folder: string, name: string): boolean {
+    if (folder !== this.folder) {
+      const row = folder === "" ? this.start : this.run(this.start, `${folder}/`);
+      this.folder = folder;
+      this.afterFolder = row;
+    }
+    return this.table[this.run(this.afterFolder, name) + this.width - 1] === 1;
+  }
+
+  /** The row to which `path` leads from `start`. */
+  private run(start: number, path: string): number {
     const { table, alphabet } = this;
     const { ascii } = alphabet;
-    let row = this.start;
-    for (let i = 0; i < path.length; i += 1) {
+    let row = start;
+    for (let i = 0; i < path.length && row !== this.dead; i += 1) {
       const unit = path.charCodeAt(i);
       let symbol: number;
       if (unit < 128) {
@@ -58,9 +74,8 @@ export class Matcher {
         symbol = alphabet.symbolOf(character);
       }
       row = table[row + symbol]! || this.advance(row, symbol);
-      if (row === this.dead) return false;
     }
-    return table[row + this.width - 1] === 1;
+    return row;
   }
 
   private begin(): void {
@@ -68,19 +83,14 @@ export class Matcher {
     this.rows.clear();
     this.combinations.clear();
     this.remembered = 0;
-    this.dead = this.row(new Uint16Array());
-    this.start = this.row(this.closure([this.automaton.start]));
+    this.dead = this.row(this.steps.none());
+    this.start = this.row(this.steps.start());
+    this.folder = "";
+    this.afterFolder = this.start;
   }
 
   private advance(row: number, symbol: number): number {
-    const character = this.alphabet.representatives[symbol]!;
-    const reached: number[] = [];
-    for (const name of this.combinations.get(row)!) {
-      const state = this.automaton.states[name]!;
-      if (!("ranges" in state)) continue;
-      if (state.ranges.some(({ from, to }) => from <= character && character <= to)) reached.push(state.next);
-    }
-    const combination = this.closure(reached);
+    const combination = this.steps.after(this.combinations.get(row)!, symbol);
     if (this.isFull()) {
       this.begin();
       return this.row(combination);
@@ -88,18 +98,6 @@ export class Matcher {
     const next = this.row(combination);
     this.table[row + symbol] = next;
     return next;
-  }
-
-  /** These states and those they go on in without taking a character, less the forks, which have done their part. */
-  private closure(states: readonly number[]): Combination {
-    const reached = new Set(states);
-    // A Set is iterated in insertion order, with what is added on the way: it is its own work list.
-    for (const name of reached) {
-      const state = this.automaton.states[name]!;
-      if ("fork" in state) for (const target of state.fork) reached.add(target);
-    }
-    const remains = (name: number) => name === accept || "ranges" in this.automaton.states[name]!;
-    return Uint16Array.from([...reached].filter(remains)).sort();
   }
 
   private isFull(): boolean {
@@ -114,7 +112,7 @@ export class Matcher {
     this.rows.set(key, row);
     this.combinations.set(row, combination);
     this.remembered += combination.length;
-    if (combination[0] === accept) this.table[row + this.width - 1] = 1;
+    if ((combination[accept >>> 5]! & (1 << (accept & 31))) !== 0) this.table[row + this.width - 1] = 1;
     return row;
   }
 }

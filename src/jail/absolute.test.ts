@@ -116,3 +116,12 @@ test("a denylist that denies everything, or leads nowhere, is refused", () => {
   expect(() => globsForPaths(box.base, [`${box.at("dangling")}/x`])).toThrow("link to nowhere");
   expect(globsForPaths(box.base, [box.at("other"), box.at("base-2")])).toEqual([]);
 });
+
+test("a denied path that is a link is denied under its own name too, whatever it leads to later", () => {
+  using box = new Sandbox({ "base/d/real": "x", "base/l": { link: "d/real" }, "base/f": { link: "d" } });
+  expect(globsForPaths(box.base, [`${box.base}/l`, `${box.base}/f/real`, `${box.base}/d/real`])).toEqual([
+    "d/real",
+    "l",
+    "f/real",
+  ]);
+});

@@ -1,8 +1,13 @@
-import type { BackendName, Folder, Name } from "./folder.ts";
+import type { BackendName, Folder, Name, Sight } from "./folder.ts";
 
 /** What a way of holding folders has to offer, so that one walk serves them all. */
 export interface Backend {
   readonly name: BackendName;
+  /**
+   * Whether it takes several names in one step where the system finds that none of them is a link. What stands against
+   * that is not told: then the names have to be taken one by one.
+   */
+  readonly leaps: boolean;
   /** The base, for a walk on behalf of the path `asked`. It stays held when this is closed. */
   base(asked: string): HeldFolder;
   /** True when the base folder was removed. */
@@ -13,6 +18,10 @@ export interface Backend {
 /** A folder as the walk uses it. */
 export interface HeldFolder extends Folder {
   child(name: Name): HeldFolder;
+  /** With a backend that `leaps`, see there: the folder that the names of `path` lead to. */
+  descendant?(path: string): HeldFolder | undefined;
+  /** The same for whatever the names lead to. */
+  glance?(path: string): Sight | undefined;
 }
 
 /** A name as text; bytes that are not UTF-8 become U+FFFD. */

@@ -35,6 +35,7 @@ export function holdByCurrentDirectory(base: string): Backend {
   const root: Step = { name: base, identity, baseDevice: identity.dev, parent: undefined };
   return {
     name: "current-directory",
+    leaps: false,
     base: (asked) => new SteppedFolder(root, { asked, path: "" }),
     isBaseGone: () => !isThere(base, identity),
     close() {
@@ -114,6 +115,10 @@ class SteppedFolder implements HeldFolder {
     return new NamedSight({ folder: this, name, identity: identityOf(exact) }, stats);
   }
 
+  lstat(name: Name): Stats {
+    return this.enter(() => lstatSync(at(name)));
+  }
+
   /** Nothing is held between two sections. */
   close(): void {}
 
@@ -171,16 +176,9 @@ class NamedSight implements Sight {
     });
   }
 
-  isWritable(): boolean {
+  requireWritable(): void {
     const { folder, name } = this.#seen;
-    return folder.enter(() => {
-      try {
-        accessSync(at(name), constants.W_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    folder.enter(() => accessSync(at(name), constants.W_OK));
   }
 
   close(): void {}

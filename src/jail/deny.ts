@@ -6,6 +6,8 @@ import { isTemporary } from "./temporary.ts";
 export interface DenyRules {
   /** True when `path` itself is denied, by a glob or as a temporary file; folders above it are not asked. */
   denies(path: string): boolean;
+  /** The same for `name` in the folder at `path`. */
+  deniesIn(path: string, name: string): boolean;
   /** True when the path of these names, or a folder above it, is denied. */
   deniesAny(names: readonly string[]): boolean;
   isTemporary(name: string): boolean;
@@ -18,24 +20,32 @@ export interface DenyRules {
  * Unicode forms apart (specification, section 5). Throws a `GlobError` for a glob that has no folded form.
  */
 export function denyRules(globs: GlobSet, blind: boolean): DenyRules {
-  return blind
-    ? blindRules(globs)
-    : rulesBy(
-        (path) => globs.matches(path),
-        (path) => path,
-      );
+  if (blind) return blindRules(globs);
+  return rulesBy({
+    matches: (path) => globs.matches(path),
+    matchesIn: (path, name) => globs.matchesIn(path, name),
+    foldPath: (path) => path,
+  });
 }
 
 function blindRules(globs: GlobSet): DenyRules {
   const folded = compileGlobSet(globs.patterns.map(fold));
-  return rulesBy((path) => globs.matches(path) || folded.matches(fold(path)), fold);
+  const matches = (path: string) => globs.matches(path) || folded.matches(fold(path));
+  return rulesBy({ matches, matchesIn: (path, name) => matches(pathIn(path, name)), foldPath: fold });
 }
 
-function rulesBy(matches: (path: string) => boolean, foldPath: (path: string) => string): DenyRules {
+interface Matching {
+  matches(path: string): boolean;
+  matchesIn(path: string, name: string): boolean;
+  foldPath(path: string): string;
+}
+
+function rulesBy({ matches, matchesIn, foldPath }: Matching): DenyRules {
   const isTemporaryName = (name: string) => isTemporary(foldPath(name));
   const denies = (path: string) => isTemporaryName(path.slice(path.lastIndexOf("/") + 1)) || matches(path);
   return {
     denies,
+    deniesIn: (path, name) => isTemporaryName(name) || matchesIn(path, name),
     deniesAny(names) {
       let path = "";
       return names.some((name) => {

@@ -9,6 +9,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   type Stats,
 } from "node:fs";
@@ -16,8 +17,9 @@ import { type Backend, type HeldFolder, namesOf, nameText, pathIn } from "./back
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
 import { jailedPath } from "./jailed-path.ts";
-import { type OpenAt, openAt, openThroughProc } from "./openat.ts";
+import { type OpenAt, openAt, openBeneath, openThroughProc, reopen, reopenThroughProc } from "./openat.ts";
 import { isPseudo } from "./pseudo.ts";
+import { canLeap } from "./selftest.ts";
 
 /** Not exported by node:fs. On other systems this number means something else. */
 const O_PATH = 0o10000000;
@@ -34,22 +36,38 @@ export const waysToOpen = { openat: openAt, descriptors: openThroughProc } as co
 /** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
 export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): Backend {
   const descriptor = openSync(base, folderFlags);
+  const isDirect = name === "openat";
+  const own = isDirect ? openSync("/proc/self/fd", folderFlags) : undefined;
+  const leaps = isDirect && canLeap();
   const way: Way = {
     open: waysToOpen[name],
+    ...(leaps && { openBeneath }),
+    reopen: (held, flags) =>
+      own === undefined || way.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
     device: fstatSync(descriptor).dev,
+    isClosed: false,
   };
   return {
     name,
+    leaps,
     base: (asked) => new DescriptorFolder(way, { descriptor, asked, path: "", isBase: true }),
     isBaseGone: () => fstatSync(descriptor).nlink === 0,
-    close: () => closeSync(descriptor),
+    close() {
+      way.isClosed = true;
+      closeSync(descriptor);
+      if (own !== undefined) closeSync(own);
+    },
   };
 }
 
 interface Way {
   readonly open: OpenAt;
+  readonly openBeneath?: typeof openBeneath;
+  readonly reopen: (descriptor: number, flags: number) => number;
   /** The device of the base: only elsewhere can there be a pseudo file system. */
   readonly device: number;
+  /** The base is held no more. */
+  isClosed: boolean;
 }
 
 interface Spot {
@@ -98,16 +116,45 @@ class DescriptorFolder implements HeldFolder {
     return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isBase: false });
   }
 
+  descendant(path: string): DescriptorFolder | undefined {
+    this.#requireOpen();
+    const descriptor = this.#way.openBeneath?.(this.descriptor, path, "folder");
+    if (descriptor === undefined) return undefined;
+    const spot = { descriptor, asked: this.asked, path: pathIn(this.path, path), isBase: false };
+    return new DescriptorFolder(this.#way, spot);
+  }
+
+  glance(path: string): Sight | undefined {
+    this.#requireOpen();
+    const descriptor = this.#way.openBeneath?.(this.descriptor, path, "any");
+    return descriptor === undefined ? undefined : this.#sightOf(descriptor);
+  }
+
   look(name: Name): Sight {
     this.#requireOpen();
-    const descriptor = this.#way.open(this.descriptor, name, sightFlags);
+    return this.#sightOf(this.#way.open(this.descriptor, name, sightFlags));
+  }
+
+  #sightOf(descriptor: number): Sight {
     try {
       const stats = fstatSync(descriptor);
       refusePseudo(descriptor, stats.dev, this.#way);
-      return new DescriptorSight(descriptor, stats);
+      return new DescriptorSight(descriptor, stats, this.#way);
     } catch (error) {
       closeSync(descriptor);
       throw error;
+    }
+  }
+
+  lstat(name: Name): Stats {
+    if (this.#way.open === openThroughProc) return this.enter((at) => lstatSync(at(name)));
+    this.#requireOpen();
+    // Half of what the way through procfs takes.
+    const descriptor = this.#way.open(this.descriptor, name, sightFlags);
+    try {
+      return fstatSync(descriptor);
+    } finally {
+      closeSync(descriptor);
     }
   }
 
@@ -123,31 +170,29 @@ class DescriptorFolder implements HeldFolder {
 
   /** The number of a closed descriptor is soon another file's. */
   #requireOpen(): void {
-    if (this.#isClosed) throw new Error("a folder was used after it was closed");
+    if (this.#isClosed || (this.#isBase && this.#way.isClosed))
+      throw new Error("a folder was used after it was closed");
   }
 }
 
 class DescriptorSight implements Sight {
   readonly stats: Stats;
   readonly #descriptor: number;
+  readonly #way: Way;
 
-  constructor(descriptor: number, stats: Stats) {
+  constructor(descriptor: number, stats: Stats, way: Way) {
     this.#descriptor = descriptor;
     this.stats = stats;
+    this.#way = way;
   }
 
   /** Through the magic link, which means this very file and not its name. */
   open(): number {
-    return openSync(`/proc/self/fd/${this.#descriptor}`, readFlags);
+    return this.#way.reopen(this.#descriptor, readFlags);
   }
 
-  isWritable(): boolean {
-    try {
-      accessSync(`/proc/self/fd/${this.#descriptor}`, constants.W_OK);
-      return true;
-    } catch {
-      return false;
-    }
+  requireWritable(): void {
+    accessSync(`/proc/self/fd/${this.#descriptor}`, constants.W_OK);
   }
 
   chmod(mode: number): void {

@@ -40,6 +40,8 @@ export interface Folder extends Disposable {
   child(name: Name): Folder;
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
   look(name: Name): Sight;
+  /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */
+  lstat(name: Name): Stats;
   close(): void;
 }
 
@@ -48,8 +50,8 @@ export interface Sight {
   readonly stats: Stats;
   /** See `Place.open`. */
   open(): number;
-  /** See `Place.isWritable`. */
-  isWritable(): boolean;
+  /** See `Place.requireWritable`. */
+  requireWritable(): void;
   /** Gives the file, which must not be a link, these permission bits. Throws the errno error. */
   chmod(mode: number): void;
   /** Gives the file, which must not be a link, to others. Throws the errno error. */
@@ -78,9 +80,12 @@ export interface Place extends Disposable, Omit<Sight, "stats" | "close"> {
    * whatever has taken the name meanwhile. Throws the errno error, ESTALE where the name now means another file.
    */
   open(): number;
-  /** Whether this process may write to the file `stats` describes, as access(2) has it. */
-  isWritable(): boolean;
+  /** Throws the errno error unless this process may write to the file `stats` describes, as access(2) has it. */
+  requireWritable(): void;
 }
+
+/** What a path of the wire leads to, to be read. Write `using seen = jail.see(…)`. */
+export type Seen = Pick<Place, "asked" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
   /**
@@ -108,6 +113,8 @@ export interface Jail {
    * leaves the base or meets a bad link, missing and denied (one sentence), io when the base is gone.
    */
   admit(path: string, options?: AdmitOptions): Place;
+  /** Like `admit`, for what is there and is only read: its folder need not be held, which takes less time. */
+  see(path: string): Seen;
   /** Like `admit`, and holds the folder that `path` names (wrong-kind when it is none). `"."` is the base. */
   admitFolder(path: string): Folder;
   /** True when a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */

@@ -10,18 +10,19 @@
  * operation under way; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything
  * against root and against mounts that root makes.
  */
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { refuse } from "../errors.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
-import { type Backend, pathIn } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { holdByCurrentDirectory } from "./current-directory.ts";
 import { denyRules } from "./deny.ts";
 import { holdByDescriptors, waysToOpen } from "./descriptors.ts";
 import { errnoOf, refusing } from "./errno.ts";
-import type { BackendName, Folder, Jail } from "./folder.ts";
+import type { BackendName, Folder, Jail, Seen, Sight } from "./folder.ts";
+import { leap } from "./leap.ts";
 import { hasDirectOpenat } from "./openat.ts";
-import { parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
+import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
 import { isPseudo } from "./pseudo.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 import { takesSpellingsForOne } from "./spelling.ts";
@@ -63,13 +64,43 @@ export function openJail({ basePath, deny, backend, paths = "relative" }: JailOp
     hostPath: (path) => join(base, path),
     backend: held.name,
     admit,
+    see: (path) => glance(walkRules, path, parse(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit, held, path),
     denies: rules.deniesAny,
-    deniesIn: (folder, name) => rules.denies(pathIn(folder.path, name)),
+    deniesIn: (folder, name) => rules.deniesIn(folder.path, name),
     isTemporary: rules.isTemporary,
     fold: rules.fold,
     close: () => held.close(),
   };
+}
+
+/** What the path leads to, when it can be had in one step. */
+function glance(rules: WalkRules, asked: string, { names, folderOnly }: ParsedPath): Seen | undefined {
+  if (folderOnly) return undefined;
+  const sight = leap(rules, names, (path) => rules.backend.base(asked).glance?.(path));
+  return sight && new Glanced(asked, sight);
+}
+
+class Glanced implements Seen {
+  readonly asked: string;
+  readonly #sight: Sight;
+
+  constructor(asked: string, sight: Sight) {
+    this.asked = asked;
+    this.#sight = sight;
+  }
+
+  get stats(): Stats {
+    return this.#sight.stats;
+  }
+
+  open(): number {
+    return this.#sight.open();
+  }
+
+  [Symbol.dispose](): void {
+    this.#sight.close();
+  }
 }
 
 function holdFolder(admit: Jail["admit"], backend: Backend, path: string): Folder {

@@ -1,7 +1,23 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { errnoOf } from "./errno.ts";
-import { hasDirectOpenat, openAt, openThroughProc } from "./openat.ts";
+import {
+  hasDirectOpenat,
+  openAt,
+  openBeneath,
+  openThroughProc,
+  reopen,
+  reopenThroughProc,
+} from "./openat.ts";
 import { Sandbox } from "./sandbox.ts";
 
 const O_PATH = 0o10000000;
@@ -12,7 +28,9 @@ const sandbox = new Sandbox({
   "base/ä日.txt": "",
 });
 const folder = openSync(sandbox.base, constants.O_RDONLY | constants.O_DIRECTORY);
+const own = openSync("/proc/self/fd", constants.O_RDONLY | constants.O_DIRECTORY);
 afterAll(() => {
+  closeSync(own);
   closeSync(folder);
   sandbox[Symbol.dispose]();
 });
@@ -75,4 +93,70 @@ describe.each([
     closeSync(descriptor);
     expect(Number.parseInt(flags!, 8) & 0o2000000).not.toBe(0); // O_CLOEXEC
   });
+});
+
+describe("several names in one step", () => {
+  const opens = (path: string, what: "any" | "folder" = "any"): boolean => {
+    const descriptor = openBeneath(folder, path, what);
+    if (descriptor !== undefined) closeSync(descriptor);
+    return descriptor !== undefined;
+  };
+
+  test("lead to what is there", () => {
+    sandbox.plant({ "base/d/ä/f.txt": "inner" });
+    expect(["f.txt", "d", "d/ä", "d/ä/f.txt"].map((path) => opens(path))).toEqual([true, true, true, true]);
+    const descriptor = openBeneath(folder, "d/ä/f.txt", "any")!;
+    expect(readFileSync(`/proc/self/fd/${descriptor}`, "utf8")).toBe("inner");
+    const [, flags] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))!;
+    closeSync(descriptor);
+    expect(Number.parseInt(flags!, 8) & O_PATH).toBe(O_PATH);
+    expect(Number.parseInt(flags!, 8) & 0o2000000).not.toBe(0); // O_CLOEXEC
+  });
+
+  test("are not followed through a link, up, out of the folder or to another file system", () => {
+    sandbox.plant({ "base/d/up": { link: ".." }, "base/self": { link: "d" } });
+    for (const path of [
+      "l",
+      "self",
+      "self/ä",
+      "d/up/f.txt",
+      "..",
+      "d/../..",
+      "/etc",
+      "/etc/passwd",
+      "nothing",
+    ])
+      expect([path, opens(path)]).toEqual([path, false]);
+    const root = openSync("/", constants.O_RDONLY | constants.O_DIRECTORY);
+    for (const path of ["proc", "proc/self", "proc/self/root"])
+      expect([path, openBeneath(root, path, "any")]).toEqual([path, undefined]);
+    closeSync(root);
+  });
+
+  test("lead to a folder, where one is wanted", () => {
+    expect([opens("d", "folder"), opens("f.txt", "folder"), opens("d/ä/f.txt", "folder")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("may be too long to be taken at once", () => {
+    expect(opens(`${"d/".repeat(600)}d`)).toBe(false);
+  });
+});
+
+test.each([
+  ["directly", (descriptor: number) => reopen(own, descriptor, constants.O_RDONLY)],
+  ["through procfs", (descriptor: number) => reopenThroughProc(descriptor, constants.O_RDONLY)],
+])("a file that is held can be opened %s, whatever has its name now", (_, open) => {
+  sandbox.plant({ "base/held.txt": "held" });
+  const held = openAt(folder, "held.txt", O_PATH);
+  renameSync(`${sandbox.base}/held.txt`, `${sandbox.base}/moved.txt`);
+  sandbox.plant({ "base/held.txt": "another" });
+  const descriptor = open(held);
+  expect(readFileSync(descriptor, "utf8")).toBe("held");
+  for (const each of [held, descriptor]) closeSync(each);
+  rmSync(`${sandbox.base}/moved.txt`);
+  expect(() => open(123_456)).toThrow("ENOENT");
 });

@@ -1,6 +1,7 @@
 /**
  * openat(2), which opens a name below a folder that is held by a descriptor. JavaScript runtimes do not offer it;
- * Bun can call it in libc, and everywhere else procfs gives the same: `/proc/self/fd/N/name`.
+ * Bun can call it in libc, and everywhere else procfs gives the same: `/proc/self/fd/N/name`. And openat2(2), which
+ * takes several names in one step where none of them is a link.
  */
 import { constants, openSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +17,7 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
   requireOneName(name);
   direct ??= loadDirect() ?? "none";
   if (direct !== "none" && fits(name)) {
-    const opened = direct(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
+    const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
   // Every failure is tried again: this one knows errno, and throws it as all of node:fs does.
@@ -31,23 +32,70 @@ export function openThroughProc(descriptor: number, name: Name, flags: number): 
   return openSync(jailedPath(`/proc/self/fd/${descriptor}/`, name), flags | constants.O_NOFOLLOW);
 }
 
+/**
+ * What `path` leads to below the folder held by `descriptor`, opened with O_PATH in one step, or only if it is a folder.
+ * Undefined when one of the names is a link, lies on another file system or is not there, when the system has no such
+ * step (Linux before 5.6, Node), and when it does not tell: who wants to know has to take the names one by one.
+ */
+export function openBeneath(descriptor: number, path: string, what: "any" | "folder"): number | undefined {
+  direct ??= loadDirect() ?? "none";
+  if (direct === "none" || !fits(path)) return undefined;
+  openHow[0] = O_PATH | closeOnExec | (what === "folder" ? constants.O_DIRECTORY : 0);
+  const opened = direct.syscall(openat2, descriptor, nameBytes, openHow, openHow.byteLength);
+  return opened < 0 ? undefined : opened;
+}
+
+/**
+ * A new descriptor of the very file that `descriptor` holds: one with O_PATH cannot be read. `ownDescriptors` holds
+ * /proc/self/fd, from which each descriptor of this process is one name away. Throws the errno error.
+ */
+export function reopen(ownDescriptors: number, descriptor: number, flags: number): number {
+  direct ??= loadDirect() ?? "none";
+  if (direct !== "none" && fits(String(descriptor))) {
+    const opened = direct.openat(ownDescriptors, nameBytes, flags | closeOnExec);
+    if (opened >= 0) return opened;
+  }
+  return reopenThroughProc(descriptor, flags);
+}
+
+/** `reopen` by portable means. */
+export function reopenThroughProc(descriptor: number, flags: number): number {
+  return openSync(`/proc/self/fd/${descriptor}`, flags);
+}
+
 /** Whether `openAt` has the direct way in this process. */
 export function hasDirectOpenat(): boolean {
   direct ??= loadDirect() ?? "none";
   return direct !== "none";
 }
 
-type Openat = (descriptor: number, name: Uint8Array, flags: number) => number;
+/** What is called in libc. Failures are negative, and errno is out of reach. */
+interface Direct {
+  openat(descriptor: number, name: Uint8Array, flags: number): number;
+  syscall(number: number, descriptor: number, path: Uint8Array, how: Uint32Array, size: number): number;
+}
 
 /** The part of `bun:ffi` that is used; its own types exist only under Bun. */
 interface ForeignFunctions {
-  dlopen(library: string, symbols: object): { readonly symbols: { readonly openat: Openat } };
+  dlopen(library: string, symbols: object): { readonly symbols: Direct };
 }
 
-let direct: Openat | "none" | undefined;
+let direct: Direct | "none" | undefined;
+
+/** Not exported by node:fs. On other systems this number means something else. */
+const O_PATH = 0o10000000;
 
 /** The same on all architectures that Bun runs on; node:fs does not export it and always sets it. */
 const closeOnExec = 0o2000000;
+
+/** The number of the system call, the same on all architectures; C libraries have no function for it. */
+const openat2 = 437;
+const [resolveNoXdev, resolveNoMagiclinks, resolveNoSymlinks, resolveBeneath] = [0x01, 0x02, 0x04, 0x08];
+/** struct open_how: flags, mode, resolve, each of 64 bits, of which the machines Bun runs on put the low half first. */
+const openHow = Uint32Array.of(
+  ...[0, 0, 0, 0],
+  ...[resolveNoXdev | resolveNoMagiclinks | resolveNoSymlinks | resolveBeneath, 0],
+);
 
 const nameBytes = new Uint8Array(1024);
 const encoder = new TextEncoder();
@@ -66,13 +114,16 @@ function fits(name: Name): boolean {
   return true;
 }
 
-function loadDirect(): Openat | undefined {
+function loadDirect(): Direct | undefined {
   if (process.versions["bun"] === undefined || process.platform !== "linux") return undefined;
   if (process.env["CODER_JAIL"] === "descriptors") return undefined;
   const { dlopen } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
   for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
     try {
-      return dlopen(library, { openat: { args: ["i32", "ptr", "i32"], returns: "i32" } }).symbols.openat;
+      return dlopen(library, {
+        openat: { args: ["i32", "ptr", "i32"], returns: "i32" },
+        syscall: { args: ["i64", "i32", "ptr", "ptr", "i64"], returns: "i32" },
+      }).symbols;
     } catch {
       // Another C library, or a system that forbids making code at run time.
     }

@@ -5,21 +5,25 @@ import { errnoOf } from "./errno.ts";
 
 /**
  * Globs that deny the host paths `denied` in a jail around `base`. What does not exist yet is denied by where it would
- * be. Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
+ * be, and what a link leads to now is denied as well as the link's own name, under which something else may stand later.
+ * Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
  */
 export function globsForPaths(base: string, denied: readonly string[]): string[] {
   const root = realpathSync(base);
-  return denied
-    .map((path) => [path, relative(root, canonical(path))] as const)
-    .flatMap(([path, below]) => {
-      if (below === "" || /^\.\.(\/\.\.)*$/.test(below)) {
-        throw new Error(
-          `fs.denylist_paths holds ${JSON.stringify(path)}, which denies all of the base folder.`,
-        );
-      }
-      return below.startsWith("../") ? [] : [escapeGlob(below)];
-    });
+  const globs = denied.flatMap((path) => {
+    const below = relative(root, canonical(path));
+    if (below === "" || /^\.\.(\/\.\.)*$/.test(below)) {
+      throw new Error(
+        `fs.denylist_paths holds ${JSON.stringify(path)}, which denies all of the base folder.`,
+      );
+    }
+    const asGiven = [base, root].map((spelling) => relative(spelling, resolve(path)));
+    return [below, ...asGiven].filter(isBelow).map(escapeGlob);
+  });
+  return [...new Set(globs)];
 }
+
+const isBelow = (path: string): boolean => path !== "" && path !== ".." && !path.startsWith("../");
 
 /** The path with all links resolved, as far as it exists. */
 function canonical(path: string): string {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { constants, mkdirSync, openSync, symlinkSync } from "node:fs";
 import type { Name } from "./folder.ts";
-import { openAt, openThroughProc } from "./openat.ts";
+import { hasDirectOpenat, openAt, openThroughProc } from "./openat.ts";
 import { Sandbox } from "./sandbox.ts";
-import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { canLeap, reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 
 test("this machine passes", () => {
   expect(reasonAgainstProcfs()).toBeUndefined();
@@ -37,4 +37,21 @@ test("a way of opening that follows links is not trusted", () => {
       ? following(folder, name, flags)
       : openThroughProc(folder, name, flags);
   expect(reasonAgainstOpening(followingAtTheEnd)).toContain("does not tell a link");
+});
+
+test("several names are taken in one step where openat is called directly", () => {
+  expect(canLeap()).toBe(hasDirectOpenat());
+});
+
+test.each([
+  ["links", ["self"]],
+  ["the links of procfs", ["root", "root/proc"]],
+  ["the folder's parent", [".."]],
+  ["other file systems", ["proc"]],
+])("a system that takes several names in one step, and does not refuse %s, is not trusted", (_, taken) => {
+  const open = (descriptor: number, path: string) =>
+    path === "fd" || taken.includes(path)
+      ? openSync(`/proc/self/fd/${descriptor}/${path}`, constants.O_RDONLY)
+      : undefined;
+  expect(canLeap(open)).toBe(false);
 });

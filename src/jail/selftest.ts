@@ -3,7 +3,7 @@
  * be trusted here, in one sentence, or undefined.
  */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import type { OpenAt } from "./openat.ts";
+import { type OpenAt, openBeneath } from "./openat.ts";
 import { isProcfs } from "./pseudo.ts";
 
 const O_PATH = 0o10000000;
@@ -46,6 +46,27 @@ export function reasonAgainstOpening(open: OpenAt): string | undefined {
   } finally {
     closeSync(folder);
   }
+}
+
+/**
+ * Whether several names can be taken in one step here, which is refused when it comes to a link, to another file system
+ * or out of the folder. A system that takes the step and not its conditions would be worse than one that has none.
+ */
+export function canLeap(open = openBeneath): boolean {
+  const take = (folder: string, path: string): boolean => {
+    const descriptor = openSync(folder, O_PATH | constants.O_DIRECTORY);
+    const taken = open(descriptor, path, "any");
+    for (const each of [descriptor, taken]) if (each !== undefined) closeSync(each);
+    return taken !== undefined;
+  };
+  const refused = [
+    ["/proc", "self"],
+    ["/proc/self", "root"],
+    ["/proc/self", "root/proc"],
+    ["/proc/self", ".."],
+    ["/", "proc"],
+  ] as const;
+  return take("/proc/self", "fd") && !refused.some(([folder, path]) => take(folder, path));
 }
 
 function opens(open: () => number): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { backends, lead, type Plan, Sandbox } from "./sandbox.ts";
 
@@ -8,9 +9,10 @@ const step = fc.oneof(
   { weight: 4, arbitrary: name },
   { weight: 1, arbitrary: fc.constantFrom("..", ".", "") },
 );
+const tail = fc.constantFrom("", "", "/", "/.");
 const path = fc
-  .array(step, { minLength: 1, maxLength: 6 })
-  .map((steps) => steps.join("/"))
+  .tuple(fc.array(step, { minLength: 1, maxLength: 6 }), tail)
+  .map(([steps, tail]) => steps.join("/") + tail)
   .filter((path) => path !== "" && !path.startsWith("/"));
 const target = fc.oneof(
   { weight: 5, arbitrary: path },
@@ -63,6 +65,15 @@ function judge({ base }: Sandbox, path: string, answer: string): void {
   }
 }
 
+/** The same for where it leads when a link as the last name stays itself. */
+function judgeStaying({ base }: Sandbox, path: string, answer: string): void {
+  if (!answer.startsWith("at:")) return;
+  const place = join(base, answer.slice("at:".length));
+  expect(realPath(dirname(place))).toBe(dirname(place));
+  expect(realPath(place)?.startsWith(base)).toBe(true);
+  if (/\/\.?$/.test(path)) expect(statSync(place).isDirectory()).toBe(true);
+}
+
 /** Whether the system stays in the base on its whole way along `path`, which leads somewhere. */
 function staysInside(base: string, path: string): boolean {
   let here = base;
@@ -89,7 +100,10 @@ describe.each(backends)("%s", (backend) => {
         using sandbox = new Sandbox();
         plant(sandbox, things);
         const jail = sandbox.jail(backend);
-        for (const path of paths) judge(sandbox, path, lead(jail, path));
+        for (const path of paths) {
+          judge(sandbox, path, lead(jail, path));
+          judgeStaying(sandbox, path, lead(jail, path, { lastLink: "stay" }));
+        }
       }),
       { numRuns: 100 },
     );

@@ -1,16 +1,19 @@
 /**
  * The walk from the base to where a path leads: one name at a time, each folder opened from the one before it, no link
- * ever followed by the system. Links are read, and their text takes their place in the names still to go, so it meets
+ * ever followed by the system. Where it can, it takes the folders on the way in one step (see `leap`), which fails if one
+ * of them is a link. Links are read, and their text takes their place in the names still to go, so it meets
  * the same rules as what a caller sent. `..` is never opened: the name before it is struck out and the walk starts
  * again at the base, because a folder that was moved meanwhile has another parent than the one it was reached through.
  */
 import { isUtf8 } from "node:buffer";
-import { readlinkSync, type Stats } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { refuse } from "../errors.ts";
-import { type Backend, type HeldFolder, namesOf, pathIn } from "./backend.ts";
+import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
 import { errnoOf, refusalOf } from "./errno.ts";
 import type { AdmitOptions, Place, Sight } from "./folder.ts";
+import { leap } from "./leap.ts";
 import { type ParsedPath, splitPath } from "./parse.ts";
+import { WalkedPlace } from "./walked-place.ts";
 
 const maxLinks = 40;
 const maxRestarts = 64;
@@ -62,6 +65,7 @@ class Walk {
 
   run(): Place {
     try {
+      this.#leap();
       for (;;) {
         const place = this.#step();
         if (place !== undefined) return place;
@@ -70,6 +74,15 @@ class Walk {
       this.#folder.close();
       throw refusalOf(error, this.#asked);
     }
+  }
+
+  /** Takes all names but the last at once, where that can be done. */
+  #leap(): void {
+    const names = this.#names.slice(0, -1);
+    const folder = leap(this.#rules, names, (path) => this.#folder.descendant?.(path));
+    if (folder === undefined) return;
+    this.#folder = folder;
+    this.#index = names.length;
   }
 
   /** Takes one name. Returns the place when there is nothing more to take. */
@@ -137,10 +150,10 @@ class Walk {
     return new WalkedPlace(this.#folder, name, { sight, newFolders: [] });
   }
 
-  /** Throws unless the link `name` leads to something inside that is not denied. */
+  /** Throws unless the link `name` leads to something inside that is not denied, and to a folder where one is meant. */
   #verifyLink(name: string): void {
     const names = [...this.#names.slice(0, this.#index), name];
-    walk(this.#rules, this.#asked, { names, folderOnly: false }, {})[Symbol.dispose]();
+    walk(this.#rules, this.#asked, { names, folderOnly: this.#folderOnly }, {})[Symbol.dispose]();
   }
 
   /** Puts the target of the link `name` in its place among the names. */
@@ -228,66 +241,5 @@ class Walk {
     this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly);
     const newFolders = newNames.slice(0, -1);
     return new WalkedPlace(this.#folder, newNames.at(-1)!, { sight: undefined, newFolders });
-  }
-}
-
-class WalkedPlace implements Place {
-  readonly folder: HeldFolder;
-  readonly name: string;
-  readonly newFolders: readonly string[];
-  readonly #sight: Sight | undefined;
-
-  constructor(
-    folder: HeldFolder,
-    name: string,
-    { sight, newFolders }: { sight: Sight | undefined; newFolders: readonly string[] },
-  ) {
-    this.folder = folder;
-    this.name = name;
-    this.newFolders = newFolders;
-    this.#sight = sight;
-  }
-
-  get asked(): string {
-    return this.folder.asked;
-  }
-
-  get path(): string {
-    if (this.name === ".") return "";
-    return [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
-  }
-
-  get names(): readonly string[] {
-    return namesOf(this.path);
-  }
-
-  get stats(): Stats | undefined {
-    return this.#sight?.stats;
-  }
-
-  open(): number {
-    return this.#seen().open();
-  }
-
-  isWritable(): boolean {
-    return this.#seen().isWritable();
-  }
-
-  chmod(mode: number): void {
-    this.#seen().chmod(mode);
-  }
-
-  chown(uid: number, gid: number): void {
-    this.#seen().chown(uid, gid);
-  }
-
-  [Symbol.dispose](): void {
-    this.#sight?.close();
-    this.folder.close();
-  }
-
-  #seen(): Sight {
-    if (this.#sight === undefined) throw new Error("a place where nothing is was opened");
-    return this.#sight;
   }
 }

@@ -13,7 +13,19 @@ export interface DeskOptions {
   readonly log: Log;
   /** Longest that a call may take. */
   readonly callMilliseconds: number;
+  /** Largest file that is read, where that is configured. */
+  readonly maxReadBytes: number | undefined;
 }
+
+/**
+ * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless told
+ * otherwise. An operator who has larger files read has told them.
+ */
+const usualMessageBytes = 10 * 1024 * 1024;
+
+/** Of a message, what is left for the text beside an answer at least; and what is left for all else. */
+const textBytes = 64 * 1024;
+const envelopeBytes = 64 * 1024;
 
 /** What all connections of one process share: the tools, and the calls that are under way. */
 export class Desk {
@@ -23,25 +35,33 @@ export class Desk {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
   readonly callMilliseconds: number;
+  readonly #messageBytes: number;
   readonly #invoke: Invoke;
   readonly #underWay = new UnderWay();
 
-  constructor({ worker, functions, invoke, log, callMilliseconds }: DeskOptions) {
+  constructor({ worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0 }: DeskOptions) {
     this.worker = worker;
     this.tools = functions.map(describeTool);
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
     this.callMilliseconds = callMilliseconds;
+    this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
     this.#invoke = invoke;
   }
 
   /** Calls a function. It ends early when `cancelled` aborts. */
   call(definition: FunctionDefinition, payload: unknown, cancelled: AbortSignal): Promise<Outcome> {
-    return this.#underWay.add(this.#invoke(definition, payload, { cancelled }));
+    const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
+    return this.#underWay.add(this.#invoke(definition, payload, { cancelled, maxAnswerBytes }));
   }
 
-  /** Resolves when no call is under way, or after 5 s. */
-  settled(): Promise<void> {
-    return this.#underWay.settled();
+  /** Bytes of JSON that the text beside an answer of `bytes` may have. */
+  roomBeside(bytes: number): number {
+    return this.#messageBytes - envelopeBytes - bytes;
+  }
+
+  /** Resolves when no call is under way, or after so many milliseconds, by default 5 s. */
+  settled(milliseconds?: number): Promise<void> {
+    return this.#underWay.settled(milliseconds);
   }
 }

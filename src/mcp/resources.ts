@@ -54,7 +54,7 @@ async function listResources(
   signal: AbortSignal,
 ): Promise<ListResourcesResult> {
   const page = Number(cursor ?? 1);
-  if (!Number.isSafeInteger(page)) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
+  if (!Number.isSafeInteger(page) || page < 1) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
   const { entries, has_more: hasMore } = await list(desk, { page }, signal);
   return {
     resources: entries
@@ -76,11 +76,12 @@ async function readResource(desk: Desk, uri: string, signal: AbortSignal): Promi
 async function completePath(desk: Desk, typed: string, signal: AbortSignal): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
+  // Nothing where there is no such folder: a person is still typing its name.
   const { entries, has_more: hasMore } = await list(
     desk,
     { path: folder === "" ? "." : folder, page_size: 1000 },
     signal,
-  );
+  ).catch(() => ({ entries: [], has_more: false }));
   const values = entries
     .filter(({ name, non_accessible: isDenied }) => name.startsWith(start) && !isDenied)
     .map(({ name, kind }) => folder + name + (kind === "dir" ? "/" : ""));
@@ -102,10 +103,11 @@ interface Listing {
   readonly has_more: boolean;
 }
 
-/** A page of a folder; nothing where there is none, because a person is still typing its name. */
+/** A page of a folder. */
 async function list(desk: Desk, request: object, signal: AbortSignal): Promise<Listing> {
   const outcome = await desk.call(listFolder, request, signal);
-  return "error" in outcome ? { entries: [], has_more: false } : (outcome.answer as Listing);
+  if ("error" in outcome) throw invalid(outcome.error);
+  return outcome.answer as Listing;
 }
 
 const uriOf = (path: string): string => prefix + path.split("/").map(encodeURIComponent).join("/");

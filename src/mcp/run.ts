@@ -1,5 +1,5 @@
 import type { Intent } from "../arguments.ts";
-import { endSoon, stderrLog, stopSignal } from "../lifetime.ts";
+import { endSoon, stderrLog, stopSignal, sweep } from "../lifetime.ts";
 import { openInvoke } from "../worker/invoke.ts";
 import { offered, openWorker } from "../workers.ts";
 import { Desk } from "./desk.ts";
@@ -14,12 +14,14 @@ export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<
     invoke: openInvoke(workshop, log),
     log,
     callMilliseconds: workshop.callMilliseconds,
+    maxReadBytes: workshop.maxReadBytes,
   });
   const served =
     intent.http === undefined
       ? (await import("./stdio.ts")).serveOnStdio(desk)
       : await (await import("./http.ts")).serveOnHttp(desk, intent.http);
   log.info("serving", { mcp: intent.http === undefined ? "stdio" : "http", tools: desk.tools.length });
+  void sweep(workshop, log);
   const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
   log.info("stopping", { reason });
   await Promise.all([served.stop(), workshop.interrupt?.()]);

@@ -2,7 +2,7 @@
 export interface Served {
   /** Resolves when there is nobody left to serve; over HTTP never. */
   readonly closed: Promise<void>;
-  /** Takes no new calls, finishes those under way (at most 5 s) and lets go of the clients. */
+  /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and lets go of the clients. */
   stop(): Promise<void>;
 }
 

@@ -37,7 +37,8 @@ interface ToolCall {
 async function callTool(desk: Desk, { definition, payload, context }: ToolCall) {
   using _progress = reportProgress(context, desk.callMilliseconds);
   const outcome = await desk.call(definition, payload, context.mcpReq.signal);
-  return "error" in outcome ? renderFailure(outcome.error) : renderAnswer(definition, outcome.answer);
+  if ("error" in outcome) return renderFailure(outcome.error);
+  return renderAnswer(definition, outcome.answer, desk.roomBeside(outcome.bytes));
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

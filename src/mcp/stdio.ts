@@ -1,8 +1,16 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Desk } from "./desk.ts";
 import { maxMessageBytes, type Served } from "./served.ts";
 import { openServer } from "./server.ts";
 import { wholeLines } from "./whole-lines.ts";
+
+/**
+ * How long calls may take that are under way when the input ends. Scripts send what they have and end; a client that is
+ * gone waits for nothing, and SDKs give the process 2 s to end.
+ */
+const leftMilliseconds = 1000;
 
 /**
  * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
@@ -11,8 +19,12 @@ import { wholeLines } from "./whole-lines.ts";
 export function serveOnStdio(desk: Desk): Served {
   // Each answer that waits for the pipe listens to it.
   process.stdout.setMaxListeners(0);
-  const wire = new Wire(process.stdin.pipe(wholeLines(maxMessageBytes)), process.stdout, {
-    maxBufferSize: maxMessageBytes,
+  // The SDK would drop the answers that are still to come when its input ends, so it does not learn of that.
+  const input = process.stdin.pipe(wholeLines(maxMessageBytes), { end: false });
+  const wire = new Wire(input, process.stdout, { maxBufferSize: maxMessageBytes });
+  let hasLeft = false;
+  const left = inputEnd().then(() => {
+    hasLeft = true;
   });
   const connection = serveStdio(() => openServer(desk), {
     transport: wire,
@@ -20,14 +32,20 @@ export function serveOnStdio(desk: Desk): Served {
     onerror: (error) => desk.log.warn("bad frame", { failure: error.name }),
   });
   return {
-    closed: wire.closed,
+    closed: Promise.race([wire.closed, left]),
     async stop() {
       process.stdin.unpipe();
-      await desk.settled();
+      await desk.settled(hasLeft ? leftMilliseconds : undefined);
       await connection.close();
       process.stdin.destroy();
     },
   };
+}
+
+/** Resolves when nothing more will come in, and what came has reached those who answer it. */
+async function inputEnd(): Promise<void> {
+  await Promise.race([once(process.stdin, "end"), once(process.stdin, "close")]).catch(() => {});
+  await setImmediate();
 }
 
 /** The SDK's transport, which says when it has closed. */

@@ -1,5 +1,6 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../worker/define.ts";
+import { jsonBytes } from "../worker/json-size.ts";
 import { portableSchema } from "./portable-schema.ts";
 
 /** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */
@@ -10,7 +11,9 @@ export function describeTool({
   id,
   description,
   effect,
-  isIdempotent,
+  isAdditive = false,
+  isIdempotent = false,
+  isOpenWorld = false,
   request,
   response,
 }: FunctionDefinition): Tool {
@@ -23,10 +26,9 @@ export function describeTool({
     outputSchema: portableSchema(response),
     annotations: {
       readOnlyHint: isReading,
-      // Each function that writes can replace or remove what was there.
-      destructiveHint: !isReading,
-      idempotentHint: isReading || isIdempotent === true,
-      openWorldHint: false,
+      destructiveHint: !isReading && !isAdditive,
+      idempotentHint: isReading || isIdempotent,
+      openWorldHint: isOpenWorld,
     },
   };
 }
@@ -43,11 +45,18 @@ export const renderFailure = (error: string): CallToolResult => ({
   isError: true,
 });
 
-/** An answer: as it is, and as text. It is an error when an entry of a batch failed; the others are in it all the same. */
-export function renderAnswer(definition: FunctionDefinition, answer: unknown): CallToolResult {
+/**
+ * An answer: as it is, and as text of at most `textBytes` as JSON. It is an error when an entry of a batch failed; the
+ * others are in it all the same.
+ */
+export function renderAnswer(
+  definition: FunctionDefinition,
+  answer: unknown,
+  textBytes: number,
+): CallToolResult {
   const text = definition.render?.(answer as never) ?? JSON.stringify(answer);
   return {
-    content: [{ type: "text", text: cut(text) }],
+    content: [{ type: "text", text: cut(text, textBytes) }],
     structuredContent: answer as Record<string, unknown>,
     ...(hasFailedEntry(answer) && { isError: true }),
   };
@@ -56,10 +65,15 @@ export function renderAnswer(definition: FunctionDefinition, answer: unknown): C
 /** The text is there to be read; what no model can take in is not sent a second time. */
 const mostCharacters = 1024 * 1024;
 
-function cut(text: string): string {
-  if (text.length <= mostCharacters) return text;
-  const shown = text.slice(0, mostCharacters).toWellFormed();
-  return `${shown}\n[cut: ${mostCharacters} of ${text.length} characters; structuredContent has them all]`;
+/** A character has at most so many bytes in JSON, as `\u0001` has. */
+const mostBytesOfCharacter = 6;
+
+function cut(text: string, bytes: number): string {
+  let shown = text.slice(0, mostCharacters);
+  while (shown.length * mostBytesOfCharacter > bytes && jsonBytes(shown) > bytes)
+    shown = shown.slice(0, shown.length / 2);
+  if (shown.length === text.length) return text;
+  return `${shown.toWellFormed()}\n[cut: ${shown.length} of ${text.length} characters; structuredContent has them all]`;
 }
 
 function hasFailedEntry(answer: unknown): boolean {

@@ -20,7 +20,11 @@ export const parseSearchPath = (path: string): string[] => path.split(":").filte
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   // execvp(3) takes "" for missing; "." and ".." are folders.
   if (name === "") return undefined;
-  return folders.map((folder) => findExecutable(join(folder, name))).find((file) => file !== undefined);
+  for (const folder of folders) {
+    const file = findExecutable(join(folder, name));
+    if (file !== undefined) return file;
+  }
+  return undefined;
 }
 
 /** The canonical file at a path, whether it can be run or not. A relative path starts at `folder`. */

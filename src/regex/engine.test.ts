@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deadlineIn } from "../deadline.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal, refuse } from "../errors.ts";
 import { openRegexEngine, type RegexEngine } from "./engine.ts";
 
 const maxBytes = 1024 * 1024;
@@ -93,6 +93,22 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
     expect((await replaceBytes(body, "a", "b")).equals(Buffer.alloc(maxBytes, "b"))).toBe(true);
   });
 
+  test.each([1024, 60_000, maxBytes - 10, maxBytes])(
+    "gives a result that just fits, of %i bytes",
+    async (size) => {
+      const body = Buffer.alloc(size, "a");
+      const fill = "x".repeat(maxBytes - size + 1);
+      expect((await replaceBytes(body, "^(a)", fill)).length).toBe(maxBytes);
+      expect((await refusalOf(replaceBytes(body, "^(a)", `${fill}x`))).reason).toBe("too-large");
+    },
+  );
+
+  test("gives a result that just fits, of many pieces", async () => {
+    const body = Buffer.alloc(maxBytes / 16, "a");
+    expect((await replaceBytes(body, "(?i)(\\w)", "$1".repeat(16))).length).toBe(maxBytes);
+    expect((await refusalOf(replaceBytes(body, "(?i)(\\w)", "$1".repeat(17)))).reason).toBe("too-large");
+  });
+
   test("equals a replacement put together from single matches", async () => {
     const word = fc.constantFrom("a", "b", "ab", "é", "\n", " ", "𝒳", "");
     const text = fc.array(word, { maxLength: 20 }).map((words) => words.join(""));
@@ -138,5 +154,17 @@ test("a replacement that takes too long ends at the deadline, and the next one w
   const quick = { pattern: "b", replacement: "", ignoreCase: false };
   const replaced = await engine.replaceAll(body, quick, { ...limits, deadline: deadlineIn(20_000) });
   expect(replaced.equals(Buffer.alloc(maxBytes / 2, "a"))).toBe(true);
+  await engine.close();
+});
+
+test("a replacement ends when its deadline's signal says so, though the clock has some time left", async () => {
+  const engine = openRegexEngine();
+  const controller = new AbortController();
+  const deadline = { ...deadlineIn(20_000), check: () => {}, left: 1, signal: controller.signal };
+  const change = { pattern: ".*z|a", replacement: "", ignoreCase: false };
+  const limits = { path: "a.txt", maxBytes, deadline };
+  const replaced = engine.replaceAll(Buffer.alloc(maxBytes, "a"), change, limits);
+  controller.abort(refuse.timeout(1));
+  expect((await refusalOf(replaced)).reason).toBe("timeout");
   await engine.close();
 });

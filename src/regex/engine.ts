@@ -2,7 +2,7 @@
  * The regular expressions of callers: Rust's dialect, in linear time (specification of coder, section 7).
  *
  * Linear is not short: ten mebibytes against a pattern of a million states take minutes. What a caller's pattern does
- * to a body of unbounded size therefore runs in a thread that is ended at the deadline.
+ * to a body of unbounded size therefore runs in a thread, in a metered engine, and is ended at the deadline.
  */
 import { readFileSync } from "node:fs";
 // @ts-expect-error: the package declares the exports of an instance; importing gives the file.
@@ -13,13 +13,15 @@ import { Pool, ThreadEnded } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { EngineFailure, Machine, type Pattern, PatternError, spellOut } from "./machine.ts";
 import { limitMemory } from "./memory-limit.ts";
+import { meter } from "./metering.ts";
 import {
+  type Engine,
   type Replaced,
   type ReplaceJob,
   type ReplaceReply,
+  Replacer,
   ResultTooLarge,
   readReply,
-  replaceMatches,
 } from "./replace.ts";
 import { compileModule, type WasmModule } from "./webassembly.ts";
 
@@ -49,7 +51,7 @@ export interface ReplaceLimits {
 }
 
 export interface RegexEngine {
-  /** The WebAssembly of the engine, for threads to make instances of. */
+  /** The WebAssembly of the engine, metered, for threads to make instances of. */
   readonly module: WasmModule;
   /** Compiles and matches in this thread. */
   readonly machine: Machine;
@@ -72,11 +74,12 @@ const threads = 2;
 
 /** An engine that loads WebAssembly and starts threads only when first used. */
 export function openRegexEngine(): RegexEngine {
-  return new Engine();
+  return new LazyEngine();
 }
 
-class Engine implements RegexEngine {
-  #module: WasmModule | undefined;
+class LazyEngine implements RegexEngine {
+  #metered: Uint8Array | undefined;
+  #engine: Engine | undefined;
   #machine: Machine | undefined;
   readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
     program: "regex",
@@ -84,12 +87,9 @@ class Engine implements RegexEngine {
     depth: 1,
     data: () => null,
   });
-  /** For replacements with one limit, which is the only one there is: it is configured. */
-  #replacing: { readonly module: WasmModule; readonly maxBytes: number } | undefined;
 
   get module(): WasmModule {
-    this.#module ??= compileModule(limitMemory(engineBytes(), pagesOf(searchBytes)));
-    return this.#module;
+    return this.#engineWith(searchBytes).module;
   }
 
   get machine(): Machine {
@@ -115,16 +115,17 @@ class Engine implements RegexEngine {
     try {
       const pattern = spellOut(source);
       const job = {
-        engine: this.#moduleFor(maxBytes),
+        // The body, and the result while it grows: Rust doubles it, and holds the old one meanwhile.
+        engine: this.#engineWith(engineBytesAtMost + 5 * maxBytes),
         pattern,
         replacement,
-        body: new Uint8Array(body),
+        body: share(body),
         maxBytes,
         ...(lines && { lines }),
       };
       const { body: replaced, count } = await this.#run(job, limits.deadline);
-      const bytes = Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length);
-      return { body: bytes.equals(body) ? body : bytes, count };
+      if (replaced === undefined) return { body, count };
+      return { body: Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length), count };
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
       throw refusalOf(error, source.pattern);
@@ -135,30 +136,48 @@ class Engine implements RegexEngine {
     return this.#pool.close();
   }
 
-  /** In a thread, which is ended at the deadline; here where there are none. */
+  /** In a thread, and once more in another when that is lost; here where there are none. */
   async #run(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
-    if (!canSpawn()) return replaceMatches(job);
+    if (!canSpawn()) return new Replacer(() => deadline.check()).replace(job);
+    try {
+      return await this.#runInThread(job, deadline);
+    } catch (error) {
+      if (error instanceof ThreadEnded) return this.#runInThread(job, deadline);
+      throw error;
+    }
+  }
+
+  /** In a thread, which is ended at the deadline. */
+  async #runInThread(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
     const { reply, giveUp } = this.#pool.run(job);
     deadline.signal.addEventListener("abort", giveUp, { once: true });
     try {
       return readReply(await reply);
     } catch (error) {
-      deadline.check();
-      if (error instanceof ThreadEnded) return replaceMatches(job);
+      // The signal and not the clock, which may say that there is a little time left when the timer has fired.
+      deadline.signal.throwIfAborted();
       throw error;
     } finally {
       deadline.signal.removeEventListener("abort", giveUp);
     }
   }
 
-  #moduleFor(maxBytes: number): WasmModule {
-    if (this.#replacing?.maxBytes !== maxBytes) {
-      // The body, and the result while it grows: Rust doubles it, and holds the old one meanwhile.
-      const module = compileModule(limitMemory(engineBytes(), pagesOf(engineBytesAtMost + 5 * maxBytes)));
-      this.#replacing = { module, maxBytes };
+  /** The engine with at least so much memory at most: one for searches and all but uncommonly large results. */
+  #engineWith(bytes: number): Engine {
+    if (this.#engine === undefined || this.#engine.bytes < bytes) {
+      const most = Math.max(bytes, searchBytes);
+      this.#metered ??= meter(engineBytes());
+      this.#engine = { module: compileModule(limitMemory(this.#metered, pagesOf(most))), bytes: most };
     }
-    return this.#replacing.module;
+    return this.#engine;
   }
+}
+
+/** A copy that is posted to threads without another. */
+function share(bytes: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  return shared;
 }
 
 /** What is wrong with a caller's pattern, as a refusal. Anything else as it is. */

@@ -46,9 +46,29 @@ interface References {
 
 type Import = (...values: never[]) => unknown;
 
-/** The import object for an instance of `module`; `exports` is asked for only once the instance is there. */
-export function importsFor(module: WasmModule, exports: () => EngineExports): object {
-  const known = table(exports);
+/** What an instance is given of its surroundings. */
+export interface Surroundings {
+  /** Asked for only once the instance is there. */
+  readonly exports: () => EngineExports;
+  /** Called every so often during a call into the engine, if the module is metered; may throw. */
+  readonly onTurns: () => void;
+  readonly answer: NumbersAlone;
+}
+
+/**
+ * While `isOn`, the engine's answer is taken in as its numbers alone: the object and the string that it makes of a match
+ * take longer than finding it.
+ */
+export interface NumbersAlone {
+  isOn: boolean;
+  readonly numbers: number[];
+  /** The engine has made a match before: it keeps the strings of the keys, and must be given those. */
+  knowsKeys: boolean;
+}
+
+/** The import object for an instance of `module`. */
+export function importsFor(module: WasmModule, surroundings: Surroundings): object {
+  const known = table(surroundings);
   const imports: Record<string, Import> = {};
   for (const name of importNames(module)) {
     const found = known[name] ?? known[name.replace(/^__wbg_(.+)_[0-9a-f]{16}$/, "$1")];
@@ -58,16 +78,21 @@ export function importsFor(module: WasmModule, exports: () => EngineExports): ob
   return { wbg: imports };
 }
 
-function table(exports: () => EngineExports): Record<string, Import | undefined> {
+function table({ exports, onTurns, answer }: Surroundings): Record<string, Import | undefined> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const text = (pointer: number, bytes: number) =>
     decoder.decode(new Uint8Array(exports().memory.buffer, pointer >>> 0, bytes >>> 0));
   return {
-    __wbindgen_string_new: text,
-    __wbindgen_number_new: (value: number) => value,
+    __wbindgen_string_new: (pointer: number, bytes: number) =>
+      answer.isOn && answer.knowsKeys ? undefined : text(pointer, bytes),
+    __wbindgen_number_new: (value: number) => {
+      if (answer.isOn) answer.numbers.push(value);
+      return value;
+    },
     __wbindgen_bigint_from_u64: (value: bigint) => BigInt.asUintN(64, value),
     __wbindgen_error_new: (pointer: number, bytes: number) => new Error(text(pointer, bytes)),
     __wbindgen_throw: (pointer: number, bytes: number) => {
+      if (pointer === 0) return onTurns();
       throw new Error(text(pointer, bytes));
     },
     __wbindgen_memory: () => exports().memory,
@@ -85,7 +110,8 @@ function table(exports: () => EngineExports): Record<string, Import | undefined>
     length: (array: ArrayLike<unknown>) => array.length,
     from: (items: ArrayLike<unknown>) => Array.from(items),
     get: (items: ArrayLike<unknown>, index: number) => items[index >>> 0],
-    set: (target: object, key: PropertyKey, value: unknown) => Reflect.set(target, key, value),
+    set: (target: object, key: PropertyKey, value: unknown) =>
+      answer.isOn ? true : Reflect.set(target, key, value),
     push: (items: unknown[], value: unknown) => items.push(value),
     fromCodePoint: (code: number) => String.fromCodePoint(code >>> 0),
   };

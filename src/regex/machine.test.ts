@@ -26,6 +26,16 @@ describe("a machine", () => {
     expect(regex.isMatch(text, 0, 7)).toBe(true);
   });
 
+  test("grows in few steps", () => {
+    const machine = new Machine(module);
+    const sizes = Array.from({ length: 40 }, (_, i) => {
+      machine.compile(`\\w{3}x{${i}}`);
+      return machine.bytes;
+    });
+    expect(Math.max(...sizes)).toBeGreaterThan(12 * 1024 * 1024);
+    expect(new Set(sizes).size).toBeLessThan(20);
+  });
+
   test("refuses what Rust refuses, in its words, on one line", () => {
     const machine = new Machine(module);
     const messageOf = (pattern: string) => {

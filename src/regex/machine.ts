@@ -4,8 +4,8 @@
  * again when next used.
  */
 import { type Hir, parseHir, type RawHir } from "./hir.ts";
-import { type EngineExports, importsFor } from "./imports.ts";
-import { instantiate, type WasmModule } from "./webassembly.ts";
+import { Ended, Instance, type Watch } from "./instance.ts";
+import type { WasmModule } from "./webassembly.ts";
 
 /** The pattern is not valid; the message is the engine's own, on one line. */
 export class PatternError extends Error {
@@ -44,7 +44,7 @@ export interface Regex {
   /** Start of the leftmost match in `text[from, to)`, counted from `from`, or -1. The text ends at the slice's ends. */
   find(text: Buffer, from: number, to: number): number;
   isMatch(text: Buffer, from: number, to: number): boolean;
-  /** `text` with every match replaced, as Rust's `Regex::replace_all` does. */
+  /** `text` with every match replaced, as Rust's `Regex::replace_all` does; the same Buffer when that changes nothing. */
   replaceAll(text: Buffer, replacement: string): Buffer;
   /** The same with the first match only. */
   replaceFirst(text: Buffer, replacement: string): Buffer;
@@ -60,11 +60,13 @@ const keptPatterns = 16;
 
 export class Machine {
   readonly #module: WasmModule;
+  readonly #watch: Watch;
   readonly #compiled = new Map<string, CompiledRegex>();
   #instance: Instance | undefined;
 
-  constructor(module: WasmModule) {
+  constructor(module: WasmModule, watch: Watch = () => {}) {
     this.#module = module;
+    this.#watch = watch;
   }
 
   /** The pattern, compiled, or as it was compiled before. Throws a `PatternError`. */
@@ -81,8 +83,13 @@ export class Machine {
   /** The instance to compile a new pattern in. */
   get instance(): Instance {
     if (this.#instance !== undefined && this.#instance.bytes > enoughBytes) this.drop();
-    this.#instance ??= new Instance(this.#module);
+    this.#instance ??= new Instance(this.#module, this.#watch);
     return this.#instance;
+  }
+
+  /** Memory of the instance, in bytes; 0 without one. */
+  get bytes(): number {
+    return this.#instance?.bytes ?? 0;
   }
 
   /** Whether `instance` is still the one to use. */
@@ -102,44 +109,6 @@ export class Machine {
   }
 }
 
-/** One instance of the module, and how texts and objects go in and out of it. */
-class Instance {
-  readonly exports: EngineExports;
-  #memory: Buffer;
-
-  constructor(module: WasmModule) {
-    const imports = importsFor(module, () => this.exports);
-    this.exports = instantiate(module, imports) as EngineExports;
-    this.exports.__wbindgen_start();
-    this.#memory = Buffer.from(this.exports.memory.buffer);
-  }
-
-  get bytes(): number {
-    return this.exports.memory.buffer.byteLength;
-  }
-
-  /** Copies `text[from, to)` in, for a callee that frees it. */
-  pass(text: Buffer, from: number, to: number): number {
-    const pointer = this.exports.__wbindgen_malloc(to - from, 1) >>> 0;
-    text.copy(this.memory, pointer, from, to);
-    return pointer;
-  }
-
-  /** The JavaScript value that the engine left at `index`. */
-  take(index: number): unknown {
-    const value: unknown = this.exports.__wbindgen_export_2.get(index);
-    this.exports.__externref_table_dealloc(index);
-    return value;
-  }
-
-  /** A view of the memory as it is now: growing detaches the one before. */
-  get memory(): Buffer {
-    if (this.#memory.buffer !== this.exports.memory.buffer)
-      this.#memory = Buffer.from(this.exports.memory.buffer);
-    return this.#memory;
-  }
-}
-
 class CompiledRegex implements Regex {
   readonly #machine: Machine;
   readonly #pattern: Buffer;
@@ -152,16 +121,7 @@ class CompiledRegex implements Regex {
   }
 
   find(text: Buffer, from: number, to: number): number {
-    const match = this.#call((instance) => {
-      const [index, , failed] = instance.exports.rregex_find(
-        this.#pointer,
-        instance.pass(text, from, to),
-        to - from,
-      );
-      if (failed !== 0) throw new Error("find failed");
-      return instance.take(index) as { start: number } | undefined;
-    });
-    return match === undefined ? -1 : match.start;
+    return this.#call((instance) => instance.find(this.#pointer, instance.pass(text, from, to), to - from));
   }
 
   isMatch(text: Buffer, from: number, to: number): boolean {
@@ -189,7 +149,9 @@ class CompiledRegex implements Regex {
         instance.pass(template, 0, template.length),
         template.length,
       );
-      const replaced = Buffer.from(instance.memory.subarray(start >>> 0, (start >>> 0) + bytes));
+      const [from, to] = [start >>> 0, (start >>> 0) + bytes];
+      const isSame = bytes === text.length && instance.memory.subarray(from, to).equals(text);
+      const replaced = isSame ? text : Buffer.from(instance.exports.memory.buffer.slice(from, to));
       instance.exports.__wbindgen_free(start, bytes, 1);
       return replaced;
     });
@@ -221,12 +183,13 @@ class CompiledRegex implements Regex {
   }
 
   #compile(instance: Instance): number {
-    const [pointer, error, failed] = this.#guard(() =>
-      instance.exports.rregex_new(
+    const [pointer, error, failed] = this.#guard(() => {
+      instance.makeRoom();
+      return instance.exports.rregex_new(
         instance.pass(this.#pattern, 0, this.#pattern.length),
         this.#pattern.length,
-      ),
-    );
+      );
+    });
     if (failed === 0) return pointer >>> 0;
     const { message } = instance.take(error) as Error;
     throw new PatternError(problem(message));
@@ -243,6 +206,7 @@ class CompiledRegex implements Regex {
       return act();
     } catch (error) {
       this.#machine.drop();
+      if (error instanceof Ended) throw error.reason;
       throw new EngineFailure(String(error));
     }
   }

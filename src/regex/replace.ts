@@ -7,8 +7,7 @@ export class ResultTooLarge extends Error {
 }
 
 export interface ReplaceJob {
-  /** The regex engine, compiled, with no more memory than a result of `maxBytes` needs. */
-  readonly engine: WasmModule;
+  readonly engine: Engine;
   readonly pattern: string;
   readonly replacement: string;
   readonly body: Uint8Array;
@@ -17,8 +16,16 @@ export interface ReplaceJob {
   readonly lines?: "every" | "first";
 }
 
+/** The regex engine, compiled and metered. */
+export interface Engine {
+  readonly module: WasmModule;
+  /** Most memory of an instance. It tells modules apart, which are other objects in each thread and for each job. */
+  readonly bytes: number;
+}
+
 export interface Replaced {
-  readonly body: Uint8Array;
+  /** Absent when nothing changed. */
+  readonly body?: Uint8Array;
   /** How many matches were replaced; only counted line by line. */
   readonly count: number;
 }
@@ -26,18 +33,72 @@ export interface Replaced {
 /** The new body, or the failure with the name of its class, which an error that is posted loses. */
 export type ReplaceReply = Replaced | { readonly failure: string; readonly message: string };
 
-/** The body with what was asked for replaced. Throws `PatternError`, `EngineFailure` or `ResultTooLarge`. */
-export function replaceMatches(job: ReplaceJob): Replaced {
-  // A machine of its own: the memory that a large body took goes with it.
-  const regex = new Machine(job.engine).compile(job.pattern);
+/** An instance of the engine is kept for the next body while it has no more memory than this. */
+const keptBytes = 16 * 1024 * 1024;
+
+/** Replaces in one body after the other. */
+export class Replacer {
+  readonly #check: () => void;
+  #engineBytes = 0;
+  #machine: Machine | undefined;
+  #mostMemory = Number.POSITIVE_INFINITY;
+
+  /** `check` is called all along, and may throw. */
+  constructor(check: () => void) {
+    this.#check = check;
+  }
+
+  /** Throws `PatternError`, `EngineFailure` or `ResultTooLarge`, and what `check` throws. */
+  replace(job: ReplaceJob): Replaced {
+    const machine = this.#machineFor(job.engine);
+    try {
+      this.#mostMemory = Number.POSITIVE_INFINITY;
+      const regex = machine.compile(job.pattern);
+      this.#mostMemory = enoughMemory(machine.bytes, job);
+      return withinMemory(() => replaceWith(regex, job));
+    } finally {
+      if (machine.bytes > keptBytes) machine.drop();
+    }
+  }
+
+  #machineFor({ module, bytes }: Engine): Machine {
+    if (this.#machine === undefined || bytes !== this.#engineBytes) {
+      this.#engineBytes = bytes;
+      this.#machine = new Machine(module, (used) => this.#watch(used));
+    }
+    return this.#machine;
+  }
+
+  #watch(bytes: number): void {
+    this.#check();
+    if (bytes > this.#mostMemory) throw new ResultTooLarge();
+  }
+}
+
+function replaceWith(regex: Regex, job: ReplaceJob): Replaced {
   const body = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.length);
-  const replaced = withinMemory(() =>
+  const { body: replaced, count } =
     job.lines === undefined
       ? { body: regex.replaceAll(body, job.replacement), count: 0 }
-      : replaceInLines(regex, body, job),
-  );
-  if (replaced.body.length > job.maxBytes) throw new ResultTooLarge();
-  return replaced;
+      : replaceInLines(regex, body, job);
+  if (replaced.length > job.maxBytes) throw new ResultTooLarge();
+  return replaced === body || replaced.equals(body) ? { count } : { body: replaced, count };
+}
+
+/** What the engine may take to match, beside as much again as it took until then, for the states of the pattern. */
+const workBytes = 16 * 1024 * 1024;
+
+/**
+ * Memory past which the result must be larger than `maxBytes`, when `before` bytes are taken before the body goes in.
+ * Rust starts a result with as much room as the body has and doubles that until it is enough; WebAssembly gives no
+ * memory back, so each of these rooms may still be there.
+ */
+function enoughMemory(before: number, { body, maxBytes }: ReplaceJob): number {
+  let enough = 2 * before + workBytes + body.length;
+  for (let room = Math.max(body.length, 8); ; room *= 2) {
+    enough += room;
+    if (room >= maxBytes) return enough;
+  }
 }
 
 function replaceInLines(
@@ -60,7 +121,7 @@ function replaceInLines(
     length += replaced.length;
     if (length > maxBytes) throw new ResultTooLarge();
   }
-  return { body: Buffer.concat([...pieces, body.subarray(kept)]), count };
+  return { body: count === 0 ? body : Buffer.concat([...pieces, body.subarray(kept)]), count };
 }
 
 /** One byte more stands behind each match. */
@@ -76,20 +137,19 @@ function withinMemory<T>(act: () => T): T {
   }
 }
 
-/** `replaceMatches`, as a reply that can be posted. */
-export function replyTo(job: ReplaceJob): ReplaceReply {
+/** What `replacer` makes of a job, as a reply that can be posted. */
+export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
   try {
-    const { body, count } = replaceMatches(job);
-    return { body: new Uint8Array(body), count };
+    return replacer.replace(job);
   } catch (error) {
     const { name, message } = error as Error;
     return { failure: name, message };
   }
 }
 
-/** What a posted reply says; throws as `replaceAll` does. */
+/** What a posted reply says; throws as `Replacer.replace` does. */
 export function readReply(reply: ReplaceReply): Replaced {
-  if ("body" in reply) return reply;
+  if (!("failure" in reply)) return reply;
   const failure = [PatternError, EngineFailure, ResultTooLarge].find(({ name }) => name === reply.failure);
   throw new (failure ?? Error)(reply.message);
 }

@@ -1,54 +1,79 @@
 import { openerOf } from "../files/file-buffer.ts";
-import type { BatchFile } from "./files.ts";
-import type { Run } from "./walk.ts";
+import type { FilesOfFolder } from "./files.ts";
+import { prefixOf, type Run } from "./walk.ts";
 
-/** Folders that a batch holds open, at most. */
-const mostRuns = 32;
+/** What the batches of all searches hold open together. */
+export interface Holdings {
+  folders: number;
+}
 
 /** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
 export class Batch {
   readonly runs: readonly Run[];
+  readonly #held: Holdings;
+  #isReleased = false;
 
-  constructor(runs: readonly Run[]) {
+  constructor(runs: readonly Run[], held: Holdings) {
     this.runs = runs;
+    this.#held = held;
+    held.folders += runs.length;
   }
 
   /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
   get isEmpty(): boolean {
-    return this.runs.every(({ files }) => files.length === 0);
+    return this.runs.every(({ names }) => names.length === 0);
   }
 
-  files(): BatchFile[] {
-    return this.runs.flatMap(({ folder, files }) => {
-      const open = openerOf(folder.folder);
-      return files.map(({ entry, path }) => ({ open, name: entry.raw, path }));
-    });
+  files(): FilesOfFolder[] {
+    return this.runs.map(({ folder, names }) => ({
+      open: openerOf(folder.folder),
+      prefix: prefixOf(folder),
+      names,
+    }));
   }
 
   pathOf(index: number): string {
     let rest = index;
-    for (const { files } of this.runs) {
-      const found = files[rest];
-      if (found !== undefined) return found.path;
-      rest -= files.length;
+    for (const { folder, names } of this.runs) {
+      const name = names[rest];
+      if (name !== undefined) return prefixOf(folder) + name.toString();
+      rest -= names.length;
     }
     throw new Error("a finding names a file that is not in its batch");
   }
 
   release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#held.folders -= this.runs.length;
     for (const { folder } of this.runs) folder.release();
   }
 }
 
-/** Takes runs from the walk until they hold `files` files, or it makes a pause; undefined when there are no more. */
-export function takeBatch(runs: Iterator<Run>, files: number): Batch | undefined {
+/** How much a batch may be: of files a few more when the last of its folders has more. Each folder is held open. */
+export interface BatchSize {
+  readonly files: number;
+  readonly folders: number;
+}
+
+/** Takes runs from the walk until the batch is full, or the walk makes a pause; undefined when there are no more. */
+export function takeBatch(
+  runs: Iterator<Run>,
+  { files, folders }: BatchSize,
+  held: Holdings,
+): Batch | undefined {
   const taken: Run[] = [];
-  for (let count = 0; count < files && taken.length < mostRuns; ) {
-    const { value: run, done } = runs.next();
-    if (done) break;
-    taken.push(run);
-    count += run.files.length;
-    if (run.files.length === 0) break;
+  try {
+    for (let count = 0; count < files && taken.length < folders; ) {
+      const { value: run, done } = runs.next();
+      if (done) break;
+      taken.push(run);
+      count += run.names.length;
+      if (run.names.length === 0) break;
+    }
+  } catch (error) {
+    new Batch(taken, held).release();
+    throw error;
   }
-  return taken.length === 0 ? undefined : new Batch(taken);
+  return taken.length === 0 ? undefined : new Batch(taken, held);
 }

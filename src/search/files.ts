@@ -1,15 +1,15 @@
 import type { FileBuffer, Opener } from "../files/file-buffer.ts";
 import type { Name } from "../jail/folder.ts";
 import { unlessGone } from "./gone.ts";
-import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
+import { type CountNewlines, type LineMatch, searchLines, slackBytes } from "./lines.ts";
 import type { Query } from "./query.ts";
 
-/** A file of a batch. */
-export interface BatchFile {
+/** Some files of a folder. */
+export interface FilesOfFolder {
   readonly open: Opener;
-  readonly name: Name;
-  /** From the base, "/" between names. */
-  readonly path: string;
+  /** What stands before the names in paths from the base. */
+  readonly prefix: string;
+  readonly names: readonly Name[];
 }
 
 /** What was found in one file: something, or it is not mentioned. */
@@ -32,6 +32,7 @@ export interface Sink {
 export interface FileSearch {
   readonly query: Query;
   readonly buffer: FileBuffer;
+  readonly countNewlines: CountNewlines;
   readonly maxLineBytes: number;
   /** See `LineLimits`. */
   readonly textBytes?: number | undefined;
@@ -41,22 +42,34 @@ export interface FileSearch {
   readonly isOver: () => boolean;
 }
 
-/** Searches `files` in order, until the sink wants no more or the search is over. */
-export function searchFiles(files: readonly BatchFile[], search: FileSearch, sink: Sink): void {
-  for (const [index, file] of files.entries()) {
-    if (search.isOver() || !(sink.wantsPaths || sink.wantsContent)) return;
-    const isInPath = sink.wantsPaths && search.query.inPath(file.path);
-    const lines = sink.wantsContent ? searchContent(file, search, sink.contentRoom) : [];
-    if (isInPath || lines.length > 0) sink.add({ index, isInPath, lines });
+/** Searches the files in order, until the sink wants no more or the search is over. */
+export function searchFiles(folders: readonly FilesOfFolder[], search: FileSearch, sink: Sink): void {
+  const { query } = search;
+  const searchContent = contentSearch(search);
+  let index = 0;
+  for (const { open, prefix, names } of folders) {
+    for (const name of names) {
+      if (search.isOver() || !(sink.wantsPaths || sink.wantsContent)) return;
+      const isInPath = sink.wantsPaths && query.inPath(prefix + name.toString());
+      const lines = sink.wantsContent ? searchContent(open, name, sink.contentRoom) : nothing;
+      if (isInPath || lines.length > 0) sink.add({ index, isInPath, lines });
+      index++;
+    }
   }
 }
 
-function searchContent({ open, name }: BatchFile, search: FileSearch, maxMatches: number): LineMatch[] {
-  const { query, buffer, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
+const nothing: readonly LineMatch[] = [];
+
+/** What searches one file after the other: there is one of it, and nothing is made per file that need not be. */
+function contentSearch(search: FileSearch) {
+  const { query, buffer, countNewlines, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
   const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(query), isOfUse: beginsAsText };
-  const find = (text: Buffer, length: number) =>
-    searchLines(text, length, query, { maxMatches, maxLineBytes, textBytes, isOver });
-  return unlessGone(() => buffer.lend(open, name, limits, find)) ?? [];
+  const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, countNewlines };
+  const find = (text: Buffer, length: number) => searchLines(text, length, query, lineLimits);
+  return (open: Opener, name: Name, maxMatches: number): readonly LineMatch[] => {
+    lineLimits.maxMatches = maxMatches;
+    return unlessGone(() => buffer.lend(open, name, limits, find)) ?? nothing;
+  };
 }
 
 /** Bytes at the beginning of a file in which most binaries show a NUL. */

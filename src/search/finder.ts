@@ -1,6 +1,9 @@
+import { type Form, formsRarity } from "./forms.ts";
 import { type FoldedString, type Kernel, longestFolded } from "./kernel.ts";
 import { type Element, elementBits, type Required, type Sequence } from "./needles.ts";
-import { AnchorSeeker, FoldedSeeker, type Place, type Seeker } from "./seekers.ts";
+import { rarestPair } from "./rarity.ts";
+import { AnchorSeeker, FoldedSeeker, type Place, type Seeker, ShapeSeeker } from "./seekers.ts";
+import { shapeOf } from "./shape.ts";
 
 /** Finds places where what a pattern requires stands in a text. */
 export class Finder {
@@ -20,10 +23,13 @@ export class Finder {
     this.slack = seekers.reduce((sum, { sentinel }) => sum + sentinel.length, 0);
   }
 
-  /** Forgets the last text. Writes from `end` on what ends the searches of this one. */
-  prepare(text: Buffer, end: number): void {
-    let at = end;
-    for (const { sentinel } of this.#seekers) at += sentinel.copy(text, at);
+  /** Forgets the last text. Writes behind the newline that follows `text[0, length)` what ends the searches of it. */
+  prepare(text: Buffer, length: number): void {
+    let at = length + 1;
+    for (const seeker of this.#seekers) {
+      at += seeker.sentinel.copy(text, at);
+      seeker.begin?.(text, length);
+    }
     this.#places.fill("?");
     this.#found = undefined;
   }
@@ -54,23 +60,44 @@ export class Finder {
 
 /**
  * Nanoseconds per byte of text, roughly: one pass of `indexOf` or of the kernel, a look at what stands around an anchor,
- * the engine on a candidate line, and the engine on all of the text. Only their ratios matter.
+ * the kernel for forms, the engine on a candidate line, and the engine on all of the text. Only their ratios matter.
  */
 const passCost = 0.07;
 const lookCost = 30;
+const formsCost = 0.15;
 const engineCost = 600;
 const scanCost = 1.2;
 
 /** Strings that are spelled out for one sequence. */
 const mostAnchors = 12;
 
-/** A finder for what is `required`, or undefined when it would be slower than the engine on all of the text. */
-export function openFinder({ sequences, isWhole }: Required, kernel: Kernel | undefined): Finder | undefined {
+/** What is known of every match of a pattern. */
+export interface Clues {
+  readonly required: Required | undefined;
+  readonly forms: readonly Form[] | undefined;
+}
+
+/** A finder of what every match contains, or undefined when it would be slower than the engine on all of the text. */
+export function openFinder({ required, forms }: Clues, kernel: Kernel | undefined): Finder | undefined {
+  const bySequences = required && waysTo(required, kernel);
+  const byForms = forms && kernel && wayToForms(forms, kernel);
+  const way = cheaper(bySequences ?? noWay, byForms ?? noWay);
+  if (way.cost > scanCost) return undefined;
+  return new Finder(way.seekers, way === bySequences && required?.isWhole === true);
+}
+
+function waysTo({ sequences, isWhole }: Required, kernel: Kernel | undefined): Way {
   const ways = sequences.map((sequence) => cheaper(spellOut(sequence), fold(sequence, kernel)));
   const engine = isWhole ? 0 : sequences.reduce((sum, sequence) => sum + share(sequence), 0) * engineCost;
-  const cost = ways.reduce((sum, way) => sum + way.cost, engine);
-  const seekers = ways.flatMap(({ seekers }) => seekers);
-  return cost > scanCost ? undefined : new Finder(seekers, isWhole);
+  return {
+    cost: ways.reduce((sum, way) => sum + way.cost, engine),
+    seekers: ways.flatMap(({ seekers }) => seekers),
+  };
+}
+
+function wayToForms(forms: readonly Form[], kernel: Kernel): Way {
+  const engine = 2 ** -formsRarity(forms) * engineCost;
+  return { cost: formsCost + engine, seekers: [new ShapeSeeker(kernel, shapeOf(forms))] };
 }
 
 /** The share of places where a sequence stands. */
@@ -147,10 +174,4 @@ function foldedString(sequence: Sequence): FoldedString | undefined {
   }
   if (bytes.length > longestFolded || !folds.includes(0x20)) return undefined;
   return { bytes: Uint8Array.from(bytes), folds: Uint8Array.from(folds), rare: rarestPair(bytes) };
-}
-
-function rarestPair(bytes: readonly number[]): [number, number] {
-  const bits = (position: number) => elementBits([String.fromCharCode(bytes[position] as number)]);
-  const [first = 0, second = first] = [...bytes.keys()].sort((one, other) => bits(other) - bits(one));
-  return [first, second];
 }

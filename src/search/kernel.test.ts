@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Form } from "./forms.ts";
 import { type FoldedString, type Kernel, openKernel } from "./kernel.ts";
+import { shapeOf } from "./shape.ts";
 
 const kernel = openKernel() as Kernel;
 
@@ -36,4 +38,71 @@ test("its buffer grows and keeps what is in it", () => {
   expect(larger.toString("latin1", 0, text.length)).toBe(text);
   larger.write("Needle", larger.length - 6);
   expect(kernel.find(larger, fold("nEEDLE", [0, 3]), 0, larger.length)).toBe(larger.length - 6);
+});
+
+test("counts the newlines of a part of a text", () => {
+  const bytes = fc.array(fc.constantFrom(10, 10, 13, 97, 0x8a), { maxLength: 300 });
+  fc.assert(
+    fc.property(bytes, fc.nat(), fc.nat(), (content, some, other) => {
+      const from = some % (content.length + 1);
+      const to = from + (other % (content.length - from + 1));
+      const buffer = kernel.reserve(content.length + 64).fill(10);
+      buffer.set(content);
+      const expected = content.slice(from, to).filter((byte) => byte === 10).length;
+      expect(kernel.count(buffer, from, to)).toBe(expected);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** From the first to the last of two bytes, a few times. */
+const byteSet = fc
+  .array(
+    fc.constantFrom("aa", "bb", "--", "__", "00", "AA", "\xc3\xc3", "\xe2\xe2", "AZ", "09", "\x80\xff"),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  )
+  .map((ranges) => {
+    const set = new Uint8Array(256);
+    for (const range of ranges) set.fill(1, range.charCodeAt(0), range.charCodeAt(1) + 1);
+    return set;
+  });
+const forms = fc.array(fc.array(byteSet, { minLength: 1, maxLength: 16 }), { minLength: 1, maxLength: 10 });
+
+/** Whether a form may stand at `at`, one character after the other; the forms of one bit stand for each other. */
+function mayStand(all: readonly Form[], text: Buffer, at: number): boolean {
+  let alive = all.map((_, index) => index % 8);
+  let reached = at;
+  for (let position = 0; position < Math.max(...all.map(({ length }) => length)); position++) {
+    const byte = text[reached]!;
+    const may = (bit: number, what: number) =>
+      all.some((form, index) => index % 8 === bit && form[position]?.[what] !== 0);
+    alive = alive.filter((bit) => may(bit, byte));
+    if (alive.length === 0) return false;
+    if (byte >= 0x80 && alive.some((bit) => may(bit, 0xff))) return true;
+    reached += byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+  }
+  return true;
+}
+
+test("finds the first place where one of some forms may stand, within the bounds", () => {
+  const texts = fc.array(fc.constantFrom(..."aabb--__00AAZZ9", "é", "€", "🚀", "\xff"), { maxLength: 120 });
+  fc.assert(
+    fc.property(forms, texts, fc.nat(), (all, parts, some) => {
+      const content = Buffer.from(parts.map((part) => (part === "\xff" ? "\ufffd" : part)).join(""));
+      const shape = shapeOf(all);
+      const buffer = kernel.reserve(content.length + 64).fill("a-");
+      content.copy(buffer);
+      const from = some % (content.length + 1);
+      let expected = -1;
+      for (let at = content.length - shape.length; at >= from; at--) {
+        if (mayStand(all, buffer, at)) expected = at;
+      }
+      const isOpen = shape.isOpen && content.some((byte) => byte >= 0x80);
+      expect(kernel.seek(buffer, shape, { from, to: content.length, isOpen })).toBe(expected);
+    }),
+    { numRuns: 3000 },
+  );
 });

@@ -26,7 +26,11 @@ export interface LineLimits {
   readonly textBytes?: number | undefined;
   /** Asked at every line that may match; true when the search has to end. */
   readonly isOver: () => boolean;
+  readonly countNewlines: CountNewlines;
 }
+
+/** How many newlines there are in `text[from, to)`. */
+export type CountNewlines = (text: Buffer, from: number, to: number) => number;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -56,7 +60,7 @@ export function searchLines(text: Buffer, length: number, query: Query, limits: 
     const at = query.locate(text, start, cut);
     if (at >= 0 && (textBytes === undefined || isUtf8(text.subarray(start, end)))) {
       if (textBytes === undefined && matches.length === 0 && text.subarray(0, length).includes(0)) return [];
-      line += countNewlines(text, counted, start);
+      line += limits.countNewlines(text, counted, start);
       counted = start;
       matches.push({ line, column: at - start + 1, text: shownText(text, { start, cut, textBytes }) });
     }
@@ -76,7 +80,8 @@ function shownText(
   return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
 }
 
-function countNewlines(text: Buffer, from: number, to: number): number {
+/** Where there is no kernel. */
+export function countNewlines(text: Buffer, from: number, to: number): number {
   let count = 0;
   for (let at = text.indexOf(newline, from); at < to; at = text.indexOf(newline, at + 1)) count++;
   return count;

@@ -3,6 +3,7 @@
  * pattern, in front of the engine.
  */
 import type { Hir, Range } from "../regex/hir.ts";
+import { byteBits } from "./rarity.ts";
 
 /** One of these strings, as bytes (one character per byte). */
 export type Element = readonly string[];
@@ -138,12 +139,3 @@ const stringBits = (bytes: string): number => {
   for (let i = 0; i < bytes.length; i++) bits += byteBits[bytes.charCodeAt(i)] as number;
   return bits;
 };
-
-/** Bits per byte in source text, roughly: what stands first is most frequent. */
-const byteBits: readonly number[] = (() => {
-  const bits = new Array<number>(256).fill(11);
-  const frequent =
-    " etaoinsrlcdupmhgf\n.,()_-=\"'b/:y;wvkTSAEICR0x1*PNLDOMF2{}<>q[]#FBU$zj3+456789GHVWXKYJQZ\t";
-  for (let i = 0; i < frequent.length; i++) bits[frequent.charCodeAt(i)] = 3.2 + 0.09 * i;
-  return bits;
-})();

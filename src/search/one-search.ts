@@ -3,14 +3,15 @@
  * takes what was found in the order of the walk.
  */
 import type { Deadline } from "../deadline.ts";
-import { EngineFailure, PatternError } from "../regex/machine.ts";
-import type { Pool, Running } from "../threads/pool.ts";
+import type { Pool } from "../threads/pool.ts";
 import { Answer } from "./answer.ts";
-import { type Batch, takeBatch } from "./batches.ts";
+import { type Batch, type BatchSize, type Holdings, takeBatch } from "./batches.ts";
 import { type Sink, searchFiles } from "./files.ts";
 import { type Packed, unpack } from "./packed.ts";
+import { type Outcome, Pending } from "./pending.ts";
+import { postFiles } from "./posted-files.ts";
 import type { SearchAnswer, SearchRequest } from "./search.ts";
-import type { BatchJob, BatchReply, JobFolder } from "./thread.ts";
+import type { BatchJob, BatchReply } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 import { type HeldFolder, type Run, type WalkOptions, walk } from "./walk.ts";
 
@@ -20,6 +21,7 @@ export interface Means {
   readonly pool: Pool<BatchJob, BatchReply> | undefined;
   /** Batches under way, of all searches together: each holds folders open. */
   readonly batchesAtOnce: number;
+  readonly held: Holdings;
   /** Searches under way. */
   active: number;
   /** The worker ends: searches answer with what they have. */
@@ -38,35 +40,22 @@ export interface SearchOptions {
   readonly walk: Omit<WalkOptions, "onTooDeep">;
 }
 
-/** What a thread has found in a batch, or what is wrong with the pattern. */
-type Outcome = Packed | Error;
-
-/** A batch that a thread works on. */
-interface Pending {
-  readonly batch: Batch;
-  readonly running: Running<BatchReply>;
-  /** Resolves to undefined when no thread can tell. */
-  readonly outcome: Promise<Outcome | undefined>;
-  /** The outcome, once it is there. */
-  settled?: Outcome | undefined;
-}
-
-const lateness = Symbol("the deadline has passed");
-
 /** Milliseconds of work after which others get a turn in this thread. */
 const turn = 10;
 /** Milliseconds that a plain search works here before it takes to threads: most are done by then. */
-const head = 5;
+const head = 1;
 /** How many times as long it may go on when that nearly fills the answer: threads would search much that is not needed. */
-const longestHead = 6;
+const longestHead = 30;
 /** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
 const firstBatch = 16;
-const largestBatch = 256;
+const largestBatch = 512;
+/** Folders that a batch holds open, and that all batches together do: a process may have 1,024 descriptors. */
+const mostFolders = 64;
+const foldersAtOnce = 640;
 /** Batches that are under way at first; each that is answered makes room for one more. */
-const firstPending = 2;
-/** Milliseconds that a thread is given to notice that a search is over. */
-const grace = 200;
-
+const firstPending = 6;
+/** UTF-16 units of text that may wait for an earlier batch before no more are given out. */
+const mostWaiting = 4 * 1024 * 1024;
 export class Search {
   readonly #options: SearchOptions;
   readonly #answer: Answer;
@@ -75,6 +64,8 @@ export class Search {
   readonly #pending: Pending[] = [];
   #batchFiles = firstBatch;
   #mostPending = firstPending;
+  /** Ends the wait for something to change. */
+  #wake = () => {};
 
   constructor(options: SearchOptions) {
     this.#options = options;
@@ -108,7 +99,7 @@ export class Search {
       performance.now() - started < milliseconds * (1 + (longestHead - 1) * this.#answer.fill);
     let turnEnds = started + turn;
     while (!this.#answer.isFull && mayGoOn()) {
-      const batch = takeBatch(this.#runs, 1);
+      const batch = takeBatch(this.#runs, { files: 1, folders: 1 }, this.#options.means.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
       if (this.#isOver()) break;
@@ -122,11 +113,11 @@ export class Search {
     const { request, means } = this.#options;
     try {
       means.tools ??= means.openTools();
-      const { planner, buffer } = means.tools;
+      const { planner, ...tools } = means.tools;
       const isOver = () => this.#isOver();
       searchFiles(
         batch.files(),
-        { ...request, query: planner.plan(request), buffer, isOver },
+        { ...request, ...tools, query: planner.plan(request), isOver },
         this.#sink(batch),
       );
       if (isOver()) this.#answer.cut();
@@ -153,26 +144,25 @@ export class Search {
 
   /** Keeps batches under way in threads, and takes in what they find in the order they were given. */
   async #searchInThreads(pool: Pool<BatchJob, BatchReply>): Promise<void> {
-    const late = abortOf(this.#options.deadline.signal).then((): typeof lateness => lateness);
+    const { signal } = this.#options.deadline;
+    const wake = () => this.#wake();
+    signal.addEventListener("abort", wake, { once: true });
     while (!this.#answer.isFull && !this.#isOver()) {
       await this.#post(pool);
-      const [first] = this.#pending;
-      if (first === undefined) {
-        if (this.#isOver()) break;
-        return;
-      }
-      const outcome = await Promise.race([first.outcome, late]);
-      if (outcome === lateness) break;
-      this.#take(first, outcome);
+      if (this.#takeNext(pool)) continue;
+      if (this.#isOver()) break;
+      if (this.#pending.length === 0) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
+    signal.removeEventListener("abort", wake);
     this.#takeSettled();
   }
 
   async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
-    const { batchesAtOnce, active } = this.#options.means;
-    const most = Math.max(1, Math.min(this.#mostPending, Math.floor(batchesAtOnce / active)));
-    while (this.#pending.length < most && !this.#isOver()) {
-      const batch = takeBatch(this.#runs, this.#batchFiles);
+    while (this.#hasRoom() && !this.#isOver()) {
+      const batch = takeBatch(this.#runs, this.#nextSize(), this.#options.means.held);
       if (batch === undefined) return;
       if (batch.isEmpty) {
         batch.release();
@@ -180,8 +170,32 @@ export class Search {
         await breath();
         continue;
       }
-      this.#pending.push(pending(batch, pool.run(this.#jobOf(batch))));
+      this.#pending.push(this.#give(batch, pool, false));
     }
+  }
+
+  /** A search gets its part of the folders that may still be held, and always one, so that each goes on. */
+  #nextSize(): BatchSize {
+    const { batchesAtOnce, active, held } = this.#options.means;
+    const ofAll = Math.min(mostFolders, Math.floor(foldersAtOnce / batchesAtOnce));
+    const ofRest = Math.floor((foldersAtOnce - held.folders) / active);
+    return { files: this.#batchFiles, folders: Math.max(1, Math.min(ofAll, ofRest)) };
+  }
+
+  /** Whether another batch may be given out. One that is answered and waits for an earlier one holds no folders. */
+  #hasRoom(): boolean {
+    const { batchesAtOnce, active } = this.#options.means;
+    const underWay = this.#pending.filter(({ isSettled }) => !isSettled).length;
+    const waiting = this.#pending.reduce((sum, { units }) => sum + units, 0);
+    return (
+      underWay < Math.max(1, Math.floor(batchesAtOnce / active)) &&
+      this.#pending.length < this.#mostPending &&
+      waiting < mostWaiting
+    );
+  }
+
+  #give(batch: Batch, pool: Pool<BatchJob, BatchReply>, isRetry: boolean): Pending {
+    return new Pending(batch, pool.run(this.#jobOf(batch)), { isRetry, onSettled: () => this.#wake() });
   }
 
   #jobOf(batch: Batch): BatchJob {
@@ -194,20 +208,37 @@ export class Search {
       contentRoom: this.#answer.wantsContent ? this.#answer.contentRoom : 0,
       textRoom: maxAnswerBytes,
       over: this.#over,
-      folders: batch.runs.map(jobFolder),
+      files: postFiles(batch.runs, this.#answer.wantsPaths),
     };
   }
 
-  /** Takes in what was found in the first batch under way. A batch without an outcome is searched here. */
-  #take({ batch }: Pending, outcome: Outcome | undefined): void {
+  /** Takes in the first batch under way, if a thread is through with it. */
+  #takeNext(pool: Pool<BatchJob, BatchReply>): boolean {
+    const [first] = this.#pending;
+    if (first?.isSettled !== true) return false;
     this.#pending.shift();
-    this.#mostPending++;
-    this.#batchFiles = Math.min(2 * this.#batchFiles, largestBatch);
-    if (outcome === undefined) {
-      this.#searchBatchHere(batch);
+    if (first.outcome === undefined) this.#takeLost(first, pool);
+    else this.#take(first.batch, first.outcome);
+    return true;
+  }
+
+  /**
+   * A batch without an outcome goes to another thread once. Never is it searched here, where a caller's pattern could
+   * hold up everyone: without an outcome again, it is left out.
+   */
+  #takeLost({ batch, isRetry }: Pending, pool: Pool<BatchJob, BatchReply>): void {
+    if (!isRetry) {
+      this.#pending.unshift(this.#give(batch, pool, true));
       return;
     }
     batch.release();
+    this.#answer.cut();
+  }
+
+  /** Takes in what was found in a batch. */
+  #take(batch: Batch, outcome: Outcome): void {
+    this.#mostPending++;
+    this.#batchFiles = Math.min(2 * this.#batchFiles, largestBatch);
     if (outcome instanceof Error) throw outcome;
     this.#takeFindings(batch, outcome);
   }
@@ -220,8 +251,8 @@ export class Search {
   #takeSettled(): void {
     if (this.#answer.isFull) return;
     this.#answer.cut();
-    for (const { batch, settled } of this.#pending) {
-      if (settled !== undefined && !(settled instanceof Error)) this.#takeFindings(batch, settled);
+    for (const { batch, outcome } of this.#pending) {
+      if (outcome !== undefined && !(outcome instanceof Error)) this.#takeFindings(batch, outcome);
     }
   }
 
@@ -233,55 +264,9 @@ export class Search {
   /** Tells the threads, and ends those that do not listen. Folders are held until nobody opens files in them. */
   #endPending(): void {
     Atomics.store(this.#over, 0, 1);
-    for (const { batch, running, outcome } of this.#pending.splice(0)) {
-      const timer = setTimeout(() => running.giveUp(), grace);
-      void outcome.then(() => {
-        clearTimeout(timer);
-        batch.release();
-      });
-    }
+    for (const pending of this.#pending.splice(0)) pending.end();
   }
 }
 
 /** Lets whatever else waits have its turn. */
 const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function pending(batch: Batch, running: Running<BatchReply>): Pending {
-  const entry: Pending = {
-    batch,
-    running,
-    outcome: running.reply.then(
-      (reply) => {
-        entry.settled = outcomeOf(reply);
-        return entry.settled;
-      },
-      () => undefined,
-    ),
-  };
-  return entry;
-}
-
-/** Undefined for a failure that another try may mend. */
-function outcomeOf(reply: BatchReply): Outcome | undefined {
-  if ("text" in reply) return reply;
-  const failure = [PatternError, EngineFailure].find(({ name }) => name === reply.failure);
-  return failure && new failure(reply.message);
-}
-
-function jobFolder({ folder: { folder }, files }: Run): JobFolder {
-  const names = files.map(({ entry }) => entry.raw);
-  return {
-    descriptor: folder.descriptor as number,
-    prefix: folder.path === "" ? "" : `${folder.path}/`,
-    names: names.every((name) => typeof name === "string")
-      ? names.join("/")
-      : names.map((name) => Buffer.from(name)),
-  };
-}
-
-function abortOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}

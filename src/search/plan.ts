@@ -2,6 +2,7 @@ import { asksForEnd, renderAsciiLines } from "../regex/ascii-lines.ts";
 import type { Hir } from "../regex/hir.ts";
 import { escapePattern, type Machine, PatternError, type Regex, spellOut } from "../regex/machine.ts";
 import { openFinder } from "./finder.ts";
+import { formsOf } from "./forms.ts";
 import type { Kernel } from "./kernel.ts";
 import { requiredOf } from "./needles.ts";
 import { LiteralQuery, type Query, RegexQuery } from "./query.ts";
@@ -46,17 +47,17 @@ export class Planner {
 
   #make({ query, regex, ignoreCase, maxLineBytes }: Question): Query {
     // U+FFFD may be in a line as it is shown, and not in the file.
-    if (!regex && !ignoreCase && !query.includes("\ufffd")) return new LiteralQuery(query);
+    if (!regex && !ignoreCase && !query.includes("\ufffd")) return new LiteralQuery(query, this.#kernel);
     const machine = this.#machine();
     const pattern = regex ? query : escapePattern(query);
     const compiled = machine.compile(spellOut({ pattern, ignoreCase }));
     const hir = compiled.syntax();
-    const required = requiredOf(hir);
+    const clues = { required: requiredOf(hir), forms: formsOf(hir) };
     return new RegexQuery({
       regex: compiled,
       ascii: compileAscii(machine, hir),
       asksForEnd: asksForEnd(hir),
-      finder: required && openFinder(required, this.#kernel),
+      finder: openFinder(clues, this.#kernel),
       maxLineBytes,
     });
   }

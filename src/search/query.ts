@@ -1,6 +1,8 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import type { Regex } from "../regex/machine.ts";
 import type { Finder } from "./finder.ts";
+import { type FoldedString, type Kernel, longestFolded } from "./kernel.ts";
+import { byteBits, rarestPair } from "./rarity.ts";
 import { rawOffset } from "./utf8.ts";
 
 /** What is looked for, in lines of files and in paths. */
@@ -24,12 +26,20 @@ export interface Query {
 export class LiteralQuery implements Query {
   readonly #text: string;
   readonly #bytes: Buffer;
+  readonly #kernel: Kernel | undefined;
+  readonly #string: FoldedString;
   readonly slack: number;
+  /** The last candidate. */
+  #found = -1;
 
-  constructor(text: string) {
+  /** With a `kernel`, texts have to lie in its memory. */
+  constructor(text: string, kernel: Kernel | undefined) {
     this.#text = text;
     this.#bytes = Buffer.from(text);
-    this.slack = this.#bytes.length;
+    const { length } = this.#bytes;
+    this.#kernel = length <= longestFolded && startsOften(this.#bytes) ? kernel : undefined;
+    this.#string = { bytes: this.#bytes, folds: new Uint8Array(length), rare: rarestPair(this.#bytes) };
+    this.slack = length;
   }
 
   inPath(path: string): boolean {
@@ -38,18 +48,26 @@ export class LiteralQuery implements Query {
 
   /** A copy of what is looked for ends every search: `indexOf` takes no end, and would go on to the buffer's. */
   prepare(text: Buffer, length: number): void {
-    this.#bytes.copy(text, length + 1);
+    if (this.#kernel === undefined) this.#bytes.copy(text, length + 1);
   }
 
-  candidate(text: Buffer, from: number): number {
-    return text.indexOf(this.#bytes, from);
+  candidate(text: Buffer, from: number, length: number): number {
+    this.#found =
+      this.#kernel === undefined
+        ? text.indexOf(this.#bytes, from)
+        : this.#kernel.find(text, this.#string, from, length);
+    return this.#found;
   }
 
-  locate(text: Buffer, start: number, end: number): number {
-    const at = text.indexOf(this.#bytes, start);
-    return at + this.#bytes.length <= end ? at : -1;
+  /** The candidate is the first in its line, and no later one fits where it does not. */
+  locate(_text: Buffer, _start: number, end: number): number {
+    return this.#found + this.#bytes.length <= end ? this.#found : -1;
   }
 }
+
+/** `indexOf` looks at each place with the first byte: the kernel is faster where that is a frequent one. */
+const startsOften = (bytes: Buffer): boolean => byteBits[bytes[0]!]! < enoughBits;
+const enoughBits = 6;
 
 /** A pattern, and what makes it fast. */
 export interface RegexPlan {
@@ -74,7 +92,9 @@ export class RegexQuery implements Query {
   readonly slack: number;
   readonly #plan: RegexPlan;
   readonly #pieceBytes: number;
-  /** Of the text that is searched in pieces; undefined when not known yet. */
+  /** Of the text. */
+  #length = 0;
+  /** Undefined when not known yet. */
   #isAscii: boolean | undefined;
   #hasReturns: boolean | undefined;
   /** Lines that start before this are candidates one by one. */
@@ -94,7 +114,8 @@ export class RegexQuery implements Query {
   }
 
   prepare(text: Buffer, length: number): void {
-    this.#plan.finder?.prepare(text, length + 1);
+    this.#plan.finder?.prepare(text, length);
+    this.#length = length;
     this.#isAscii = undefined;
     this.#hasReturns = undefined;
     this.#singleUntil = 0;
@@ -140,8 +161,7 @@ export class RegexQuery implements Query {
   /** Whether the piece is ASCII, its lines are not cut, and each ends where `ascii` sees it. */
   #isPlain(text: Buffer, { start, end, length }: { start: number; end: number; length: number }): boolean {
     if (end - start > this.#pieceBytes) return false;
-    this.#isAscii ??= isAscii(text.subarray(0, length));
-    if (!this.#isAscii && !isAscii(text.subarray(start, end))) return false;
+    if (!this.#isAsciiIn(text, start, end)) return false;
     return !this.#plan.asksForEnd || !this.#returns(text, length);
   }
 
@@ -156,11 +176,17 @@ export class RegexQuery implements Query {
     return this.#hasReturns;
   }
 
+  /** Most texts are ASCII as a whole: that is asked once. */
+  #isAsciiIn(text: Buffer, start: number, end: number): boolean {
+    this.#isAscii ??= isAscii(text.subarray(0, this.#length));
+    return this.#isAscii || isAscii(text.subarray(start, end));
+  }
+
   /** A line that is not UTF-8 is searched as it is shown: with U+FFFD for each part that is not. */
   #search(text: Buffer, start: number, end: number): number {
     const { regex, ascii = regex } = this.#plan;
+    if (this.#isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
     const line = text.subarray(start, end);
-    if (isAscii(line)) return shift(start, ascii.find(text, start, end));
     if (isUtf8(line)) return shift(start, regex.find(text, start, end));
     const shown = Buffer.from(line.toString());
     const found = regex.find(shown, 0, shown.length);

@@ -97,8 +97,8 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
 
 /** Threads that search at once: the disk feeds no more, and each takes some 25 MB. */
 const threads = Math.min(8, availableParallelism());
-/** Batches that a thread is given at once: one to work on, and the next so that it need not wait. */
-const batchesPerThread = 2;
+/** Batches that a thread is given at once: one to work on, and the next ones so that it need not wait. */
+const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
 export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher {
@@ -111,6 +111,7 @@ export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher 
   const means: Means = {
     pool: canSpawn() ? pool : undefined,
     batchesAtOnce: threads * (batchesPerThread + 1),
+    held: { folders: 0 },
     tools: undefined,
     openTools: () => openTools(() => regex.machine),
     active: 0,

@@ -1,6 +1,8 @@
 /** Ways to find where a sequence of strings stands. */
+import { isAscii } from "node:buffer";
 import type { FoldedString, Kernel } from "./kernel.ts";
 import type { Sequence } from "./needles.ts";
+import type { Shape } from "./shape.ts";
 
 /** Where a sequence stands. */
 export interface Place {
@@ -11,6 +13,8 @@ export interface Place {
 export interface Seeker {
   /** What ends its searches, to stand behind each text; empty when it needs nothing. */
   readonly sentinel: Buffer;
+  /** Told of each text before it is asked about it. */
+  begin?(text: Buffer, length: number): void;
   /** The first place in `text[from, length)`. */
   seek(text: Buffer, from: number, length: number): Place | undefined;
 }
@@ -59,6 +63,28 @@ export class FoldedSeeker implements Seeker {
   seek(text: Buffer, from: number, length: number): Place | undefined {
     const start = this.#kernel.find(text, this.#string, from, length);
     return start < 0 ? undefined : { start, end: start + this.#string.bytes.length };
+  }
+}
+
+/** Looks for forms, all at once. Where one stands there may be a match. */
+export class ShapeSeeker implements Seeker {
+  readonly sentinel = Buffer.alloc(0);
+  readonly #kernel: Kernel;
+  readonly #shape: Shape;
+  #isOpen = true;
+
+  constructor(kernel: Kernel, shape: Shape) {
+    this.#kernel = kernel;
+    this.#shape = shape;
+  }
+
+  begin(text: Buffer, length: number): void {
+    this.#isOpen = this.#shape.isOpen && !isAscii(text.subarray(0, length));
+  }
+
+  seek(text: Buffer, from: number, length: number): Place | undefined {
+    const start = this.#kernel.seek(text, this.#shape, { from, to: length, isOpen: this.#isOpen });
+    return start < 0 ? undefined : { start, end: start + this.#shape.length };
   }
 }
 

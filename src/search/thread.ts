@@ -1,13 +1,12 @@
 /** The program of a search thread: answers batches with what it found in their files. */
-import { openerBelow } from "../files/file-buffer.ts";
-import type { Name } from "../jail/folder.ts";
 import { Machine } from "../regex/machine.ts";
 import type { WasmModule } from "../regex/webassembly.ts";
 import { serveJobs } from "../threads/serve.ts";
-import { type BatchFile, type Finding, type Sink, searchFiles } from "./files.ts";
+import { type Finding, type Sink, searchFiles } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
 import { type Packed, pack } from "./packed.ts";
 import type { Question } from "./plan.ts";
+import { type PostedFiles, readFiles } from "./posted-files.ts";
 import { openTools, type Tools } from "./tools.ts";
 
 /** What a search thread is started with. */
@@ -27,26 +26,16 @@ export interface BatchJob {
   readonly textRoom: number;
   /** Not 0 when the search is over. */
   readonly over: Int32Array;
-  readonly folders: readonly JobFolder[];
-}
-
-/** Some files of a folder. */
-export interface JobFolder {
-  /** Of the process, held while the job is under way. */
-  readonly descriptor: number;
-  /** Path of the folder with a "/" behind it; "" for the base. */
-  readonly prefix: string;
-  /** With "/" between them, which costs a tenth of posting an array; an array where a name is not UTF-8. */
-  readonly names: string | readonly Uint8Array[];
+  readonly files: PostedFiles;
 }
 
 /** What was found; or the failure, with the name of its class, which an error that is posted loses. */
 export type BatchReply = Packed | { readonly failure: string; readonly message: string };
 
-serveJobs(({ engine }: SearchThreadData) => {
+serveJobs(({ engine }: SearchThreadData, check) => {
   let machine: Machine | undefined;
   const tools = openTools(() => {
-    machine ??= new Machine(engine);
+    machine ??= new Machine(engine, check);
     return machine;
   });
   return (job: BatchJob): BatchReply => {
@@ -59,22 +48,13 @@ serveJobs(({ engine }: SearchThreadData) => {
   };
 });
 
-function searchBatch(job: BatchJob, { planner, buffer }: Tools): Finding[] {
+function searchBatch(job: BatchJob, { planner, ...tools }: Tools): Finding[] {
   const sink = new Collector(job);
   const query = planner.plan(job.question);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
   const { maxFileBytes, question } = job;
-  searchFiles(filesOf(job), { ...question, query, buffer, maxFileBytes, isOver }, sink);
+  searchFiles(readFiles(job.files), { ...question, ...tools, query, maxFileBytes, isOver }, sink);
   return sink.findings;
-}
-
-function filesOf({ folders }: BatchJob): BatchFile[] {
-  return folders.flatMap(({ descriptor, prefix, names }) => {
-    const open = openerBelow(descriptor);
-    const decoded: Name[] =
-      typeof names === "string" ? names.split("/") : names.map((bytes) => Buffer.from(bytes));
-    return decoded.map((name) => ({ open, name, path: prefix + name.toString() }));
-  });
 }
 
 class Collector implements Sink {

@@ -4,21 +4,17 @@
  */
 import type { Entry, Files } from "../files/files.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
+import type { Folder, Jail, Name } from "../jail/folder.ts";
 import { unlessGone } from "./gone.ts";
 
 /** Some files of one folder that follow each other in the order of paths. None: the walk only makes a pause. */
 export interface Run {
   readonly folder: HeldFolder;
-  readonly files: readonly Found[];
+  readonly names: readonly Name[];
 }
 
-/** A file of a run. */
-export interface Found {
-  readonly entry: Entry;
-  /** From the base, "/" between names. */
-  readonly path: string;
-}
+/** What stands before the names of a folder's entries in their paths from the base. */
+export const prefixOf = ({ folder }: HeldFolder): string => (folder.path === "" ? "" : `${folder.path}/`);
 
 /** Which paths are wanted; a `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
@@ -37,8 +33,8 @@ export interface WalkOptions {
 /** Folders this deep are not entered: no tree that people made is, and each level holds a descriptor. */
 const maxDepth = 256;
 
-/** Files of a run, at most. */
-const longestRun = 256;
+/** Files of a run, at most: a few large ones in one folder are work for more than one thread. */
+const longestRun = 16;
 
 /** Longest that a walk goes on without a wanted file, in milliseconds, before it lets others have a turn. */
 const stretch = 5;
@@ -79,26 +75,25 @@ export function walk(start: HeldFolder, options: WalkOptions): Generator<Run> {
 
 function* walkFolder(held: HeldFolder, level: Level): Generator<Run> {
   const { options, pace, depth } = level;
-  const prefix = held.folder.path === "" ? "" : `${held.folder.path}/`;
-  let files: Found[] = [];
+  const prefix = prefixOf(held);
+  let names: Name[] = [];
   const entries =
     depth === 0 ? entriesOfStart(held, options) : unlessGone(() => options.files.list(held.folder));
   for (const entry of inPathOrder(entries ?? [])) {
     if (entry.kind !== "file" && entry.kind !== "dir") continue;
     if (options.jail.deniesIn(held.folder, entry.name)) continue;
-    const path = prefix + entry.name;
-    if (entry.kind === "file" && isWanted(path, options)) files.push({ entry, path });
-    if (files.length === longestRun || (entry.kind === "dir" && files.length > 0)) {
-      yield { folder: held.hold(), files };
-      files = [];
+    if (entry.kind === "file" && isWanted(prefix + entry.name, options)) names.push(entry.raw);
+    if (names.length === longestRun || (entry.kind === "dir" && names.length > 0)) {
+      yield { folder: held.hold(), names };
+      names = [];
     }
     if (entry.kind === "dir") yield* enter(held.folder, entry, level);
-    if (files.length === 0 && performance.now() > pace.until) {
-      yield { folder: held.hold(), files: [] };
+    if (names.length === 0 && performance.now() > pace.until) {
+      yield { folder: held.hold(), names };
       pace.until = performance.now() + stretch;
     }
   }
-  if (files.length > 0) yield { folder: held.hold(), files };
+  if (names.length > 0) yield { folder: held.hold(), names };
 }
 
 const entriesOfStart = ({ folder }: HeldFolder, { files, only }: WalkOptions): Entry[] =>

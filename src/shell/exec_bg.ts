@@ -34,6 +34,7 @@ export const execBg = defineFunction({
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
   effect: "writes",
+  isOpenWorld: true,
   request,
   parse: parseCommand,
   response,

@@ -19,7 +19,16 @@ export function warnAbout(config: ShellConfig, root: string | undefined, log: Lo
   if (config.default_timeout_ms > config.max_timeout_ms) {
     log.warn("default_timeout_ms is cut", { reason: "it is larger than max_timeout_ms, which is used" });
   }
+  for (const [key, reason] of Object.entries(zeros)) {
+    if (config[key as keyof typeof zeros] === 0) log.warn(`${key} is 0`, { reason });
+  }
 }
+
+/** Limits of zero that are good for little. */
+const zeros = {
+  max_timeout_ms: "the time of every command is up as soon as it starts",
+  max_output_bytes: "commands show no output",
+} as const;
 
 const sharedFolders: ReadonlySet<string> = new Set([
   "/tmp",

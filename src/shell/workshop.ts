@@ -48,7 +48,10 @@ export function openShellWorkshop(
     surroundings: surroundingsOf(config, environment),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     renderError: renderShellError,
-    interrupt: () => programs.stopAll(),
+    interrupt() {
+      disk.transfers.close();
+      return programs.stopAll();
+    },
     async close() {
       await programs.stopAll();
       letGo();

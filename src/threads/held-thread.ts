@@ -97,13 +97,15 @@ export class Thread {
   }
 
   /**
-   * Ends it in the middle of whatever it does. Its tasks are let go of at once: Bun ends a thread only between two
-   * calls into WebAssembly, and one call may take minutes.
+   * Ends it in the middle of whatever it does. Its tasks are let go of at once. Bun ends a thread only between two calls
+   * into WebAssembly, so the one under way is told too.
    */
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const [begun, ...waiting] = this.#tasks.splice(0).map(({ task }) => task);
+    const held = this.#tasks.splice(0);
+    for (const { state } of held) Atomics.store(state, 0, JobState.givenUp);
+    const [begun, ...waiting] = held.map(({ task }) => task);
     this.#worker.unref();
     void this.#worker.terminate().then(() => this.#events.onGone());
     this.#events.onEnd(begun, waiting);

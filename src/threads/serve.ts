@@ -9,8 +9,8 @@ export interface PostedJob {
   readonly state: Int32Array;
 }
 
-/** A job is either begun by the thread or taken back by the pool, and never both. */
-export const JobState = { posted: 0, begun: 1, takenBack: 2 } as const;
+/** A job is either begun by the thread or taken back by the pool, and never both. One that is begun can be given up. */
+export const JobState = { posted: 0, begun: 1, takenBack: 2, givenUp: 3 } as const;
 
 /** What a thread posts back. */
 export interface PostedReply {
@@ -18,13 +18,25 @@ export interface PostedReply {
   readonly reply: unknown;
 }
 
+/** Throws a `GivenUp` when nobody waits any more for the answer to the job under way. */
+export type CheckJob = () => void;
+
+/** The thread is about to end: only the work is not to go on. */
+export class GivenUp extends Error {
+  override readonly name = "GivenUp";
+}
+
 /** Answers the jobs that the pool posts to this thread, in order. `open` makes what answers them out of the pool's data. */
-export function serveJobs<Data, Job>(open: (data: Data) => (job: Job) => unknown): void {
+export function serveJobs<Data, Job>(open: (data: Data, check: CheckJob) => (job: Job) => unknown): void {
   if (parentPort === null) return;
   const port = parentPort;
-  const act = open(workerData as Data);
+  let current: Int32Array | undefined;
+  const act = open(workerData as Data, () => {
+    if (current !== undefined && Atomics.load(current, 0) === JobState.givenUp) throw new GivenUp();
+  });
   port.on("message", ({ number, job, state }: PostedJob) => {
     if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;
+    current = state;
     port.postMessage({ number, reply: act(job as Job) } satisfies PostedReply);
   });
 }

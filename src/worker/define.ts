@@ -21,6 +21,8 @@ export interface Workshop {
 
 /** A workshop that is open until closed. */
 export interface OpenWorkshop extends Workshop {
+  /** Most bytes of a file that one answer holds, where the operator chooses that. */
+  readonly maxReadBytes?: number;
   /** Removes what killed processes left behind; gives the number of files. */
   sweep?(): Promise<number>;
   /** Ends what calls wait for, so that they are answered before the worker stops. */
@@ -87,12 +89,16 @@ export interface Origin {
   readonly caller?: string | undefined;
   /** The bus it came over; absent when it came another way. */
   readonly bus?: BusAccess | undefined;
+  /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
+  readonly maxAnswerBytes?: number | undefined;
 }
 
 /** What one call works with, besides its request and its workshop. */
 export interface CallContext extends Pick<Origin, "caller" | "bus"> {
   /** When this call has to be answered. */
   readonly deadline: Deadline;
+  /** Most bytes of JSON that the answer may have. */
+  readonly maxAnswerBytes: number;
   /**
    * Runs one entry of a batch, which stands alone: a failure becomes the `error` string of its result, and the
    * other entries go on (specification of coder, section 4).
@@ -112,8 +118,21 @@ export interface Example {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
+/** An answer from a handler that knows already how many bytes its JSON has. */
+export class Measured<T> {
+  readonly answer: T;
+  readonly bytes: number;
+
+  constructor(answer: T, bytes: number) {
+    this.answer = answer;
+    this.bytes = bytes;
+  }
+}
+
 /** An answer may be made of parts that nobody may change. */
 type Answer<Response extends TSchema> = ReadonlyParts<Static<Response>>;
+
+type Handled<Response extends TSchema> = Answer<Response> | Measured<Answer<Response>>;
 
 type ReadonlyParts<T> = T extends readonly (infer Item)[]
   ? readonly ReadonlyParts<Item>[]
@@ -137,14 +156,18 @@ export interface FunctionDefinition<
   readonly examples: readonly Example[];
   /** Whether a call can change the tree. */
   readonly effect: "reads" | "writes";
+  /** Whether a call that changes the tree only adds to it, and cannot replace or remove what is there. */
+  readonly isAdditive?: boolean;
   /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */
   readonly isIdempotent?: boolean;
+  /** Whether a call can reach more than what the worker serves: a program may use the network. */
+  readonly isOpenWorld?: boolean;
   /** The payload as a request, where that is not what `validate` makes of it. Throws what the workshop can render. */
   parse?(payload: unknown): Static<Request>;
   /** The answer as text that a model reads well, for faces that show one beside the JSON. Without it: the JSON. */
   render?(answer: Static<Response>): string;
   /** Does the work. Throws a `Refusal` for the whole call. */
-  handle(request: Static<Request>, context: Context<Shop>): Answer<Response> | Promise<Answer<Response>>;
+  handle(request: Static<Request>, context: Context<Shop>): Handled<Response> | Promise<Handled<Response>>;
 }
 
 /**

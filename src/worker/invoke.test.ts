@@ -23,12 +23,12 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, callMi
   });
   const workshop: Workshop = { callMilliseconds, renderError: renderCoderError };
   const outcome = await openInvoke(workshop, log)(definition, payload);
-  return { outcome: outcome as { answer?: unknown; error?: string }, lines };
+  return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
 }
 
 test("answers, and logs one line without the contents", async () => {
   const { outcome, lines } = await call(({ word }) => ({ said: word }));
-  expect(outcome).toEqual({ answer: { said: "hello" } });
+  expect(outcome).toEqual({ answer: { said: "hello" }, bytes: 16 });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ message: "call", function: "test::echo", outcome: "ok", bytes: 16 });
   expect(JSON.stringify(lines)).not.toContain("hello");

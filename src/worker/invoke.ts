@@ -6,13 +6,20 @@ import { setImmediate } from "node:timers/promises";
 import { deadlineIn } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { maxAnswerBytes } from "../wire.ts";
-import type { Context, FunctionDefinition, Origin, WireError, Workshop } from "./define.ts";
+import {
+  type Context,
+  type FunctionDefinition,
+  Measured,
+  type Origin,
+  type WireError,
+  type Workshop,
+} from "./define.ts";
 import { jsonBytes } from "./json-size.ts";
 import type { Log } from "./log.ts";
 import { Mismatch, validate } from "./validate.ts";
 
-/** The answer of a call, or the one-line error it failed with. */
-export type Outcome = { readonly answer: unknown } | { readonly error: string };
+/** The answer of a call and its size as JSON, or the one-line error it failed with. */
+export type Outcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };
 
 /** Calls functions of one workshop. */
 export type Invoke = (definition: FunctionDefinition, payload: unknown, origin?: Origin) => Promise<Outcome>;
@@ -25,13 +32,18 @@ const longestTurnMilliseconds = 20;
 
 /** An `Invoke` over `workshop` that logs each call to `log`. It never throws. */
 export function openInvoke(workshop: Workshop, log: Log): Invoke {
-  return async (definition, payload, { cancelled, caller, bus } = {}) => {
+  return async (
+    definition,
+    payload,
+    { cancelled, caller, bus, maxAnswerBytes: asked = maxAnswerBytes } = {},
+  ) => {
     const started = performance.now();
     let turnBegan = started;
     const deadline = deadlineIn(workshop.callMilliseconds, cancelled);
     const context: Context = {
       ...workshop,
       deadline,
+      maxAnswerBytes: Math.min(asked, maxAnswerBytes),
       caller,
       bus,
       attempt: async (entry) => {
@@ -51,7 +63,7 @@ export function openInvoke(workshop: Workshop, log: Log): Invoke {
     const outcome = await travel(road);
     deadline.end();
     logCall(log, definition.id, outcome, performance.now() - started);
-    return "error" in outcome ? { error: outcome.error.text } : { answer: outcome.answer };
+    return "error" in outcome ? { error: outcome.error.text } : outcome;
   };
 }
 
@@ -68,9 +80,12 @@ async function travel(road: Road): Promise<Travelled> {
   const { definition, payload, context } = road;
   try {
     const request = admitPayload(definition, payload);
-    const answer = await inTime(definition.handle(request, context), context);
-    const bytes = jsonBytes(answer);
-    if (bytes > maxAnswerBytes) throw refuse.answerTooLarge(bytes, maxAnswerBytes, definition.effect);
+    const work = definition.handle(request, context);
+    const handled = work instanceof Promise ? await inTime(work, context) : work;
+    const { answer, bytes } =
+      handled instanceof Measured ? handled : { answer: handled, bytes: jsonBytes(handled) };
+    if (bytes > context.maxAnswerBytes)
+      throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, definition.effect);
     return { answer, bytes };
   } catch (error) {
     return { error: renderError(error, road) };
@@ -88,8 +103,7 @@ function admitPayload(definition: FunctionDefinition, payload: unknown): unknown
 }
 
 /** `work`, or the timeout refusal when it is still not done a second after the deadline. */
-async function inTime(work: unknown, { deadline }: Context): Promise<unknown> {
-  if (!(work instanceof Promise)) return work;
+async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -1,3 +1,6 @@
+import { escapeBytes } from "../text/escape-bytes.ts";
+import { kernelFor, pieceBytes } from "../text/kernel.ts";
+
 /**
  * Bytes that `JSON.stringify(value)` has in UTF-8, counted without making the text (ECMA-262, SerializeJSONProperty).
  * Strings must be well-formed. Used for the size of an answer: one message carries at most 16 MiB.
@@ -28,14 +31,7 @@ function objectBytes(fields: Readonly<Record<string, unknown>>): number {
   return bytes + Math.max(0, count - 1);
 }
 
-/** Text is encoded in pieces of so many UTF-16 units, of at most three bytes each. */
-const pieceUnits = 8192;
-const piece = new Uint8Array(3 * pieceUnits + 2);
-const pairs = new Uint16Array(piece.buffer);
-const encoder = new TextEncoder();
-let pairEscapeBytes: Uint8Array | undefined;
-
-/** Longer texts are worth a call of the encoder. */
+/** Longer texts are worth a call of the encoder: reading a string unit by unit takes many times as long. */
 const shortUnits = 24;
 
 function stringBytes(text: string): number {
@@ -49,43 +45,26 @@ function stringBytes(text: string): number {
   return bytes;
 }
 
-/** Counted over pairs of bytes in a buffer: reading a string unit by unit takes many times as long. */
+const encoder = new TextEncoder();
+
 function encodedBytes(text: string): number {
-  pairEscapeBytes ??= makePairs();
+  const kernel = kernelFor(text.length);
   let bytes = 2;
   for (let start = 0; start < text.length; ) {
     const end = pieceEnd(text, start);
-    const { written } = encoder.encodeInto(text.slice(start, end), piece);
-    bytes += written;
-    piece[written] = 0x20; // the other half of a last pair, which needs no escape
-    for (let i = 0; i < written / 2; i++) bytes += pairEscapeBytes[pairs[i]!]!;
+    const { written } = encoder.encodeInto(text.slice(start, end), kernel.piece);
+    bytes += written + kernel.countEscapes(written);
     start = end;
   }
   return bytes;
 }
+
+/** UTF-16 units that always go into one piece as UTF-8. */
+const pieceUnits = Math.floor(pieceBytes / 3);
 
 /** Where the piece that begins at `start` ends: never inside a surrogate pair. */
 function pieceEnd(text: string, start: number): number {
   const end = start + pieceUnits;
   if (end >= text.length) return text.length;
   return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end - 1 : end;
-}
-
-/**
- * Bytes that each byte of a text needs besides itself: a backslash for the quote, the backslash and the control
- * characters \b \t \n \f \r, the four digits of \u too for the other control characters.
- */
-const escapeBytes = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte === 0x22 || byte === 0x5c) return 1;
-  if (byte >= 0x20) return 0;
-  return byte >= 8 && byte <= 13 && byte !== 11 ? 1 : 5;
-});
-
-/** The same for each two bytes in a row. */
-function makePairs(): Uint8Array {
-  const bytes = new Uint8Array(1 << 16);
-  for (let pair = 0; pair < bytes.length; pair++) {
-    bytes[pair] = escapeBytes[pair & 0xff]! + escapeBytes[pair >> 8]!;
-  }
-  return bytes;
 }

@@ -17,8 +17,8 @@ export interface Log {
 export interface LogOptions {
   readonly level: LogLevel;
   readonly form: "json" | "text";
-  /** Takes one line, newline included. */
-  readonly write: (line: string) => void;
+  /** Takes one line, newline included, of an event of `level`. */
+  readonly write: (line: string, level: LogLevel) => void;
 }
 
 /** A log that drops what is below `level`. */
@@ -28,7 +28,7 @@ export function openLog({ level, form, write }: LogOptions): Log {
   const at =
     (name: LogLevel) =>
     (message: string, fields: LogFields = {}): void => {
-      if (logLevels.indexOf(name) <= most) write(`${render(name, message, fields)}\n`);
+      if (logLevels.indexOf(name) <= most) write(`${render(name, message, fields)}\n`, name);
     };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }

@@ -13,13 +13,13 @@ export class UnderWay {
   }
 
   /**
-   * Resolves when no call is under way, or after 5 s; and a turn of the event loop later, because an SDK hands a
-   * result to its socket some microtasks after the call's promise has resolved.
+   * Resolves when no call is under way, or after so many milliseconds, by default 5 s; and a turn of the event loop
+   * later, because an SDK hands a result to its socket some microtasks after the call's promise has resolved.
    */
-  async settled(): Promise<void> {
+  async settled(milliseconds = drainMilliseconds): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, drainMilliseconds);
+      timer = setTimeout(resolve, milliseconds);
     });
     await Promise.race([Promise.allSettled(this.#calls), enough]);
     clearTimeout(timer);

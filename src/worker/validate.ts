@@ -71,7 +71,8 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
   const given = value as Record<string, unknown>;
   if (options.unknownKeys === "refuse") refuseUnknownKeys(schema, given, field);
   const result: Record<string, unknown> = {};
-  for (const [name, property] of Object.entries(schema.properties)) {
+  for (const name of Object.keys(schema.properties)) {
+    const property = schema.properties[name]!;
     const at = field === "" ? name : `${field}.${name}`;
     if (Object.hasOwn(given, name)) result[name] = check(property, given[name], at, options);
     else if ("default" in property) result[name] = structuredClone(property.default);

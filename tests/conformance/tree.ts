@@ -159,8 +159,8 @@ function addParents(snapshot: Map<string, Found>, key: string): void {
 }
 
 function visit(folder: Buffer, prefix: string, found: Map<string, Found>): void {
-  const names = readdirSync(folder, "buffer").sort(Buffer.compare);
-  for (const name of names) visitEntry(bytes(folder, "/", name), prefix + decodeName(name), found);
+  for (const name of readdirSync(folder, "buffer").sort(Buffer.compare))
+    visitEntry(bytes(folder, "/", name), prefix + decodeName(name), found);
 }
 
 function visitEntry(path: Buffer, key: string, found: Map<string, Found>): void {
@@ -168,13 +168,32 @@ function visitEntry(path: Buffer, key: string, found: Map<string, Found>): void 
   const mode = stats.mode & 0o7777;
   if (stats.isDirectory()) {
     found.set(`${key}/`, { kind: "dir", mode, content: "" });
-    visit(path, `${key}/`, found);
+    opened({ path, mode, needs: 0o500 }, () => visit(path, `${key}/`, found));
   } else if (stats.isSymbolicLink()) {
     found.set(key, { kind: "symlink", mode: undefined, content: readlinkSync(path, "latin1") });
   } else if (stats.isFile()) {
-    found.set(key, { kind: "file", mode, content: readFileSync(path, "latin1") });
+    const content = opened({ path, mode, needs: 0o400 }, () => readFileSync(path, "latin1"));
+    found.set(key, { kind: "file", mode, content });
   } else {
     found.set(key, { kind: "other", mode, content: "" });
+  }
+}
+
+interface Closable {
+  readonly path: Buffer;
+  readonly mode: number;
+  /** The permission bits without which only root sees what is in it. */
+  readonly needs: number;
+}
+
+/** What `look` finds, where need be with rights that only root has without asking. */
+function opened<T>({ path, mode, needs }: Closable, look: () => T): T {
+  if ((mode & needs) === needs || process.getuid?.() === 0) return look();
+  chmodSync(path, mode | needs);
+  try {
+    return look();
+  } finally {
+    chmodSync(path, mode);
   }
 }
 

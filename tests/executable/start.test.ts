@@ -16,7 +16,7 @@ async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Pro
   throw new Error(`It ended without printing ${pattern}: ${text}`);
 }
 
-test("npm start serves the sample, and the call it prints works", async () => {
+test("npm start shows the sample over MCP and serves it on the bus, and the call it prints works", async () => {
   // The usual port is taken, whether by this or by something else.
   const taken = createServer();
   await new Promise<void>((resolve) =>
@@ -32,6 +32,8 @@ test("npm start serves the sample, and the call it prints works", async () => {
       /^([\s\S]*)\n {2}(\S+) call coder::read-file '(.*)' --url (ws:\S+)\n/,
     );
     expect(before).toContain("Port 49134 is taken");
+    for (const shown of ["coder_list_folder", "notes/todo.md:4:21: ", '{"code":"C211"'])
+      expect(before).toContain(shown);
     const caller: Form = { name: "executable", command: [join(root, program)] };
     const answer = await call(caller, ["coder::read-file", payload, url], root);
     expect(JSON.parse(answer.stdout)).toMatchObject({ path: "README.md" });

@@ -118,6 +118,22 @@ test.each(globs.map((glob) => [title(glob), glob]))("the glob %s", async (_, glo
   }
 });
 
+test("the most that globs may be, on paths made for them, and one character more", async () => {
+  const most = "?*".repeat(2048);
+  const paths = Array.from({ length: 8 }, (_, n) => `long/${`${"ab".repeat(120 - n)}/`.repeat(14)}a`);
+  buildTree(driven.root, { ...tree, ...Object.fromEntries(paths.map((path) => [path, ""])) });
+  for (const field of ["include_globs", "exclude_globs"]) {
+    const search = { query: "a", search_content: false };
+    const { outcome, first } = await explode("coder::search", { ...search, [field]: [most] });
+    expect({ codes: codesOf(outcome), first }).toEqual({ codes: [], first: "small" });
+    const over = await explode("coder::search", { ...search, [field]: [most, "a"] });
+    expect(codesOf(over.outcome)).toEqual(["C210"]);
+    expect(over.outcome.error).toContain(field);
+    expect(over.outcome.error).toContain("longer than 4096 characters together");
+  }
+  buildTree(driven.root, tree);
+});
+
 test("10,000 globs", async () => {
   const include_globs = Array.from({ length: 10_000 }, (_, index) => `*${index}*/**/x{a,b}`);
   const { outcome } = await explode("coder::search", { query: "a", search_content: false, include_globs });
@@ -161,12 +177,33 @@ describe("payloads", () => {
   });
 });
 
-/** Last, and in a process of its own: the thread that is given up on may work on for minutes. */
+/** At each letter it looks for a "z" to the end of the line: quadratic, in any engine. */
+const quadratic = ".*z|a";
+
+/** More than there can be threads that replace. */
+const letterFiles = Array.from({ length: 10 }, (_, index) => `letters${index}.txt`);
+
+test("patterns that take longer than a call may take leave threads for others, however many they were", () =>
+  onDriven(
+    {
+      tree: { "small.txt": "small\n", ...Object.fromEntries(letterFiles.map((path) => [path, letters])) },
+      config: { call_timeout_ms: 2000 },
+    },
+    async (driven) => {
+      for (let round = 1; round <= 3; round++) {
+        const bombs = letterFiles.map((path) => driven.call("coder::update-file", replace(path, quadratic)));
+        for (const bomb of bombs) expect(codesOf(await bomb)).toEqual(["C216"]);
+      }
+      const quick = await driven.call("coder::update-file", replace("small.txt", "small", "large"));
+      expect(codesOf(quick)).toEqual([""]);
+    },
+  ));
+
+/** In a process of its own, which must hold nothing afterwards. */
 test("a pattern that takes longer than a call may take is given up on, and the file is free again", () =>
   onDriven({ tree: { "letters.txt": letters }, config: { call_timeout_ms: 3000 } }, async (driven) => {
     const { held } = await driven.measure();
-    // At each letter it looks for a "z" to the end of the line: quadratic, in any engine.
-    const bomb = replace("letters.txt", ".*z|a");
+    const bomb = replace("letters.txt", quadratic);
     expect(codesOf(await driven.call("coder::update-file", bomb))).toEqual(["C216"]);
     expect((await driven.measure()).held).toBe(held);
     const edit = { files: [{ path: "letters.txt", ops: [{ op: "insert", at_line: 1, content: "x" }] }] };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseError } from "../conformance/case.ts";
 import { buildTree, compareSnapshots } from "../conformance/tree.ts";
 import { codesOf, type Driven, type DriveOptions, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
-import { isRoot, reasonAgainstMounts, reasonAgainstRoot, testUnless } from "./machine.ts";
+import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 
 setDefaultTimeout(20_000);
 
@@ -86,9 +86,9 @@ testUnless(reasonAgainstMounts, "no inode for the last of some new folders (ENOS
 );
 
 testUnless(reasonAgainstMounts, "a read-only file system (EROFS)", () =>
-  onDriven(ownTmpfs("size=128k", 'mkdir "$BASE/empty"; mount -o remount,ro "$BASE"'), async (driven) => {
+  onDriven(ownTmpfs("size=128k", 'mkdir "$BASE/empty"; mount -o remount,bind,ro "$BASE"'), async (driven) => {
     const calls = [...writesOf(1024), remove("a.txt"), remove("empty"), remove("empty", true)];
-    for (const call of calls) await expectRefused(driven, call, /EROFS|does not permit/);
+    for (const call of calls) await expectRefused(driven, call, /the file system is read-only \(EROFS\)/);
     await expectServed(driven, read("a.txt"));
   }),
 );
@@ -142,21 +142,25 @@ test("files and folders that are closed to the worker (EACCES)", () =>
       chmodSync(join(driven.base, folder), 0o755);
   }));
 
-testUnless(reasonAgainstRoot, "another user's file in a sticky folder (EPERM)", () =>
-  onDriven(
-    { tree: { "sticky/f.txt": { text: "kept", mode: 0o666 }, "sticky/": { mode: 0o1777 } }, ...asNobody },
-    async (driven) => {
-      for (const call of [
-        insert("sticky/f.txt", "x"),
-        create("sticky/f.txt", "x", true),
-        remove("sticky/f.txt"),
-      ])
-        await expectRefused(driven, call, /does not permit/);
+const strangers = (path: string): Call[] => [insert(path, "x"), create(path, "x", true), remove(path)];
+
+if (isRoot) {
+  const tree = { "sticky/f.txt": { text: "kept", mode: 0o666 }, "sticky/": { mode: 0o1777 } };
+  test("another user's file in a sticky folder (EPERM)", () =>
+    onDriven({ tree, ...asNobody }, async (driven) => {
+      for (const call of strangers("sticky/f.txt")) await expectRefused(driven, call, /does not permit/);
       await expectServed(driven, create("sticky/mine.txt", "mine"));
       await expectServed(driven, remove("sticky/mine.txt"));
-    },
-  ),
-);
+    }));
+} else {
+  // There is nobody else to plant a file, and so it takes one that is there.
+  test("root's files (EACCES)", () =>
+    onDriven({ config: { base_path: "/etc" } }, async (driven) => {
+      for (const call of [...strangers("passwd"), create("coder-new.txt", "x")])
+        await expectRefused(driven, call, /does not permit/);
+      await expectServed(driven, read("passwd"));
+    }));
+}
 
 /** One call of each function that can be answered in full, and that takes as many descriptors as such calls do. */
 const everyCall: readonly Call[] = [
@@ -192,7 +196,8 @@ test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, paylo
       expect(compareSnapshots(driven.snapshot(), before)).toEqual([]);
       expect((await driven.measure()).descriptors).toBe(descriptors);
     }
-    expect(left).toBeGreaterThan(0);
+    // The current directory is held without a descriptor, and some calls take no other.
+    if (process.env["CODER_JAIL"] !== "current-directory") expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(20);
     expect((await driven.measure()).descriptors).toBe(descriptors);
   }),

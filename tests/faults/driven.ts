@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseError } from "../conformance/case.ts";
 import { schemaFaults } from "../conformance/golden.ts";
@@ -42,11 +42,16 @@ export interface DriveOptions {
   /** Whether mounts are the driver's own and go with it. */
   readonly ownMounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Very many folders and files will be made: they are to lie in memory, where this machine has such a place. */
+  readonly isVast?: boolean;
 }
+
+const memory = "/dev/shm";
 
 /** Starts a driver over a folder with `tree` in it. Flushing to the disk is off unless the configuration says otherwise. */
 export async function drive(options: DriveOptions = {}): Promise<Driven> {
-  const root = temporaryFolder();
+  const root =
+    options.isVast && existsSync(memory) ? realpathSync(mkdtempSync(`${memory}/coder-`)) : temporaryFolder();
   chmodSync(root, 0o755);
   buildTree(root, options.tree ?? {});
   const base = join(root, "base");

@@ -44,9 +44,20 @@ const invoke = openInvoke(workshop, log);
 const hoard: number[] = [];
 
 const lines = createInterface({ input: process.stdin });
-lines.on("line", (line) => void reply(line));
-lines.on("close", () => void workshop.close().then(() => process.exit()));
+const replies = new Set<Promise<void>>();
+lines.on("line", (line) => {
+  const replying = reply(line).finally(() => replies.delete(replying));
+  replies.add(replying);
+});
+lines.on("close", () => void end());
 process.stdout.write("ready\n");
+
+/** Answers what was asked until then, unless the one who asked has gone. */
+async function end(): Promise<void> {
+  await Promise.all(replies);
+  await workshop.close();
+  process.exit();
+}
 
 async function reply(line: string): Promise<void> {
   const { number, question } = JSON.parse(line) as { number: number; question: Question };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type LeakOptions, leakFaults, runLeaks } from "./leaks.ts";
+import { type LeakOptions, type LeakReport, leakFaults, runLeaks } from "./leaks.ts";
 
 test.each([true, false])(
   "5,000 mixed calls, with threads %p: descriptors and memory do not grow",
@@ -9,3 +9,17 @@ test.each([true, false])(
   },
   60_000,
 );
+
+test("what grows without end is told from what goes up and down", () => {
+  const options: LeakOptions = { calls: 100_000, seed: 1, withThreads: true };
+  const report = (mebibytes: number[]): LeakReport => ({
+    calls: 100_000,
+    descriptors: [],
+    held: [],
+    mebibytes,
+  });
+  const swinging = report([135, 171, 127, 146, 175, 118, 172, 203, 208, 253]);
+  const growing = report([100, 120, 140, 160, 180, 200, 220, 240, 260, 280]);
+  expect(leakFaults(swinging, options)).toEqual([]);
+  expect(leakFaults(growing, options)).toHaveLength(1);
+});

@@ -14,8 +14,6 @@ export const reasonAgainstMounts: string | undefined = (() => {
   return `mount is not permitted (${error?.message ?? stderr.trim()})`;
 })();
 
-export const reasonAgainstRoot: string | undefined = isRoot ? undefined : "this user is not root";
-
 /**
  * A test that needs something of the machine. Where there is a `reason` against it, it is skipped, which counts it, and
  * the reason is printed. Give each such test a neighbour that needs nothing.

@@ -17,11 +17,14 @@ export interface FolderOptions {
 export interface ConnectOptions extends FolderOptions {
   readonly args?: readonly string[];
   readonly client?: ClientOptions;
+  /** Most bytes that the client takes at once; by default more than any message of these tests has. */
+  readonly maxBufferSize?: number;
 }
 
 /** A client of the official SDK, and a program that serves it a folder of its own on stdio. */
 export interface Connected extends AsyncDisposable {
   readonly client: Client;
+  readonly pid: number;
   /** The folder that is served, and the one above. */
   readonly base: string;
   readonly root: string;
@@ -32,12 +35,9 @@ export interface Connected extends AsyncDisposable {
   call(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
 }
 
-/** Larger than any message of these tests; the client's own limit is 10 MiB. */
-const maxBufferSize = 64 * 1024 * 1024;
-
 export async function connectStdio(
   subject: Subject,
-  { args = [], client: options, ...folder }: ConnectOptions = {},
+  { args = [], client: options, maxBufferSize = 64 * 1024 * 1024, ...folder }: ConnectOptions = {},
 ): Promise<Connected> {
   const { root, base, file, remove } = makeFolder(folder);
   const [command, ...before] = commandOf(subject);
@@ -52,6 +52,7 @@ export async function connectStdio(
   await client.connect(transport);
   return {
     client,
+    pid: transport.pid as number,
     base,
     root,
     ...log,
@@ -106,12 +107,12 @@ export function textOf({ content }: CallToolResult): string {
   return block.text;
 }
 
-/** A folder that takes minutes to search: 2000 names of one large file. */
+/** A folder that takes minutes to search, with no letter that could be looked for first: 6000 names of one large file. */
 export const endless: FolderOptions = {
   tree: { f0: `${"x".repeat(79)}\n`.repeat(100_000) },
   fill: (base) => {
-    for (let count = 1; count < 2000; count++) linkSync(join(base, "f0"), join(base, `f${count}`));
+    for (let count = 1; count < 6000; count++) linkSync(join(base, "f0"), join(base, `f${count}`));
   },
   config: { call_timeout_ms: 600_000 },
 };
-export const slowSearch = { query: "(x+x+)+y", regex: true, search_paths: false };
+export const slowSearch = { query: "(x+x+)+[^x]", regex: true, search_paths: false };

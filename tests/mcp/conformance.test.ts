@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { InvocationError } from "iii-sdk";
 import type { Case } from "../conformance/case.ts";
 import { catalogue } from "../conformance/catalogue.ts";
 import type { Outcome } from "../conformance/served.ts";
-import type { Subject } from "../conformance/subject.ts";
+import { type Subject, subjects } from "../conformance/subject.ts";
 import { runCatalogue, type Serving } from "../conformance/suite.ts";
 import { buildTree, snapshotTree } from "../conformance/tree.ts";
 import { type Connected, connectStdio, textOf } from "./client.ts";
@@ -42,7 +42,9 @@ async function callTool(
   return { error: { code: "invocation_failed", message } as InvocationError };
 }
 
-runCatalogue("executable", { serve, carries: (one: Case) => isObject(one.call.payload) });
+describe.each(subjects)("the %s", (subject) => {
+  runCatalogue(subject, { serve, carries: (one: Case) => isObject(one.call.payload) });
+});
 
 let connected: Connected;
 

@@ -9,6 +9,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { commandOf, runCoder, type Subject, subjects } from "../conformance/subject.ts";
+import { atRest } from "./at-rest.ts";
 import { endless, type FolderOptions, makeFolder, slowSearch, textOf, watch } from "./client.ts";
 
 const token = "a-token-of-the-tests";
@@ -118,9 +119,26 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
       );
       expect(await call.catch((error: Error) => error.message)).toContain("enough");
       await slow.saying(/"function":"coder::search"/);
+      await atRest(slow.child.pid as number);
       await client.close();
     },
   );
+
+  // Of an older one, a connection that is lost is no cancellation (MCP 2025-11-25, basic/transports): it may come back.
+  test("stops the search of a client of revision 2026-07-28 that has gone", async () => {
+    await using slow = await listen(subject, endless);
+    const client = new Client({ name: "tests", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+    const gone = new AbortController();
+    const transport = new StreamableHTTPClientTransport(slow.url, {
+      fetch: (url, init) => fetch(url, { ...init, signal: gone.signal }),
+    });
+    await client.connect(transport);
+    const called = { name: "coder_search", arguments: slowSearch };
+    void client.callTool(called, { onprogress: () => gone.abort() }).catch(() => {});
+    await slow.saying(/"function":"coder::search"/);
+    await atRest(slow.child.pid as number);
+    await client.close();
+  });
 
   test.each([
     ["another host, as after DNS rebinding", { host: "evil.example" }, 403],

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, watch as watchFolder } from "node:fs";
 import { createInterface } from "node:readline";
 import { commandOf, type Subject, subjects } from "../conformance/subject.ts";
+import { atRest } from "./at-rest.ts";
 import {
   connectStdio,
   endless,
@@ -106,6 +108,26 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect(await raw.exited).toBe(0);
   });
 
+  test("answers what came before its input ended", async () => {
+    using raw = startRaw(subject, { tree: { "a.txt": "a" } });
+    const ids = Array.from({ length: 30 }, (_, index) => index + 1);
+    const initialized = raw.initialize();
+    for (const id of ids) {
+      const [name, args] = [
+        ["coder_read_file", { path: "a.txt" }],
+        ["coder_search", { query: "a" }],
+        ["coder_create_file", { files: [{ path: `${id}.txt`, content: "x" }] }],
+      ][id % 3] as [string, object];
+      raw.callTool(id, name, args);
+    }
+    raw.child.stdin.end();
+    await initialized;
+    const answered: unknown[] = [];
+    for (let frame = await raw.next(); frame !== undefined; frame = await raw.next()) answered.push(frame.id);
+    expect(answered.sort((one, other) => Number(one) - Number(other))).toEqual(ids);
+    expect(await raw.exited).toBe(0);
+  });
+
   test("finishes the calls under way when it is told to stop", async () => {
     using raw = startRaw(subject, { ...endless, config: { call_timeout_ms: 1000 } });
     await raw.initialize();
@@ -129,6 +151,27 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     cancel.abort("enough");
     expect(await call).toContain("enough");
     await connected.saying(/"function":"coder::search"/);
+    await atRest(connected.pid);
+  });
+
+  test("stops a batch that is cancelled between two of its entries", async () => {
+    await using connected = await connectStdio(subject);
+    const files = Array.from({ length: 5000 }, (_, number) => ({ path: `${number}.txt`, content: "x" }));
+    const watcher = watchFolder(connected.base);
+    const began = once(watcher, "change");
+    const cancel = new AbortController();
+    const call = connected.client
+      .callTool({ name: "coder_create_file", arguments: { files } }, { signal: cancel.signal })
+      .catch((error: Error) => error.message);
+    await began;
+    watcher.close();
+    cancel.abort("enough");
+    expect(await call).toContain("enough");
+    await connected.saying(/"function":"coder::create-file"/);
+    const made = readdirSync(connected.base);
+    expect(made.length).toBeLessThan(files.length);
+    await atRest(connected.pid);
+    expect(readdirSync(connected.base)).toEqual(made);
   });
 
   test("tells the progress of a long call to a client that asks", async () => {
@@ -154,6 +197,25 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect(textOf(fits)).toMatch(/^x+\n\[cut: 1048576 of \d+ characters; structuredContent has them all\]$/);
     const over = await connected.call("coder_read_file", { path: "over" });
     expect(JSON.parse(textOf(over)).code).toBe("C213");
+  });
+
+  test("sends no more at once than clients take unless told otherwise", async () => {
+    const maxBufferSize = 10 * 1024 * 1024;
+    const tree = {
+      fits: "x".repeat(9.5 * 1024 * 1024),
+      escaped: "\u0001".repeat(1.6 * 1024 * 1024),
+      over: "x".repeat(maxBufferSize),
+    };
+    await using connected = await connectStdio(subject, { tree, maxBufferSize });
+    for (const path of ["fits", "escaped"] as const) {
+      const read = await connected.call("coder_read_file", { path });
+      expect((read.structuredContent as { content: string }).content).toBe(tree[path]);
+      expect(textOf(read)).toEndWith(`of ${tree[path].length} characters; structuredContent has them all]`);
+    }
+    const over = await connected.call("coder_read_file", { path: "over" });
+    expect(JSON.parse(textOf(over)).code).toBe("C213");
+    const resource = connected.client.readResource({ uri: "coder:///over" });
+    expect(await resource.catch((error: Error) => error.message)).toContain("C213");
   });
 
   test("takes a file as large as max_write_bytes, escaped", async () => {

@@ -147,6 +147,15 @@ describe.each(subjects)("the %s", (subject) => {
     ]);
   });
 
+  test.each(["0", "-1", "1.5", "", "next", "9".repeat(12)])(
+    "there is no page %p of resources",
+    async (cursor) => {
+      // The client would turn the pages by itself.
+      const asked = connected.client.request({ method: "resources/list", params: { cursor } });
+      expect(await asked.catch((error: { code: number }) => error.code)).toBe(-32602);
+    },
+  );
+
   test.each([
     "coder:///.env",
     "coder:///%2e%2e/x",
@@ -162,9 +171,9 @@ describe.each(subjects)("the %s", (subject) => {
   });
 });
 
-describe("--read-only", () => {
+describe.each(subjects)("the %s with --read-only", (subject) => {
   test("offers over MCP what cannot change anything", async () => {
-    await using connected = await connectStdio("source", { args: ["--read-only"] });
+    await using connected = await connectStdio(subject, { args: ["--read-only"] });
     const { tools } = await connected.client.listTools();
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
     expect(tools.map(({ name }) => name).sort()).toEqual(
@@ -177,7 +186,7 @@ describe("--read-only", () => {
   test("offers on the bus what cannot change anything", async () => {
     const { file, remove } = makeFolder({ tree: { "a.txt": "a" } });
     const engine = await startEngine();
-    const worker = startCoder("source", ["--read-only", "--config", file, "--url", engine.url]);
+    const worker = startCoder(subject, ["--read-only", "--config", file, "--url", engine.url]);
     try {
       // It registers in the order of the list, and search stands behind what writes.
       await engine.waitForFunction("coder::search");

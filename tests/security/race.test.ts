@@ -8,7 +8,7 @@ import { bestSwapper, type Outcome, portableSwapper, runRace, type Swapper } fro
 import { naive } from "./race/victim.ts";
 
 const testMilliseconds = 40_000;
-const seconds = 0.7;
+const seconds = 0.5;
 
 let folder: string;
 let swapper: Swapper;

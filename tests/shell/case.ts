@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { failureOf } from "./errors.ts";
-import type { Config, Outcome, Served } from "./served.ts";
+import type { Around, Config, Outcome, Served } from "./served.ts";
 
 /** One case of the table in section 12 of the specification of shell. */
 export interface Case {
@@ -9,6 +9,9 @@ export interface Case {
   readonly name: string;
   /** Keys of the configuration that differ from the end-to-end one. */
   readonly config: Config;
+  readonly around: Around;
+  /** It waits for a limit of half a minute. */
+  readonly isSlow?: boolean;
   run(served: Served): Promise<void>;
 }
 
@@ -16,11 +19,13 @@ export interface Case {
 export class Cases {
   readonly all: Case[] = [];
   readonly #config: Config;
+  readonly #around: Around;
   readonly #functionId: string;
 
-  constructor(functionId: string, config: Config = {}) {
+  constructor(functionId: string, config: Config = {}, around: Around = {}) {
     this.#functionId = functionId;
     this.#config = config;
+    this.#around = around;
   }
 
   /** The call is answered with at least these fields. */
@@ -45,8 +50,13 @@ export class Cases {
   }
 
   script(number: number, name: string, run: Case["run"]): this {
-    this.all.push({ number, name: name.slice(0, 100), config: this.#config, run });
+    this.all.push({ number, name: name.slice(0, 100), config: this.#config, around: this.#around, run });
     return this;
+  }
+
+  /** The same cases, each of which waits for a limit of half a minute. */
+  slow(): readonly Case[] {
+    return this.all.map((one) => ({ ...one, isSlow: true }));
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { answerOf, Cases, expectCode } from "./case.ts";
-import type { Config, Outcome, Served } from "./served.ts";
+import type { Around, Config, Outcome, Served } from "./served.ts";
 
 /** What is at a path below `<D>`: text, bytes, a link, a folder (`null`); a mode if it matters. */
 export type Planted =
@@ -75,8 +75,8 @@ function parseKey(key: string): [number: number, op: string] {
 
 /** Cases on planted files. */
 export class FsCases extends Cases {
-  constructor(config: Config = {}) {
-    super("", config);
+  constructor(config: Config = {}, around: Around = {}) {
+    super("", config, around);
   }
 
   /** The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks at the files. */

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import { type Engine, startEngine } from "../../src/engine/engine.ts";
+import { type Engine, EngineFailure, startEngine } from "../../src/engine/engine.ts";
 import { callThrough, connect, type Outcome, temporaryFolder } from "../conformance/served.ts";
 import { type Running, type Subject, startCoder } from "../conformance/subject.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -54,16 +54,40 @@ const renderConfig = (config: Config): string =>
     Object.fromEntries(Object.entries({ ...endToEnd, ...config }).filter(([, value]) => value !== null)),
   );
 
-/** Starts engine, worker and client. In `config`, `<folder>` stands for the folder. */
-export async function serveShell(subject: Subject, config: Config = {}): Promise<Served> {
+/** What is unusual around the worker. */
+export interface Around {
+  /** The engine refuses to make channels. */
+  readonly isWithoutChannels?: boolean;
+  /** Variables of the worker besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const noChannels = new Map([
+  [
+    "engine::channels::create",
+    () => {
+      throw new EngineFailure({ code: "invocation_failed", message: "too many channels" });
+    },
+  ],
+]);
+
+/** Starts engine, worker and client. In `config` and in variables, `<folder>` stands for the folder. */
+export async function serveShell(
+  subject: Subject,
+  config: Config = {},
+  { isWithoutChannels = false, env = {} }: Around = {},
+): Promise<Served> {
   const root = temporaryFolder();
   const folder = join(root, "served");
   mkdirSync(folder);
+  const expand = (text: string) => text.replaceAll("<folder>", folder);
   const file = join(root, "shell.yaml");
-  writeFileSync(file, renderConfig(config).replaceAll("<folder>", folder));
-  const engine = await startEngine();
+  writeFileSync(file, expand(renderConfig(config)));
+  const engine = await startEngine(isWithoutChannels ? { builtins: noChannels } : {});
   const args = ["--worker", "shell", "--config", file, "--url", engine.url];
-  const worker = startCoder(subject, args, { env: environment });
+  const worker = startCoder(subject, args, {
+    env: { ...environment, ...JSON.parse(expand(JSON.stringify(env))) },
+  });
   const ended = worker.exited.then(() => {
     throw new Error(`the worker ended before it served: ${worker.stderr()}`);
   });

@@ -7,6 +7,7 @@ import { temporaryFolder } from "../conformance/served.ts";
 import { commandOf, runCoder, startCoder, subjects } from "../conformance/subject.ts";
 import { gone, pidIn } from "./alive.ts";
 import { serveShell } from "./served.ts";
+import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 
 setDefaultTimeout(20_000);
 
@@ -71,6 +72,8 @@ describe.each(subjects)("%s", (subject) => {
     ["no jail", { fs: { allow_unjailed: true } }, "no jail"],
     ["a folder that everybody shares", { fs: { host_root: "/tmp" } }, "shared folder"],
     ["a default over the most", { ...jailed, max_timeout_ms: 5 }, "default_timeout_ms"],
+    ["no time", { ...jailed, max_timeout_ms: 0 }, "max_timeout_ms is 0"],
+    ["no output", { ...jailed, max_output_bytes: 0 }, "max_output_bytes is 0"],
   ] as const)("starts with %s, and says what that means", async (_, config, words) => {
     const { code, stderr } = await call(config, "shell::list");
     expect(code).toBe(0);
@@ -123,8 +126,8 @@ describe.each(subjects)("%s", (subject) => {
     const { code, stdout } = await runCoder(subject, ["--worker", "shell", "--manifest"]);
     expect(code).toBe(0);
     const { name, functions } = JSON.parse(stdout) as { name: string; functions: { id: string }[] };
-    expect(name).toBe("shell");
-    expect(functions.map(({ id }) => id)).toContain("shell::exec_bg");
+    expect(name).toBe("iii-shell");
+    expect(functions.map(({ id }) => id).sort()).toEqual(golden.functions.map(({ name }) => name).sort());
   });
 
   test("--help is that of the shell", async () => {

@@ -4,30 +4,51 @@ import type { Subject } from "../conformance/subject.ts";
 import type { Case } from "./case.ts";
 import { type Served, serveShell } from "./served.ts";
 
-/** Runs cases: one worker for all cases of one configuration. */
+const slowMilliseconds = 90_000;
+
+/** Runs cases: one worker for all cases of one configuration, while those that are slow wait on workers of their own. */
 export function runCases(subject: Subject, cases: readonly Case[]): void {
   setDefaultTimeout(20_000);
-  for (const [config, group] of byConfig(cases)) {
-    describe(config, () => {
+  const slow = cases.filter(({ isSlow }) => isSlow);
+  const begun = new Map<Case, Promise<PromiseSettledResult<void>[]>>();
+  beforeAll(() => {
+    for (const one of slow) begun.set(one, Promise.allSettled([runAlone(subject, one)]));
+  });
+  for (const group of groupsOf(cases.filter(({ isSlow }) => !isSlow))) {
+    const { config, around } = group[0]!;
+    describe(JSON.stringify({ ...config, ...around }), () => {
       let served: Served;
       beforeAll(async () => {
-        served = await serveShell(subject, JSON.parse(config));
+        served = await serveShell(subject, config, around);
       });
       afterAll(async () => {
-        if (served === undefined) return;
-        expect(await served.stop()).toBe(0);
-        expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
+        if (served !== undefined) await stopCleanly(served);
       });
       for (const { number, name, run } of group) test(`${number}: ${name}`, () => run(served));
     });
   }
+  for (const one of slow) {
+    const judge = async () =>
+      expect(await begun.get(one)).toEqual([{ status: "fulfilled", value: undefined }]);
+    test(`${one.number}: ${one.name}`, judge, slowMilliseconds);
+  }
 }
 
-function byConfig(cases: readonly Case[]): Map<string, Case[]> {
+async function runAlone(subject: Subject, { config, around, run }: Case): Promise<void> {
+  const served = await serveShell(subject, config, around);
+  await run(served).finally(() => stopCleanly(served));
+}
+
+async function stopCleanly(served: Served): Promise<void> {
+  expect(await served.stop()).toBe(0);
+  expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
+}
+
+function groupsOf(cases: readonly Case[]): Case[][] {
   const groups = new Map<string, Case[]>();
   for (const one of cases) {
-    const config = JSON.stringify(one.config);
-    groups.set(config, [...(groups.get(config) ?? []), one]);
+    const key = JSON.stringify([one.config, one.around]);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  return groups;
+  return [...groups.values()];
 }

@@ -18,6 +18,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   /** What a sandbox has to answer, where that is not `response`. */
   readonly forwardedResponse?: TSchema;
   readonly effect: FunctionDefinition["effect"];
+  readonly isAdditive?: boolean;
   readonly isIdempotent?: boolean;
   readonly examples: readonly Example[];
   /** What a sandbox is sent, where that is not the request. */
@@ -36,7 +37,16 @@ const longestMilliseconds = 25_000;
 export function defineFsFunction<Fields extends TProperties, Response extends TSchema>(
   fs: FsFunction<Fields, Response>,
 ): FunctionDefinition {
-  const { op, description, fields, response, effect, isIdempotent = false, examples } = fs;
+  const {
+    op,
+    description,
+    fields,
+    response,
+    effect,
+    isAdditive = false,
+    isIdempotent = false,
+    examples,
+  } = fs;
   const request = Type.Object({ ...fields, target: Target() }) as unknown as TObject<{
     target: ReturnType<typeof Target>;
   }>;
@@ -47,6 +57,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     published: AnyValue,
     response,
     effect,
+    isAdditive,
     isIdempotent,
     examples,
     parse: parserOf(op, request),

@@ -1,7 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { Named } from "../../wire.ts";
-import { defineFsFunction } from "./define.ts";
+import { defineFsFunction, shortDeadline } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
+
+/** Entries that are looked at before other calls get a turn. */
+const entriesPerBreath = 256;
 
 /** `shell::fs::ls`: the entries of a folder, sorted by the bytes of their names (specification of shell, section 9.1). */
 export const ls = defineFsFunction({
@@ -11,10 +15,16 @@ export const ls = defineFsFunction({
   fields: { path: Type.String() },
   response: Type.Object({ entries: Type.Array(Named("FsEntry", entryFields)) }, { title: "LsResponse" }),
   examples: [{ title: "List a folder", request: { path: "/srv/data" } }],
-  handle({ path }, { disk: { jail, files } }) {
+  async handle({ path }, context) {
+    const { jail, files } = context.disk;
     using folder = jail.admitFolder(path);
+    using deadline = shortDeadline(context);
     const entries = [];
-    for (const entry of files.list(folder)) {
+    for (const [index, entry] of files.list(folder).entries()) {
+      if (index % entriesPerBreath === entriesPerBreath - 1) {
+        deadline.check();
+        await setImmediate();
+      }
       if (jail.deniesIn(folder, entry.name)) continue;
       const stats = files.lstat(folder, entry);
       if (stats !== undefined) entries.push(entryOf(entry.name, stats));

@@ -7,6 +7,7 @@ export const mkdir = defineFsFunction({
   op: "mkdir",
   description: "Create a directory on host or sandbox",
   effect: "writes",
+  isAdditive: true,
   fields: {
     path: Type.String(),
     mode: Type.String({ default: "0755" }),

@@ -66,7 +66,7 @@ describe("a file that is received", () => {
     const controller = new AbortController();
     const outcome = outcomeOf(new Channel(), { signal: controller.signal });
     controller.abort();
-    expect(await outcome).toBeInstanceOf(Refusal);
+    expect(await outcome).toEqual(refusal("io", "the worker is ending"));
   });
 
   test("may have as many bytes as are allowed, and not one more", async () => {

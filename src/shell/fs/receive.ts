@@ -26,7 +26,8 @@ export interface Receiving {
 export async function* receive(source: ChannelSource, receiving: Receiving): AsyncGenerator<Uint8Array> {
   const { path, maxBytes, idleMilliseconds, deadline, signal } = receiving;
   const stream: Readable = source.stream;
-  if (deadline.signal.aborted || signal.aborted) throw refuse.timeout(deadline.milliseconds);
+  if (signal.aborted) throw refuseFs.stopping(path);
+  if (deadline.signal.aborted) throw refuse.timeout(deadline.milliseconds);
   let { announced } = receiving;
   let received = 0;
   source.onMessage((text) => {
@@ -36,8 +37,9 @@ export async function* receive(source: ChannelSource, receiving: Receiving): Asy
   });
   const idle = setTimeout(() => stream.destroy(refuseFs.idle(path, idleMilliseconds)), idleMilliseconds);
   const late = () => stream.destroy(refuse.timeout(deadline.milliseconds));
+  const stop = () => stream.destroy(refuseFs.stopping(path));
   deadline.signal.addEventListener("abort", late, { once: true });
-  signal.addEventListener("abort", late, { once: true });
+  signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const piece of stream as AsyncIterable<Uint8Array>) {
       idle.refresh();
@@ -52,7 +54,7 @@ export async function* receive(source: ChannelSource, receiving: Receiving): Asy
   } finally {
     clearTimeout(idle);
     deadline.signal.removeEventListener("abort", late);
-    signal.removeEventListener("abort", late);
+    signal.removeEventListener("abort", stop);
     stream.destroy();
   }
 }

@@ -7,7 +7,7 @@ import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/machine.ts";
-import { HeldFolder, walk } from "../../search/walk.ts";
+import { HeldFolder, prefixOf, walk } from "../../search/walk.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
@@ -71,9 +71,12 @@ export const sed = defineFsFunction({
     await requireAll(jail, request.files, deadline);
     const replacement = replacementOf(request);
     requirePattern(context.regex, replacement);
+    const edit = { replacement, literal: literalOf(request) };
     const results = [];
-    for (const path of files)
-      results.push(await resultOf(path, () => edit(path, replacement, context, deadline)));
+    for (const [index, path] of files.entries()) {
+      results.push(await resultOf(path, () => editFile(path, edit, context, deadline)));
+      if (index % pathsPerBreath === pathsPerBreath - 1) await setImmediate();
+    }
     return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
   },
 });
@@ -110,7 +113,7 @@ async function collect(
   const start = new HeldFolder(jail.admitFolder(path));
   try {
     for (const run of walk(start, { jail, files, ...filters, onTooDeep: () => {} })) {
-      found.push(...run.files.map((file) => jail.hostPath(file.path)));
+      found.push(...run.names.map((name) => jail.hostPath(prefixOf(run.folder) + name.toString())));
       run.folder.release();
       deadline.check();
       await setImmediate();
@@ -121,6 +124,12 @@ async function collect(
   return found;
 }
 
+/** What every match holds; undefined where that takes more to tell. Most files of a tree hold no match. */
+function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined {
+  const isLiteral = !ignore_case && (!regex || /^[\w ,:;<=>@!"%'/]*$/.test(pattern));
+  return isLiteral ? Buffer.from(pattern) : undefined;
+}
+
 function replacementOf({ pattern, replacement, regex, first_only, ignore_case }: Request): LineReplacement {
   const lines = first_only ? "first" : "every";
   if (regex) return { pattern, replacement, ignoreCase: ignore_case, lines };
@@ -129,10 +138,16 @@ function replacementOf({ pattern, replacement, regex, first_only, ignore_case }:
   return { ...literal, ignoreCase: ignore_case, lines };
 }
 
+interface Edit {
+  readonly replacement: LineReplacement;
+  /** A file without it needs no thread to tell that nothing matches. */
+  readonly literal: Buffer | undefined;
+}
+
 /** How many replacements were made in one file. */
-async function edit(
+async function editFile(
   path: string,
-  replacement: LineReplacement,
+  { replacement, literal }: Edit,
   { disk: { files }, regex, config }: ShellContext,
   deadline: Deadline,
 ): Promise<number> {
@@ -143,6 +158,7 @@ async function edit(
     path,
     async (before) => {
       if (!isUtf8(before)) throw refuseFs.notUtf8(path);
+      if (before.length === 0 || (literal !== undefined && !before.includes(literal))) return before;
       const { body, count } = await regex.replaceInLines(before, replacement, limits);
       replacements = count;
       return body;

@@ -1,4 +1,4 @@
-import { aFifo, aFile, aFolder, aNewName, aNewNameDeep, type Layout, theBase } from "../layout.ts";
+import { aFifo, aFile, aFolder, aNewName, aNewNameDeep, belowFile, type Layout, theBase } from "../layout.ts";
 import { chain } from "./links.ts";
 
 /** A link that is fine: it stays a link when it is deleted, and everything else goes to `place`. */
@@ -16,6 +16,17 @@ const works = (
 /** Rows in which a link must keep working, and two about what only looks like a link. */
 export const innerLinks: readonly Layout[] = [
   works("a link to a file", aFile, { tree: { l: { link: "a.txt" } }, path: "l", place: "a.txt" }),
+  works("a link to a file, with a slash", belowFile, { tree: { l: { link: "a.txt" } }, path: "l/" }),
+  works("a link to a file, with a slash and a dot", belowFile, {
+    tree: { l: { link: "a.txt" } },
+    path: "l/.",
+  }),
+  works("links in a row to a file, with slashes", belowFile, { tree: chain(3, "a.txt"), path: "l1//" }),
+  works("a link with a slash to a file", belowFile, { tree: { l: { link: "a.txt/" } }, path: "l" }),
+  works("a link to a FIFO, with a slash", belowFile, {
+    tree: { pipe: { fifo: true }, l: { link: "pipe" } },
+    path: "l/",
+  }),
   works("an absolute link to a file", aFile, {
     tree: { l: { link: "<base>/a.txt" } },
     path: "l",

@@ -39,4 +39,5 @@ export const cells: readonly Cell[] = [
   cell("tree", "folder and link", "s"),
   cell("search", "folder and link", "s"),
   cell("search", "file and link", "s"),
+  cell("search", "file and FIFO", "s"),
 ];

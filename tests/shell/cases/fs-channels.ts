@@ -124,4 +124,28 @@ const small = new FsCases(jailed({ max_read_bytes: 10 }))
   .denies("181 read", [{ f: "x".repeat(1024) }, { path: "<D>/f" }], "S218")
   .gives("181 read", [{ f: "x".repeat(10) }, { path: "<D>/f" }], { size: 10 });
 
-export const cases = [...open.all, ...small.all];
+const patience = 60_000;
+
+const idle = new FsCases().tells(178, "a sender that falls silent", { f: "old" }, async (spot) => {
+  const { reader, writer } = await openChannel(spot.served);
+  // A caller with the usual patience gives up when the worker does.
+  const payload = { path: spot.at("f"), content: reader };
+  const outcome = spot.served.client
+    .trigger({ function_id: "shell::fs::write", payload, timeoutMs: patience })
+    .then(
+      () => ({}),
+      (error) => ({ error }),
+    );
+  writer.stream.on("error", () => undefined).write(text("new"));
+  expectCode(await outcome, "S216", "channel idle");
+  expect([spot.text("f"), readdirSync(spot.folder)]).toEqual(["old", ["f"]]);
+});
+
+const withoutChannels = new FsCases({}, { isWithoutChannels: true })
+  .denies("182 read", [{ f: "x" }, { path: "<D>/f" }], "S216", "channel")
+  .tells(182, "and again and again, and the worker is none the worse", { f: "x" }, async (spot) => {
+    for (let round = 0; round < 100; round++) await spot.refused("read", { path: "<D>/f" }, "S216");
+    expect(await spot.answer("stat", { path: "<D>/f" })).toMatchObject({ size: 1 });
+  });
+
+export const cases = [...open.all, ...small.all, ...withoutChannels.all, ...idle.slow()];

@@ -1,0 +1,34 @@
+import { type CallToolResult, Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+/** What an agent might do first: find something, and try what it may not. */
+const calls: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[] = [
+  ["coder_search", { query: "tea", max_matches: 3 }],
+  ["coder_read_file", { path: ".env" }],
+];
+
+/**
+ * Has a client of the official SDK talk to `executable mcp` about `folder`, and prints what an agent would be shown.
+ * Throws when they do not get on.
+ */
+export async function showMcp(executable: string, folder: string): Promise<void> {
+  const client = new Client({ name: "npm-start", version: "1.0.0" });
+  const args = ["mcp", "--base-path", folder];
+  await client.connect(new StdioClientTransport({ command: executable, args, stderr: "ignore" }));
+  try {
+    const { tools } = await client.listTools();
+    print("tools/list", tools.map(({ name }) => name).join(" "));
+    for (const [name, given] of calls) {
+      const { content } = (await client.callTool({ name, arguments: given })) as CallToolResult;
+      print(
+        `${name} ${JSON.stringify(given)}`,
+        content.map((block) => ("text" in block ? block.text : "")).join("\n"),
+      );
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+const print = (request: string, answer: string): void =>
+  console.log(`  ${request}\n${answer.trim().replace(/^/gm, "    ")}`);

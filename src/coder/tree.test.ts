@@ -1,0 +1,71 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultConfig } from "../config.ts";
+import { openInvoke } from "../worker/invoke.ts";
+import { jsonBytes } from "../worker/json-size.ts";
+import { openLog } from "../worker/log.ts";
+import { openWorkshop } from "../workshop.ts";
+import { readFile } from "./read-file.ts";
+import { tree } from "./tree.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+for (const folder of ["a", "b", "b/c"]) {
+  mkdirSync(join(base, folder));
+  for (let i = 0; i < 40; i++) writeFileSync(join(base, folder, `${i}.txt`), "");
+}
+writeFileSync(join(base, 'name "with" é\n'), "text");
+const workshop = await openWorkshop({ ...defaultConfig(), base_path: base });
+const log = openLog({ level: "error", form: "json", write: () => {} });
+
+afterAll(async () => {
+  await workshop.close();
+  rmSync(base, { recursive: true });
+});
+
+/** A workshop on a disk that takes a millisecond to tell what an entry is. */
+const onSlowDisk = (callMilliseconds: number) => {
+  const stat: typeof workshop.files.stat = (folder, entry) => {
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+    return workshop.files.stat(folder, entry);
+  };
+  return openInvoke(
+    { ...workshop, callMilliseconds, files: { ...workshop.files, stat } } as typeof workshop,
+    log,
+  );
+};
+
+describe("a tree that takes long", () => {
+  test("lets others be answered meanwhile", async () => {
+    const invoke = onSlowDisk(25_000);
+    const events: string[] = [];
+    const whole = invoke(tree, {}).then((outcome) => {
+      events.push("tree");
+      return outcome;
+    });
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await invoke(readFile, { path: "a/1.txt" });
+      events.push("read");
+    }
+    expect(JSON.stringify(await whole)).toContain('"b/c/39.txt"');
+    expect(events).toEqual(["read", "read", "read", "tree"]);
+  });
+
+  test("ends at its deadline", async () => {
+    const outcome = await onSlowDisk(20)(tree, {});
+    expect(outcome).toMatchObject({ error: expect.stringContaining('"C216"') });
+  });
+});
+
+test.each([{}, { max_depth: 0 }, { max_depth: 1 }, { path: "b", per_folder_limit: 3 }])(
+  "the bytes of %j are counted as it grows",
+  async (request) => {
+    const outcome = await openInvoke(workshop, log)(tree, request);
+    if ("error" in outcome) throw new Error(outcome.error);
+    expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
+    expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
+  },
+);

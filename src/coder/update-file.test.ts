@@ -1,0 +1,51 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultConfig } from "../config.ts";
+import { openInvoke } from "../worker/invoke.ts";
+import { openLog } from "../worker/log.ts";
+import { openWorkshop } from "../workshop.ts";
+import { updateFile } from "./update-file.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const workshop = await openWorkshop({ ...defaultConfig(), base_path: base, fsync: false });
+const invoke = openInvoke(workshop, openLog({ level: "error", form: "json", write: () => {} }));
+
+afterAll(async () => {
+  await workshop.close();
+  rmSync(base, { recursive: true });
+});
+
+interface Results {
+  readonly results: { success: boolean; before?: string; after?: string; new_line_count: number }[];
+}
+
+async function edit(paths: string[], origin = {}): Promise<Results> {
+  const ops = [{ op: "insert", at_line: 2, content: 'new "line" é' }];
+  const outcome = await invoke(updateFile, { files: paths.map((path) => ({ path, ops })) }, origin);
+  if ("error" in outcome) throw new Error(outcome.error);
+  // The size that the road goes by is what the handler says.
+  expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
+  return outcome.answer as Results;
+}
+
+test("the answer has the bodies, and is as large as it says", async () => {
+  writeFileSync(join(base, "a"), 'one\n"two"\r\n');
+  writeFileSync(join(base, "b"), Buffer.from("\ufeffdrei\n\xff\u0001", "latin1"));
+  const { results } = await edit(["a", "missing", "b"]);
+  expect(results.map(({ success }) => success)).toEqual([true, false, true]);
+  expect(results[0]).toMatchObject({ before: 'one\n"two"\r\n', after: 'one\nnew "line" é\n"two"\r\n' });
+  expect(results[0]?.new_line_count).toBe(3);
+});
+
+test("bodies are cut to what the caller takes, and the edit is told all the same", async () => {
+  const text = "é, and so on\n".repeat(400_000);
+  writeFileSync(join(base, "large"), text);
+  const { results } = await edit(["large"], { maxAnswerBytes: 8 * 1024 * 1024 });
+  const [{ before, after, new_line_count }] = results as [Required<Results["results"][number]>];
+  expect(new_line_count).toBe(400_001);
+  expect(before).toBe(text);
+  expect(after.length).toBeGreaterThan(0);
+  expect(after).toBe(`é, and so on\nnew "line" é\n${text.slice(13)}`.slice(0, after.length));
+});

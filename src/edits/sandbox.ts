@@ -1,0 +1,28 @@
+/** Ops and files for the tests of line ops. */
+import { strictEqual } from "node:assert/strict";
+import { applyLineOps, type LineOp } from "./line-ops.ts";
+import { countLines } from "./lines.ts";
+
+export const insert = (at_line: number, content: string): LineOp => ({ op: "insert", at_line, content });
+export const remove = (from_line: number, to_line: number): LineOp => ({ op: "remove", from_line, to_line });
+export const update = (from_line: number, to_line: number, content: string): LineOp => ({
+  op: "update_lines",
+  from_line,
+  to_line,
+  content,
+});
+
+/** Bytes are written as Latin-1, so that a table can hold any. */
+export const latin1 = (text: string) => Buffer.from(text, "latin1");
+
+/** The file after the ops, whose lines were counted right. */
+export function apply(body: Buffer, ops: LineOp[]): Buffer {
+  const { parts, lines } = applyLineOps(body, ops);
+  const after = Buffer.concat(parts);
+  strictEqual(lines, countLines(after));
+  return after;
+}
+
+export const edited = (body: string, ...ops: LineOp[]) => apply(latin1(body), ops).toString("latin1");
+
+export const bom = "\xef\xbb\xbf";

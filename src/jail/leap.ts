@@ -1,0 +1,26 @@
+import { type Backend, pathIn } from "./backend.ts";
+
+/** What a leap goes by. */
+export interface LeapRules {
+  readonly backend: Backend;
+  /** See `WalkRules.denies`. */
+  denies(path: string): boolean;
+}
+
+/**
+ * What `take` gives for the path of these names below the base, when a leap may be tried: the backend can, none of the
+ * names steps back, and no folder on the way is denied under the name it was sent with.
+ */
+export function leap<T>(
+  { backend, denies }: LeapRules,
+  names: readonly string[],
+  take: (path: string) => T | undefined,
+): T | undefined {
+  if (!backend.leaps || names.length === 0 || names.includes("..")) return undefined;
+  let path = "";
+  for (const name of names) {
+    path = pathIn(path, name);
+    if (denies(path)) return undefined;
+  }
+  return take(path);
+}

@@ -1,0 +1,98 @@
+import { type EngineExports, importsFor, type NumbersAlone } from "./imports.ts";
+import { instantiate, type WasmModule } from "./webassembly.ts";
+
+/**
+ * Called every so often during each call into an engine whose module is metered, with the bytes of its memory. What it
+ * throws ends the call, and is thrown by it.
+ */
+export type Watch = (bytes: number) => void;
+
+/** A watch has ended a call into the engine. */
+export class Ended extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super("the call was ended");
+    this.reason = reason;
+  }
+}
+
+/** The least and the most by which memory grows ahead of need. */
+const leastRoom = 4 * 1024 * 1024;
+const mostRoom = 16 * 1024 * 1024;
+
+/** One instance of the module, and how texts and objects go in and out of it. */
+export class Instance {
+  readonly exports: EngineExports;
+  readonly #answer: NumbersAlone = { isOn: false, numbers: [], knowsKeys: false };
+  #memory: Buffer;
+  /** The memory after room was made last. */
+  #roomyBytes = 0;
+
+  constructor(module: WasmModule, watch: Watch) {
+    const onTurns = () => {
+      try {
+        watch(this.bytes);
+      } catch (reason) {
+        throw new Ended(reason);
+      }
+    };
+    const imports = importsFor(module, { exports: () => this.exports, onTurns, answer: this.#answer });
+    this.exports = instantiate(module, imports) as EngineExports;
+    this.exports.__wbindgen_start();
+    this.#memory = Buffer.from(this.exports.memory.buffer);
+  }
+
+  get bytes(): number {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  /**
+   * Makes room, if there may be none: the engine by itself asks for 64 KiB at a time, and past eight memories Bun copies
+   * all of one that grows.
+   */
+  makeRoom(): void {
+    if (this.bytes <= this.#roomyBytes) return;
+    const room = Math.min(Math.max(leastRoom, this.bytes / 2), mostRoom);
+    this.exports.__wbindgen_free(this.exports.__wbindgen_malloc(room, 1), room, 1);
+    this.#roomyBytes = this.bytes;
+  }
+
+  /** Copies `text[from, to)` in, for a callee that frees it. */
+  pass(text: Buffer, from: number, to: number): number {
+    const pointer = this.exports.__wbindgen_malloc(to - from, 1) >>> 0;
+    text.copy(this.memory, pointer, from, to);
+    return pointer;
+  }
+
+  /** The JavaScript value that the engine left at `index`. */
+  take(index: number): unknown {
+    const value: unknown = this.exports.__wbindgen_export_2.get(index);
+    this.exports.__externref_table_dealloc(index);
+    return value;
+  }
+
+  /** Start of the match that the engine finds in the text passed in, or -1. */
+  find(regex: number, text: number, bytes: number): number {
+    const { exports } = this;
+    this.#answer.isOn = true;
+    const outcome = exports.rregex_find(regex, text, bytes);
+    this.#answer.isOn = false;
+    if (outcome[2] !== 0) throw new Error("find failed");
+    exports.__externref_table_dealloc(outcome[0]);
+    // The numbers of a match are where it starts and where it ends.
+    const { numbers } = this.#answer;
+    if (numbers.length === 0) return -1;
+    this.#answer.knowsKeys = true;
+    const start = numbers[0]!;
+    numbers.length = 0;
+    return start;
+  }
+
+  /** A view of the memory as it is now: growing detaches the one before. */
+  get memory(): Buffer {
+    if (this.#memory.buffer !== this.exports.memory.buffer)
+      this.#memory = Buffer.from(this.exports.memory.buffer);
+    return this.#memory;
+  }
+}

@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deadlineIn } from "../deadline.ts";
+import { openFiles } from "../files/files.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { openJail } from "../jail/jail.ts";
+import { ThreadEnded } from "../threads/pool.ts";
+import { type Means, Search } from "./one-search.ts";
+import { pack } from "./packed.ts";
+import { plain } from "./sandbox.ts";
+import type { SearchAnswer } from "./search.ts";
+import type { BatchReply } from "./thread.ts";
+import { HeldFolder } from "./walk.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+writeFileSync(join(base, "a.txt"), "needle\n");
+const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "descriptors" });
+const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
+afterAll(() => {
+  jail.close();
+  rmSync(base, { recursive: true });
+});
+
+/** Searches with threads of which the first `lost` end in the midst of their work; the next one finds the file's path. */
+async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs: number }> {
+  let jobs = 0;
+  const run = () => {
+    jobs++;
+    const reply: Promise<BatchReply> =
+      jobs <= lost
+        ? Promise.reject(new ThreadEnded("lost"))
+        : Promise.resolve(pack([{ index: 0, isInPath: true, lines: [] }]));
+    return { reply, giveUp: () => {} };
+  };
+  const means: Means = {
+    pool: { run } as unknown as NonNullable<Means["pool"]>,
+    batchesAtOnce: 1,
+    held: { folders: 0 },
+    active: 1,
+    isClosed: false,
+    tools: undefined,
+    openTools: () => {
+      throw new Error("a caller's pattern was to be matched in the thread of everyone");
+    },
+  };
+  const request = { ...plain, query: "nee+dle", regex: true };
+  const folder = new HeldFolder(jail.admitFolder("."));
+  const search = new Search({
+    request,
+    deadline: deadlineIn(20_000),
+    means,
+    folder,
+    walk: { jail, files, ...request },
+  });
+  return { answer: await search.run(), jobs };
+}
+
+test("another thread searches what one was lost over", async () => {
+  const { answer, jobs } = await searchLosing(1);
+  expect(answer).toEqual({ content_matches: [], path_matches: [{ path: "a.txt" }], truncated: false });
+  expect(jobs).toBe(2);
+});
+
+test("what two threads were lost over is left out, and the answer says so", async () => {
+  const { answer, jobs } = await searchLosing(2);
+  expect(answer).toEqual({ content_matches: [], path_matches: [], truncated: true });
+  expect(jobs).toBe(2);
+});

@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deadlineIn } from "../deadline.ts";
+import { openFiles } from "../files/files.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { openJail } from "../jail/jail.ts";
+import { openDescriptors } from "../jail/sandbox.ts";
+import { type Means, Search } from "./one-search.ts";
+import { pack } from "./packed.ts";
+import { plain } from "./sandbox.ts";
+import type { SearchAnswer } from "./search.ts";
+import type { BatchReply } from "./thread.ts";
+import { HeldFolder } from "./walk.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+for (let i = 0; i < 100; i++) {
+  mkdirSync(join(base, `${i}`));
+  writeFileSync(join(base, `${i}`, "a.txt"), "needle\n");
+}
+const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "descriptors" });
+const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
+afterAll(() => {
+  jail.close();
+  rmSync(base, { recursive: true });
+});
+
+const searches = 40;
+const nothingFound: BatchReply = pack([]);
+
+test("many searches at once leave descriptors for others, and each of them ends", async () => {
+  const waiting: ((reply: BatchReply) => void)[] = [];
+  const run = () => {
+    const reply = new Promise<BatchReply>((resolve) => waiting.push(resolve));
+    return { reply, giveUp: () => {} };
+  };
+  const means: Means = {
+    pool: { run } as unknown as NonNullable<Means["pool"]>,
+    batchesAtOnce: 6,
+    held: { folders: 0 },
+    active: 0,
+    isClosed: false,
+    tools: undefined,
+    openTools: () => {
+      throw new Error("nothing is searched in this thread");
+    },
+  };
+  const request = { ...plain, query: "nee+dle", regex: true };
+  const before = openDescriptors();
+  const answers: Promise<SearchAnswer>[] = [];
+  for (let i = 0; i < searches; i++) {
+    means.active++;
+    const folder = new HeldFolder(jail.admitFolder("."));
+    const deadline = deadlineIn(20_000);
+    answers.push(new Search({ request, deadline, means, folder, walk: { jail, files, ...request } }).run());
+  }
+  // Of each search a batch, of which one folder is always let through, and what its walk holds.
+  expect(openDescriptors() - before).toBeLessThan(640 + searches * 4);
+
+  let done = false;
+  const all = Promise.all(answers).finally(() => {
+    done = true;
+  });
+  while (!done) {
+    for (const reply of waiting.splice(0)) reply(nothingFound);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect((await all).every(({ truncated }) => !truncated)).toBe(true);
+  expect(openDescriptors()).toBe(before);
+  expect(means.held.folders).toBe(0);
+});

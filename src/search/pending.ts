@@ -1,0 +1,74 @@
+import { EngineFailure, PatternError } from "../regex/machine.ts";
+import type { Running } from "../threads/pool.ts";
+import type { Batch } from "./batches.ts";
+import type { Packed } from "./packed.ts";
+import type { BatchReply } from "./thread.ts";
+
+/** What a thread has found in a batch, or what is wrong with the pattern. */
+export type Outcome = Packed | Error;
+
+/** Milliseconds that a thread is given to notice that a search is over. */
+const grace = 200;
+
+/** A batch in the hands of a thread. */
+export class Pending {
+  readonly batch: Batch;
+  /** A thread has been lost over it before. */
+  readonly isRetry: boolean;
+  readonly #running: Running<BatchReply>;
+  readonly #ended: Promise<void>;
+  #outcome: Outcome | undefined;
+  #isSettled = false;
+
+  /** `onSettled` is called when there is an outcome, or no thread can tell one. */
+  constructor(
+    batch: Batch,
+    running: Running<BatchReply>,
+    { isRetry, onSettled }: { isRetry: boolean; onSettled: () => void },
+  ) {
+    this.batch = batch;
+    this.isRetry = isRetry;
+    this.#running = running;
+    const settle = (outcome: Outcome | undefined) => {
+      this.#isSettled = true;
+      this.#outcome = outcome;
+      // Nobody opens files in its folders any more.
+      if (outcome !== undefined) batch.release();
+      onSettled();
+    };
+    this.#ended = running.reply.then(
+      (reply) => settle(outcomeOf(reply)),
+      () => settle(undefined),
+    );
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Undefined when there is none: not yet, or because the thread was lost. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
+  /** UTF-16 units of text that wait here to be taken in. */
+  get units(): number {
+    return this.#outcome === undefined || this.#outcome instanceof Error ? 0 : this.#outcome.text.length;
+  }
+
+  /** Ends the thread if it does not end the work by itself. The folders are held until then. */
+  end(): void {
+    const timer = setTimeout(() => this.#running.giveUp(), grace);
+    void this.#ended.then(() => {
+      clearTimeout(timer);
+      this.batch.release();
+    });
+  }
+}
+
+/** Undefined for a failure that another try may mend. */
+function outcomeOf(reply: BatchReply): Outcome | undefined {
+  if ("text" in reply) return reply;
+  const failure = [PatternError, EngineFailure].find(({ name }) => name === reply.failure);
+  return failure && new failure(reply.message);
+}

@@ -1,0 +1,104 @@
+/** Another program that acts at the worst moment: after a call has looked, and before it changes anything. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openFiles } from "../../files/files.ts";
+import type { Jail } from "../../jail/folder.ts";
+import type { RegexEngine } from "../../regex/engine.ts";
+import type { FunctionDefinition, OpenWorkshop } from "../../worker/define.ts";
+import { openInvoke } from "../../worker/invoke.ts";
+import { openLog } from "../../worker/log.ts";
+import { defaultShellConfig } from "../config.ts";
+import type { ShellWorkshop } from "../define.ts";
+import { openShellWorkshop } from "../workshop.ts";
+import { mv } from "./mv.ts";
+import { sed } from "./sed.ts";
+
+const log = openLog({ level: "error", form: "text", write: () => undefined });
+
+let folder: string;
+let workshop: ShellWorkshop & OpenWorkshop;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  const config = defaultShellConfig();
+  const jailed = { ...config, fs: { ...config.fs, host_root: folder } };
+  workshop = openShellWorkshop(jailed, { environment: {}, log });
+});
+afterEach(async () => {
+  await workshop.close();
+  rmSync(folder, { recursive: true });
+});
+
+const at = (name: string) => join(folder, name);
+
+/** The answer of a call in a workshop that differs, as text. */
+async function call(definition: FunctionDefinition, payload: object, differing: Partial<ShellWorkshop>) {
+  const outcome = await openInvoke({ ...workshop, ...differing } as ShellWorkshop, log)(definition, payload);
+  return JSON.stringify(outcome);
+}
+
+/** The regular expressions of the workshop, with something done whenever a file has been read. */
+function regexAfter(act: () => void): RegexEngine {
+  const { regex } = workshop;
+  return {
+    module: regex.module,
+    machine: regex.machine,
+    replaceAll: (...given) => regex.replaceAll(...given),
+    replaceInLines(...given) {
+      act();
+      return regex.replaceInLines(...given);
+    },
+    close: () => regex.close(),
+  };
+}
+
+const replaceX = () => ({ files: [at("f")], pattern: "x", replacement: "y" });
+
+test("sed keeps what was written while it worked", async () => {
+  writeFileSync(at("f"), "x\n");
+  let times = 0;
+  const regex = regexAfter(() => {
+    if (times++ === 0) appendFileSync(at("f"), "theirs x\n");
+  });
+  expect(await call(sed, replaceX(), { regex })).toContain('"total_replacements":2');
+  expect(readFileSync(at("f"), "utf8")).toBe("y\ntheirs y\n");
+});
+
+test("sed gives up a file that never holds still", async () => {
+  writeFileSync(at("f"), "x\n");
+  const regex = regexAfter(() => appendFileSync(at("f"), "theirs\n"));
+  expect(await call(sed, replaceX(), { regex })).toContain('"success":false');
+  expect(readFileSync(at("f"), "utf8")).toMatch(/^x\n(theirs\n)+$/);
+  expect(readdirSync(folder)).toEqual(["f"]);
+});
+
+test("mv does not replace what has come to its destination meanwhile", async () => {
+  writeFileSync(at("a"), "ours");
+  const { disk } = workshop;
+  const admit: Jail["admit"] = (path, options) => {
+    const place = disk.jail.admit(path, options);
+    if (path === at("b")) writeFileSync(path, "theirs");
+    return place;
+  };
+  const jail = new Proxy(disk.jail, {
+    get: (target, key) => (key === "admit" ? admit : bound(target, key)),
+  });
+  const files = openFiles({ jail, config: { max_write_bytes: 1000, fsync: false } });
+  const outcome = await call(mv, { src: at("a"), dst: at("b") }, { disk: { ...disk, files } });
+  expect(outcome).toContain("S213");
+  expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["ours", "theirs"]);
+});
+
+function bound(target: Jail, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, key);
+  return typeof value === "function" ? value.bind(target) : value;
+}

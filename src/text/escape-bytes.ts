@@ -1,0 +1,9 @@
+/**
+ * Bytes that each byte needs in a JSON string besides itself (ECMA-262, QuoteJSONString): a backslash for the quote, the
+ * backslash and the control characters \b \t \n \f \r, the four digits of \u too for the other control characters.
+ */
+export const escapeBytes: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0x22 || byte === 0x5c) return 1;
+  if (byte >= 0x20) return 0;
+  return byte >= 8 && byte <= 13 && byte !== 11 ? 1 : 5;
+});

@@ -1,0 +1,9 @@
+import { expect } from "bun:test";
+import { codesOf, type Driven, outcomeFaults } from "./driven.ts";
+
+/** The codes of a call, which must be well-formed, and its answer. */
+export async function call(driven: Driven, functionId: string, payload: unknown) {
+  const outcome = await driven.call(functionId, payload);
+  expect(outcomeFaults(outcome, { functionId, payload, root: driven.root })).toEqual([]);
+  return { codes: codesOf(outcome), answer: outcome.answer as Record<string, unknown> };
+}

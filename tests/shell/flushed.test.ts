@@ -1,0 +1,52 @@
+/** What has been answered survives a loss of power: the file is flushed before it gets its name, its folder after. */
+import { afterEach, describe, expect, setDefaultTimeout } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { subjects } from "../conformance/subject.ts";
+import { testUnless } from "../faults/machine.ts";
+import { answerOf } from "./case.ts";
+import { write } from "./channels.ts";
+import { jailed, plant } from "./planted.ts";
+import { type Served, serveShell } from "./served.ts";
+
+setDefaultTimeout(20_000);
+
+/** Why system calls cannot be watched here; undefined when they can. */
+const reasonAgainstTracing = ((): string | undefined => {
+  const { status, error } = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]);
+  return status === 0 ? undefined : `strace does not run (${error?.message ?? status})`;
+})();
+
+let served: Served | undefined;
+afterEach(() => served?.stop());
+
+/** The names of the system calls of flushing and renaming that `act` makes the worker make, in their order. */
+async function traced({ folder, worker }: Served, act: () => Promise<void>): Promise<string[]> {
+  const file = join(folder, "..", "trace");
+  const calls = "trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat";
+  const tracer = spawn("strace", ["-f", "-o", file, "-e", calls, "-p", `${worker.child.pid}`]);
+  // It says so when it is attached, and again for each thread.
+  await once(tracer.stderr, "data");
+  await act();
+  tracer.kill("SIGINT");
+  await once(tracer, "close");
+  const lines = readFileSync(file, "utf8").matchAll(/^\d+ +(fsync|fdatasync|rename|link)\w*\(/gm);
+  return [...lines].map(([, name]) => (name === "fdatasync" ? "fsync" : name!));
+}
+
+describe.each(subjects)("%s", (subject) => {
+  testUnless(reasonAgainstTracing, "a file that is sent, and one that is edited", async () => {
+    served = await serveShell(subject, jailed());
+    const spot = plant(served, { f: "old" });
+    const sent = async () => {
+      answerOf(await write(spot, { path: "<D>/f" }, Buffer.from("new")));
+    };
+    expect(await traced(served, sent)).toEqual(["fsync", "rename", "fsync"]);
+    const edited = async () => {
+      await spot.answer("sed", { files: ["<D>/f"], pattern: "new", replacement: "newer" });
+    };
+    expect(await traced(served, edited)).toEqual(["fsync", "rename", "fsync"]);
+  });
+});

@@ -1,0 +1,97 @@
+/** Whoever is at the other end of a channel may be slow, die, or never come. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { once } from "node:events";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { ChannelReader } from "iii-sdk/channel";
+import { subjects } from "../conformance/subject.ts";
+import { answerOf, expectCode, until } from "./case.ts";
+import { openChannel } from "./channels.ts";
+import { jailed, type Plan, plant, type Spot } from "./planted.ts";
+import { type Served, serveShell } from "./served.ts";
+
+setDefaultTimeout(30_000);
+
+let served: Served;
+afterEach(() => served.stop());
+
+/** More than channels and sockets hold, and nowhere the same. */
+const large = Buffer.from(new Uint32Array(24 * 1024 * 1024).map((_, index) => index).buffer);
+
+const residentKibibytes = ({ worker }: Served): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.child.pid}/status`, "utf8"))?.[1]);
+
+/** Whether the worker has a file open, or one that was removed while it was. */
+function hasOpen({ worker }: Served, path: string): boolean {
+  const folder = `/proc/${worker.child.pid}/fd`;
+  return readdirSync(folder).some((descriptor) => {
+    try {
+      return readlinkSync(`${folder}/${descriptor}`).startsWith(path);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.each(subjects)("%s", (subject) => {
+  const open = async (plan: Plan = {}): Promise<Spot> => {
+    served = await serveShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
+    return plant(served, plan);
+  };
+
+  const readerOf = async (spot: Spot): Promise<ChannelReader> => {
+    const { content } = await spot.answer("read", { path: "<D>/f" });
+    return new ChannelReader(served.engine.url, content as ConstructorParameters<typeof ChannelReader>[1]);
+  };
+
+  test("a slow reader gets all bytes, and the worker does not hold them meanwhile", async () => {
+    const spot = await open({ f: large });
+    const before = residentKibibytes(served);
+    const { stream } = await readerOf(spot);
+    const pieces: Buffer[] = [];
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      // The first one says that sending is under way; other calls show that time passes.
+      if (pieces.length === 0)
+        for (let round = 0; round < 50; round++) await spot.answer("stat", { path: "<D>/f" });
+      pieces.push(piece);
+    }
+    expect(residentKibibytes(served) - before).toBeLessThan(64 * 1024);
+    expect(Buffer.concat(pieces).equals(large)).toBe(true);
+  });
+
+  test("a reader that dies lets go of the file", async () => {
+    const spot = await open({ f: large });
+    const { stream } = await readerOf(spot);
+    await once(stream, "data");
+    expect(hasOpen(served, spot.at("f"))).toBe(true);
+    stream.on("error", () => undefined).destroy();
+    await until(() => (hasOpen(served, spot.at("f")) ? undefined : true));
+    expect(await spot.answer("stat", { path: "<D>/f" })).toMatchObject({ size: large.length });
+  });
+
+  test("a slow writer is waited for", async () => {
+    const spot = await open();
+    const { reader, writer } = await openChannel(served);
+    const outcome = spot.call("write", { path: "<D>/f", content: reader });
+    for (let round = 0; round < 20; round++) {
+      await new Promise((resolve) => writer.stream.write(`${round}\n`, resolve));
+      await spot.answer("ls", { path: "<D>" });
+    }
+    expect(spot.exists("f")).toBe(false);
+    writer.stream.end();
+    const text = Array.from({ length: 20 }, (_, round) => `${round}\n`).join("");
+    expect(answerOf(await outcome)).toMatchObject({ bytes_written: text.length });
+    expect(spot.text("f")).toBe(text);
+  });
+
+  test("a writer that never comes and a reader that never comes do not keep the worker", async () => {
+    const spot = await open({ f: large });
+    await spot.answer("read", { path: "<D>/f" });
+    const { reader } = await openChannel(served);
+    const outcome = spot.call("write", { path: "<D>/g", content: reader });
+    await until(() => readdirSync(spot.folder).length === 2 || undefined);
+    served.worker.child.kill("SIGTERM");
+    expectCode(await outcome, "S216", "the worker is ending");
+    expect(await served.worker.exited).toBe(0);
+    expect(readdirSync(spot.folder)).toEqual(["f"]);
+  });
+});
