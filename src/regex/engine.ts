@@ -11,6 +11,7 @@ import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { Pool, ThreadEnded } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
+import { compileModule, type WasmModule } from "../wasm/module.ts";
 import { EngineFailure, Machine, type Pattern, PatternError, spellOut } from "./machine.ts";
 import { limitMemory } from "./memory-limit.ts";
 import { meter } from "./metering.ts";
@@ -23,7 +24,6 @@ import {
   ResultTooLarge,
   readReply,
 } from "./replace.ts";
-import { compileModule, type WasmModule } from "./webassembly.ts";
 
 /** What `replaceAll` puts in the place of every match. */
 export interface Replacement extends Pattern {

@@ -6,7 +6,7 @@
  * few that differ only there are told apart by it.
  */
 
-import { importNames, type WasmModule } from "./webassembly.ts";
+import { importNames, type WasmModule } from "../wasm/module.ts";
 
 /** The exports we call. A text argument is a pointer and a length, and the callee frees it. */
 export interface EngineExports {

@@ -1,5 +1,5 @@
+import { instantiate, type WasmModule } from "../wasm/module.ts";
 import { type EngineExports, importsFor, type NumbersAlone } from "./imports.ts";
-import { instantiate, type WasmModule } from "./webassembly.ts";
 
 /**
  * Called every so often during each call into an engine whose module is metered, with the bytes of its memory. What it

@@ -3,9 +3,10 @@
  * memory, an assertion of the engine) or has grown large it is dropped, and what was compiled in it is compiled
  * again when next used.
  */
+
+import type { WasmModule } from "../wasm/module.ts";
 import { type Hir, parseHir, type RawHir } from "./hir.ts";
 import { Ended, Instance, type Watch } from "./instance.ts";
-import type { WasmModule } from "./webassembly.ts";
 
 /** The pattern is not valid; the message is the engine's own, on one line. */
 export class PatternError extends Error {

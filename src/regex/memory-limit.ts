@@ -1,4 +1,4 @@
-import { Reader, renderUnsigned, rewriteSections, Section } from "./wasm-binary.ts";
+import { Reader, renderUnsigned, rewriteSections, Section } from "../wasm/binary.ts";
 
 /** `wasm` with its one memory declared to grow to at most `pages` of 64 KiB: past that an allocation traps. */
 export function limitMemory(wasm: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { compileModule, instantiate } from "../wasm/module.ts";
 import { Machine, PatternError } from "./machine.ts";
 import { meter } from "./metering.ts";
-import { compileModule, instantiate } from "./webassembly.ts";
 
 const engine = readFileSync(new URL("../../node_modules/rregex/lib/rregex.wasm", import.meta.url));
 const metered = compileModule(meter(engine));

@@ -3,7 +3,7 @@
  * two calls. So each turn of each loop of the engine is counted, and every so often it calls back: whoever is called
  * may throw, which ends the call.
  */
-import { Reader, renderSigned, renderUnsigned, rewriteSections, Section, sized } from "./wasm-binary.ts";
+import { Reader, renderSigned, renderUnsigned, rewriteSections, Section, sized } from "../wasm/binary.ts";
 
 /**
  * The import that is called back, with zeros. By itself the engine never does so: a text, be it empty, has an address.

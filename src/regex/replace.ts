@@ -1,5 +1,5 @@
+import type { WasmModule } from "../wasm/module.ts";
 import { EngineFailure, Machine, PatternError, type Regex } from "./machine.ts";
-import type { WasmModule } from "./webassembly.ts";
 
 /** The result has more bytes than it may, or than there was memory for. */
 export class ResultTooLarge extends Error {

@@ -1,6 +1,7 @@
 /** The routines in WebAssembly. They reach their own memory alone, so texts to be searched lie in it. */
-import { compileModule, instantiate } from "../regex/webassembly.ts";
-import { assemble } from "./assembly.ts";
+
+import { assemble } from "../wasm/assembly.ts";
+import { compileModule, instantiate } from "../wasm/module.ts";
 import { layout, routines } from "./routines.ts";
 import type { Shape } from "./shape.ts";
 

@@ -39,7 +39,7 @@ import {
   toBits,
   trailingZeros,
   when,
-} from "./assembly.ts";
+} from "../wasm/assembly.ts";
 
 /** Where the routines find what they look for: in the first page of the memory. */
 export const layout = {

@@ -1,7 +1,7 @@
 /** The program of a search thread: answers batches with what it found in their files. */
 import { Machine } from "../regex/machine.ts";
-import type { WasmModule } from "../regex/webassembly.ts";
 import { serveJobs } from "../threads/serve.ts";
+import type { WasmModule } from "../wasm/module.ts";
 import { type Finding, type Sink, searchFiles } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
 import { type Packed, pack } from "./packed.ts";

@@ -2,8 +2,9 @@
  * Counting bytes of a text, piece by piece. JavaScript looks at two bytes in a nanosecond, WebAssembly at sixteen and
  * more; it reaches its own memory alone, so the pieces lie there.
  */
-import { compileModule, instantiate } from "../regex/webassembly.ts";
-import { assemble } from "../search/assembly.ts";
+
+import { assemble } from "../wasm/assembly.ts";
+import { compileModule, instantiate } from "../wasm/module.ts";
 import { plainKernel } from "./plain-kernel.ts";
 import { routines } from "./routines.ts";
 

@@ -23,7 +23,7 @@ import {
   subtract,
   subtract16,
   toBits,
-} from "../search/assembly.ts";
+} from "../wasm/assembly.ts";
 
 const [at, end, count] = [0, 1, 2];
 const [bytes, found] = [3, 4];

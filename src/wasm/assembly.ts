@@ -1,7 +1,8 @@
 /**
  * WebAssembly put together by hand (core specification, section 5): instructions as bytes, operands before operators.
- * Only what the kernel needs.
+ * Only what the kernels need.
  */
+import { renderSigned, renderUnsigned } from "./binary.ts";
 
 /** Instructions, or an expression: what it computes is left for the one that takes it. */
 export type Code = readonly number[];
@@ -9,18 +10,11 @@ export type Code = readonly number[];
 export const i32 = 0x7f;
 export const v128 = 0x7b;
 
-/** Numbers of this format (LEB128, unsigned). */
-const unsigned = (value: number): Code =>
-  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+export const constant = (value: number): Code => [0x41, ...renderSigned(value)];
+export const get = (local: number): Code => [0x20, ...renderUnsigned(local)];
+export const set = (local: number, value: Code): Code => [...value, 0x21, ...renderUnsigned(local)];
 
-const signed = (value: number): Code =>
-  value >= -0x40 && value < 0x40 ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
-
-export const constant = (value: number): Code => [0x41, ...signed(value)];
-export const get = (local: number): Code => [0x20, ...unsigned(local)];
-export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
-
-const simd = (operation: number): Code => [0xfd, ...unsigned(operation)];
+const simd = (operation: number): Code => [0xfd, ...renderUnsigned(operation)];
 const operator =
   (code: Code) =>
   (...operands: readonly Code[]): Code => [...operands.flat(), ...code];
@@ -40,13 +34,13 @@ export const trailingZeros = operator([0x68]);
 export const countOnes = operator([0x69]);
 
 /** The byte at the address plus `offset`. */
-export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, 0, ...unsigned(offset)];
+export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, 0, ...renderUnsigned(offset)];
 /** The sixteen bytes from the address plus `offset` on. */
 export const load16 = (address: Code, offset = 0): Code => [
   ...address,
   ...simd(0x00),
   0,
-  ...unsigned(offset),
+  ...renderUnsigned(offset),
 ];
 /** Sixteen copies of a number's lowest byte. */
 export const splat = operator(simd(0x0f));
@@ -93,20 +87,20 @@ export interface Routine {
 
 /** A module with these functions, and with a memory of so many pages of 64 KiB, all exported. */
 export function assemble(routines: readonly Routine[], pages: number): Uint8Array {
-  const section = (id: number, content: Code) => [id, ...unsigned(content.length), ...content];
-  const list = (items: readonly Code[]) => [...unsigned(items.length), ...items.flat()];
-  const name = (text: string) => [...unsigned(text.length), ...Buffer.from(text)];
+  const section = (id: number, content: Code) => [id, ...renderUnsigned(content.length), ...content];
+  const list = (items: readonly Code[]) => [...renderUnsigned(items.length), ...items.flat()];
+  const name = (text: string) => [...renderUnsigned(text.length), ...Buffer.from(text)];
   const type = ({ parameters }: Routine) => [0x60, ...list(Array(parameters).fill([i32])), 1, i32];
   const code = ({ numbers, vectors, body }: Routine) => {
-    const whole = [2, ...unsigned(numbers), i32, ...unsigned(vectors), v128, ...body, 0x0b];
-    return [...unsigned(whole.length), ...whole];
+    const whole = [2, ...renderUnsigned(numbers), i32, ...renderUnsigned(vectors), v128, ...body, 0x0b];
+    return [...renderUnsigned(whole.length), ...whole];
   };
   const exported = routines.map((routine, index) => [...name(routine.name), 0, index]);
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, list(routines.map(type))),
     ...section(3, list(routines.map((_, index) => [index]))),
-    ...section(5, [1, 0, ...unsigned(pages)]),
+    ...section(5, [1, 0, ...renderUnsigned(pages)]),
     ...section(7, list([[...name("memory"), 2, 0], ...exported])),
     ...section(10, list(routines.map(code))),
   ]);

@@ -46,9 +46,11 @@ export function renderUnsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...renderUnsigned(value >>> 7)];
 }
 
-/** LEB128, signed, for numbers that are not negative. */
+/** LEB128, signed. */
 export function renderSigned(value: number): number[] {
-  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...renderSigned(value >>> 7)];
+  return value >= -0x40 && value < 0x40
+    ? [value & 0x7f]
+    : [(value & 0x7f) | 0x80, ...renderSigned(value >> 7)];
 }
 
 /** `parts`, with their length in front. */

@@ -1,4 +1,4 @@
-/** The part of WebAssembly's JavaScript interface that the engine needs; the types of Node 20 do not declare it. */
+/** The part of WebAssembly's JavaScript interface that is needed; the types of Node 20 do not declare it. */
 declare const compiled: unique symbol;
 
 /** Compiled WebAssembly. It can be posted to threads. */
