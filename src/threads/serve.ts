@@ -22,7 +22,7 @@ export interface PostedReply {
 export type CheckJob = () => void;
 
 /** The thread is about to end: only the work is not to go on. */
-export class GivenUp extends Error {
+class GivenUp extends Error {
   override readonly name = "GivenUp";
 }
 

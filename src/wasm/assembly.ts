@@ -8,7 +8,7 @@ import { renderSigned, renderUnsigned } from "./binary.ts";
 export type Code = readonly number[];
 
 export const i32 = 0x7f;
-export const v128 = 0x7b;
+const v128 = 0x7b;
 
 export const constant = (value: number): Code => [0x41, ...renderSigned(value)];
 export const get = (local: number): Code => [0x20, ...renderUnsigned(local)];
