@@ -120,7 +120,7 @@ export const plan: Plan = {
     "config-file": ["worker/validate"],
     "worker/validate": [],
 
-    search: ["deadline", "errors", "files", "globs", "jail", "regex", "threads", "wasm"],
+    search: ["deadline", "errors", "files", "globs", "jail", "regex", "threads", "wasm", "worker/json-size"],
     files: ["deadline", "errors", "jail"],
     jail: ["errors", "globs"],
     regex: ["deadline", "errors", "threads", "wasm"],

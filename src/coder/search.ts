@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
-import { maxAnswerBytes, Named, Nullable, renderName, UInt32 } from "../wire.ts";
+import { Named, Nullable, renderName, UInt32 } from "../wire.ts";
+import { Measured } from "../worker/define.ts";
 import { defineFunction } from "./define.ts";
 
 const request = Type.Object(
@@ -79,7 +80,7 @@ export const search = defineFunction({
       },
     },
   ],
-  handle(request, { searcher, config, deadline }) {
+  async handle(request, { searcher, config, deadline, maxAnswerBytes }) {
     if (request.query === "")
       throw refuse.badInput("The field query is empty; send the text or pattern to look for.");
     if (!request.search_content && !request.search_paths) {
@@ -87,7 +88,7 @@ export const search = defineFunction({
         "Both search_content and search_paths are false, so nothing would be searched; leave one of them true.",
       );
     }
-    return searcher.search(
+    const { answer, bytes } = await searcher.search(
       {
         query: request.query,
         path: request.path,
@@ -104,6 +105,7 @@ export const search = defineFunction({
       },
       deadline,
     );
+    return new Measured(answer, bytes);
   },
   render({ content_matches, path_matches, truncated }) {
     const lines = content_matches.map(

@@ -1,14 +1,18 @@
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import type { Dirent } from "../jail/dirents.ts";
 import { refusing } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
 import type { Entry } from "./files.ts";
 import { smallest } from "./smallest.ts";
-import { kindOf } from "./stats.ts";
-import type { At } from "./write.ts";
 
 /** The entries of a folder, temporary files too, sorted by the bytes of their names. Throws a `Refusal`. */
 export function readEntries(folder: Folder): Entry[] {
-  return withDirents(folder, (dirents, at) => dirents.sort(byName).map((dirent) => entryOf(dirent, at)));
+  return refusing(folder.asked, () =>
+    folder
+      .list()
+      .sort(byName)
+      .map((dirent) => entryOf(folder, dirent)),
+  );
 }
 
 /** Which entries of a folder to read: those that are not left out, from one index up to, not including, another. */
@@ -27,7 +31,8 @@ export interface EntriesInWindow {
 
 /** Some of `readEntries`. Those outside the window cost little more than their names. Throws a `Refusal`. */
 export function readWindow(folder: Folder, { from, to, isLeftOut }: Window): EntriesInWindow {
-  return withDirents(folder, (dirents, at) => {
+  return refusing(folder.asked, () => {
+    const dirents = folder.list();
     const isShown = ({ name }: Dirent) => !isLeftOut(textOf(name));
     const names = dirents.filter(isShown).map(({ name }) => name);
     // Strings sort several times as fast as objects by their names, and few of many need no sorting of all.
@@ -37,28 +42,19 @@ export function readWindow(folder: Folder, { from, to, isLeftOut }: Window): Ent
       first !== undefined && last !== undefined && name >= first && name <= last;
     const inWindow = dirents.filter((dirent) => isInWindow(dirent) && isShown(dirent));
     return {
-      entries: inWindow.sort(byName).map((dirent) => entryOf(dirent, at)),
+      entries: inWindow.sort(byName).map((dirent) => entryOf(folder, dirent)),
       total: names.length,
       leftOut: dirents.length - names.length,
     };
   });
 }
 
-function withDirents<T>(folder: Folder, use: (dirents: Dirent[], at: At) => T): T {
-  return refusing(folder.asked, () =>
-    folder.enter((at) =>
-      // One character per byte: the only way to read names byte-exactly together with their kinds, on Bun and Node.
-      use(readdirSync(at(".") as string, { encoding: "latin1", withFileTypes: true }), at),
-    ),
-  );
-}
-
 /** The code units of these names are the bytes, so this is byte order. */
 const byName = (one: Dirent, other: Dirent): number => (one.name < other.name ? -1 : 1);
 
-function entryOf(dirent: Dirent, at: At): Entry {
+function entryOf(folder: Folder, dirent: Dirent): Entry {
   const { name, raw } = decodeName(dirent.name);
-  return { name, raw, kind: kindOf(dirent) ?? kindOf(lstatSync(at(raw))) ?? "other" };
+  return { name, raw, kind: dirent.kind ?? kindOf(folder.lstat(raw)) ?? "other" };
 }
 
 function decodeName(latin1: string): { name: string; raw: Name } {

@@ -5,6 +5,7 @@
 import type { Stats } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import type { Folder, Jail, Name } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type CreateOptions, createFile } from "./create.ts";
 import { listFolder, lstatEntry, pageOfFolder, statEntry } from "./list.ts";
@@ -32,8 +33,6 @@ export interface Workbench {
   readonly config: FilesConfig;
   readonly queue: Queue;
 }
-
-export type EntryKind = "file" | "dir" | "symlink" | "other";
 
 /** A name in a folder. */
 export interface Entry {

@@ -20,7 +20,8 @@ import {
   statSync,
 } from "node:fs";
 import { refuse } from "../errors.ts";
-import { type Backend, type HeldFolder, namesOf, nameText, pathIn } from "./backend.ts";
+import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import type { Dirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
 import { jailedPath } from "./jailed-path.ts";
@@ -117,6 +118,10 @@ class SteppedFolder implements HeldFolder {
 
   lstat(name: Name): Stats {
     return this.enter(() => lstatSync(at(name)));
+  }
+
+  list(): Dirent[] {
+    return this.enter(() => listByPath(at));
   }
 
   /** Nothing is held between two sections. */

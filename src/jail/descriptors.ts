@@ -13,11 +13,20 @@ import {
   openSync,
   type Stats,
 } from "node:fs";
-import { type Backend, type HeldFolder, namesOf, nameText, pathIn } from "./backend.ts";
+import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import type { Dirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
-import { jailedPath } from "./jailed-path.ts";
-import { type OpenAt, openAt, openBeneath, openThroughProc, reopen, reopenThroughProc } from "./openat.ts";
+import { jailedPath, requireOneName } from "./jailed-path.ts";
+import {
+  type OpenAt,
+  openAt,
+  openBeneath,
+  openThroughProc,
+  readDirents,
+  reopen,
+  reopenThroughProc,
+} from "./openat.ts";
 import { isPseudo } from "./pseudo.ts";
 import { canLeap } from "./selftest.ts";
 
@@ -74,7 +83,9 @@ interface Spot {
   readonly descriptor: number;
   readonly asked: string;
   readonly path: string;
-  readonly isBase: boolean;
+  readonly isBase?: boolean;
+  /** The descriptor was opened for reading, and not with O_PATH alone. */
+  readonly isListable?: boolean;
 }
 
 class DescriptorFolder implements HeldFolder {
@@ -83,14 +94,16 @@ class DescriptorFolder implements HeldFolder {
   readonly path: string;
   readonly #way: Way;
   readonly #isBase: boolean;
+  readonly #isListable: boolean;
   #isClosed = false;
 
-  constructor(way: Way, { descriptor, asked, path, isBase }: Spot) {
+  constructor(way: Way, { descriptor, asked, path, isBase = false, isListable = false }: Spot) {
     this.#way = way;
     this.descriptor = descriptor;
     this.asked = asked;
     this.path = path;
     this.#isBase = isBase;
+    this.#isListable = isListable;
   }
 
   get names(): readonly string[] {
@@ -105,6 +118,9 @@ class DescriptorFolder implements HeldFolder {
 
   child(name: Name): DescriptorFolder {
     this.#requireOpen();
+    requireOneName(name);
+    const listable = this.#way.openBeneath?.(this.descriptor, name, "list");
+    if (listable !== undefined) return this.#childAt(listable, name, true);
     const descriptor = this.#way.open(this.descriptor, name, folderFlags);
     try {
       refusePseudo(descriptor, fstatSync(descriptor).dev, this.#way);
@@ -112,15 +128,35 @@ class DescriptorFolder implements HeldFolder {
       closeSync(descriptor);
       throw error;
     }
+    return this.#childAt(descriptor, name, false);
+  }
+
+  #childAt(descriptor: number, name: Name, isListable: boolean): DescriptorFolder {
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isBase: false });
+    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isListable });
+  }
+
+  list(): Dirent[] {
+    this.#requireOpen();
+    return this.#listDirectly() ?? this.enter(listByPath);
+  }
+
+  #listDirectly(): Dirent[] | undefined {
+    if (this.#isListable) return readDirents(this.descriptor);
+    const listable = this.#way.openBeneath?.(this.descriptor, ".", "list");
+    if (listable === undefined) return undefined;
+    try {
+      return readDirents(listable);
+    } finally {
+      closeSync(listable);
+    }
   }
 
   descendant(path: string): DescriptorFolder | undefined {
     this.#requireOpen();
     const descriptor = this.#way.openBeneath?.(this.descriptor, path, "folder");
     if (descriptor === undefined) return undefined;
-    const spot = { descriptor, asked: this.asked, path: pathIn(this.path, path), isBase: false };
+    const spot = { descriptor, asked: this.asked, path: pathIn(this.path, path) };
     return new DescriptorFolder(this.#way, spot);
   }
 

@@ -3,6 +3,7 @@
  * the paths through which the disk verbs may act on the names in them.
  */
 import type { Stats } from "node:fs";
+import type { Dirent } from "./dirents.ts";
 
 declare const jailed: unique symbol;
 
@@ -38,6 +39,8 @@ export interface Folder extends Disposable {
    * for a pseudo file system such as /proc.
    */
   child(name: Name): Folder;
+  /** All entries, in no order. Throws the errno error. */
+  list(): Dirent[];
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
   look(name: Name): Sight;
   /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */

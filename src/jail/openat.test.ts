@@ -4,6 +4,7 @@ import {
   constants,
   fstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,6 +16,7 @@ import {
   openAt,
   openBeneath,
   openThroughProc,
+  readDirents,
   reopen,
   reopenThroughProc,
 } from "./openat.ts";
@@ -96,7 +98,7 @@ describe.each([
 });
 
 describe("several names in one step", () => {
-  const opens = (path: string, what: "any" | "folder" = "any"): boolean => {
+  const opens = (path: string, what: "any" | "folder" | "list" = "any"): boolean => {
     const descriptor = openBeneath(folder, path, what);
     if (descriptor !== undefined) closeSync(descriptor);
     return descriptor !== undefined;
@@ -126,23 +128,59 @@ describe("several names in one step", () => {
       "/etc/passwd",
       "nothing",
     ])
-      expect([path, opens(path)]).toEqual([path, false]);
+      expect([path, opens(path), opens(path, "list")]).toEqual([path, false, false]);
     const root = openSync("/", constants.O_RDONLY | constants.O_DIRECTORY);
     for (const path of ["proc", "proc/self", "proc/self/root"])
-      expect([path, openBeneath(root, path, "any")]).toEqual([path, undefined]);
+      for (const what of ["any", "list"] as const)
+        expect([path, openBeneath(root, path, what)]).toEqual([path, undefined]);
     closeSync(root);
   });
 
   test("lead to a folder, where one is wanted", () => {
-    expect([opens("d", "folder"), opens("f.txt", "folder"), opens("d/ä/f.txt", "folder")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    for (const what of ["folder", "list"] as const)
+      expect(["d", "f.txt", "d/ä/f.txt"].map((path) => opens(path, what))).toEqual([true, false, false]);
   });
 
   test("may be too long to be taken at once", () => {
     expect(opens(`${"d/".repeat(600)}d`)).toBe(false);
+  });
+});
+
+describe("a folder's entries", () => {
+  test("are told as often as asked, by a descriptor that may be read", () => {
+    sandbox.plant({ "base/list/b": "", "base/list/a/inner": "", "base/list/c": { link: "b" } });
+    Bun.spawnSync(["mkfifo", sandbox.at("base/list/d")]);
+    const descriptor = openBeneath(folder, "list", "list")!;
+    for (let time = 0; time < 2; time++) {
+      const byName = readDirents(descriptor)!.sort((one, other) => (one.name < other.name ? -1 : 1));
+      expect(byName.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+        "a dir",
+        "b file",
+        "c symlink",
+        "d other",
+      ]);
+    }
+    closeSync(descriptor);
+    const unread = openBeneath(folder, "list", "folder")!;
+    expect(readDirents(unread)).toBeUndefined();
+    closeSync(unread);
+    expect(readDirents(123_456)).toBeUndefined();
+  });
+
+  test("are all told, by their bytes, however many and long", () => {
+    const base = Buffer.from(`${sandbox.at("base/many")}/`);
+    sandbox.plant({ "base/many": null });
+    for (let length = 1; length <= 255; length++) {
+      for (const unit of [[0x78], [0x2e], [0xff], [0x20, 0xc3]])
+        if (unit[0] !== 0x2e || length > 2)
+          writeFileSync(Buffer.concat([base, Buffer.alloc(length, Buffer.from(unit))]), "");
+    }
+    const descriptor = openBeneath(folder, "many", "list")!;
+    const names = readDirents(descriptor)!.map(({ name }) => name);
+    closeSync(descriptor);
+    expect(names.toSorted()).toEqual(readdirSync(base, { encoding: "latin1" }).toSorted());
+    // More than is read at once.
+    expect(names.join("").length).toBeGreaterThan(100_000);
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import { constants, openSync } from "node:fs";
 import { createRequire } from "node:module";
+import { type Dirent, parseDirents } from "./dirents.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 
@@ -33,14 +34,19 @@ export function openThroughProc(descriptor: number, name: Name, flags: number): 
 }
 
 /**
- * What `path` leads to below the folder held by `descriptor`, opened with O_PATH in one step, or only if it is a folder.
+ * What `path` leads to below the folder held by `descriptor`, opened with O_PATH in one step, or only if it is a folder,
+ * or only if it is one whose names may be read, and then opened for that.
  * Undefined when one of the names is a link, lies on another file system or is not there, when the system has no such
  * step (Linux before 5.6, Node), and when it does not tell: who wants to know has to take the names one by one.
  */
-export function openBeneath(descriptor: number, path: string, what: "any" | "folder"): number | undefined {
+export function openBeneath(
+  descriptor: number,
+  path: Name,
+  what: keyof typeof stepFlags,
+): number | undefined {
   direct ??= loadDirect() ?? "none";
   if (direct === "none" || !fits(path)) return undefined;
-  openHow[0] = O_PATH | closeOnExec | (what === "folder" ? constants.O_DIRECTORY : 0);
+  openHow[0] = stepFlags[what] | closeOnExec;
   const opened = direct.syscall(openat2, descriptor, nameBytes, openHow, openHow.byteLength);
   return opened < 0 ? undefined : opened;
 }
@@ -63,6 +69,24 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
   return openSync(`/proc/self/fd/${descriptor}`, flags);
 }
 
+/**
+ * All entries of the folder held by `descriptor`, which was opened for reading. Undefined when the system has no such
+ * call (Node) and when something is against it, which it does not tell.
+ */
+export function readDirents(descriptor: number): Dirent[] | undefined {
+  direct ??= loadDirect() ?? "none";
+  const getdents64 = getdents64On[process.arch];
+  if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return undefined;
+  records ??= Buffer.allocUnsafeSlow(recordBytes);
+  const dirents: Dirent[] = [];
+  for (;;) {
+    const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
+    if (length < 0) return undefined;
+    if (length === 0) return dirents;
+    parseDirents(records, length, dirents);
+  }
+}
+
 /** Whether `openAt` has the direct way in this process. */
 export function hasDirectOpenat(): boolean {
   direct ??= loadDirect() ?? "none";
@@ -72,7 +96,15 @@ export function hasDirectOpenat(): boolean {
 /** What is called in libc. Failures are negative, and errno is out of reach. */
 interface Direct {
   openat(descriptor: number, name: Uint8Array, flags: number): number;
-  syscall(number: number, descriptor: number, path: Uint8Array, how: Uint32Array, size: number): number;
+  lseek(descriptor: number, offset: number, whence: number): number;
+  /** The third argument is a pointer, or a number where the call takes one there. */
+  syscall(
+    number: number,
+    descriptor: number,
+    bytes: Uint8Array,
+    third: Uint32Array | number,
+    fourth: number,
+  ): number;
 }
 
 /** The part of `bun:ffi` that is used; its own types exist only under Bun. */
@@ -88,6 +120,13 @@ const O_PATH = 0o10000000;
 /** The same on all architectures that Bun runs on; node:fs does not export it and always sets it. */
 const closeOnExec = 0o2000000;
 
+/** What `openBeneath` opens, and how. */
+const stepFlags = {
+  any: O_PATH,
+  folder: O_PATH | constants.O_DIRECTORY,
+  list: constants.O_RDONLY | constants.O_DIRECTORY,
+} as const;
+
 /** The number of the system call, the same on all architectures; C libraries have no function for it. */
 const openat2 = 437;
 const [resolveNoXdev, resolveNoMagiclinks, resolveNoSymlinks, resolveBeneath] = [0x01, 0x02, 0x04, 0x08];
@@ -96,6 +135,11 @@ const openHow = Uint32Array.of(
   ...[0, 0, 0, 0],
   ...[resolveNoXdev | resolveNoMagiclinks | resolveNoSymlinks | resolveBeneath, 0],
 );
+
+/** Numbers of the system call on the machines that Bun runs on. */
+const getdents64On: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
+const recordBytes = 64 * 1024;
+let records: Buffer | undefined;
 
 const nameBytes = new Uint8Array(1024);
 const encoder = new TextEncoder();
@@ -122,6 +166,7 @@ function loadDirect(): Direct | undefined {
     try {
       return dlopen(library, {
         openat: { args: ["i32", "ptr", "i32"], returns: "i32" },
+        lseek: { args: ["i32", "i64", "i32"], returns: "i64_fast" },
         syscall: { args: ["i64", "i32", "ptr", "ptr", "i64"], returns: "i32" },
       }).symbols;
     } catch {

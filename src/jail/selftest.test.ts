@@ -49,8 +49,8 @@ test.each([
   ["the folder's parent", [".."]],
   ["other file systems", ["proc"]],
 ])("a system that takes several names in one step, and does not refuse %s, is not trusted", (_, taken) => {
-  const open = (descriptor: number, path: string) =>
-    path === "fd" || taken.includes(path)
+  const open = (descriptor: number, path: Name) =>
+    path === "fd" || taken.includes(path as string)
       ? openSync(`/proc/self/fd/${descriptor}/${path}`, constants.O_RDONLY)
       : undefined;
   expect(canLeap(open)).toBe(false);

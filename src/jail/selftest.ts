@@ -53,12 +53,13 @@ export function reasonAgainstOpening(open: OpenAt): string | undefined {
  * or out of the folder. A system that takes the step and not its conditions would be worse than one that has none.
  */
 export function canLeap(open = openBeneath): boolean {
-  const take = (folder: string, path: string): boolean => {
+  const take = (folder: string, path: string, what: "any" | "list"): boolean => {
     const descriptor = openSync(folder, O_PATH | constants.O_DIRECTORY);
-    const taken = open(descriptor, path, "any");
+    const taken = open(descriptor, path, what);
     for (const each of [descriptor, taken]) if (each !== undefined) closeSync(each);
     return taken !== undefined;
   };
+  const takes = (folder: string, path: string) => take(folder, path, "any") || take(folder, path, "list");
   const refused = [
     ["/proc", "self"],
     ["/proc/self", "root"],
@@ -66,7 +67,7 @@ export function canLeap(open = openBeneath): boolean {
     ["/proc/self", ".."],
     ["/", "proc"],
   ] as const;
-  return take("/proc/self", "fd") && !refused.some(([folder, path]) => take(folder, path));
+  return takes("/proc/self", "fd") && !refused.some(([folder, path]) => takes(folder, path));
 }
 
 function opens(open: () => number): boolean {

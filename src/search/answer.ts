@@ -1,6 +1,7 @@
+import { jsonBytes } from "../worker/json-size.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
-import type { ContentMatch, PathMatch, SearchAnswer } from "./search.ts";
+import type { ContentMatch, Found, PathMatch } from "./search.ts";
 
 /** What an answer may hold. */
 export interface AnswerLimits {
@@ -12,12 +13,11 @@ export interface AnswerLimits {
   readonly paths: boolean;
 }
 
-/** JSON of an answer without matches, and of a match without its strings and with numbers of ten digits. */
-const envelopeBytes = JSON.stringify({ content_matches: [], path_matches: [], truncated: false }).length;
-const matchBytes =
-  JSON.stringify({ path: "", line: 4_294_967_295, column: 4_294_967_295, text: "" }).length + 1;
-/** The longest escape of one UTF-16 unit is `\u0000`. */
-const mostBytesPerUnit = 6;
+/** JSON of an answer without matches, and of matches without their strings and numbers. */
+const envelopeBytes = jsonBytes({ content_matches: [], path_matches: [], truncated: false });
+const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
+const contentMatchBytes =
+  jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
 
 /**
  * The two lists of an answer, filled in order. A list is over when a match was left out of it: then, and only then,
@@ -28,9 +28,7 @@ export class Answer {
   readonly #paths: PathMatch[] = [];
   readonly #limits: AnswerLimits;
   readonly #over = { content: false, paths: false };
-  /** Never less than the JSON of what is in the lists takes. */
   #bytes = envelopeBytes;
-  #counted = false;
   #truncated = false;
 
   constructor(limits: AnswerLimits) {
@@ -61,23 +59,22 @@ export class Answer {
 
   /** Takes in what was found in the file at `path`. */
   add(path: string, { isInPath, lines }: Finding): void {
-    if (isInPath) this.#addPath(path);
-    for (const line of lines) this.#addLine(path, line);
+    const pathBytes = jsonBytes(path);
+    if (isInPath) this.#addPath(path, pathBytes);
+    for (const line of lines) this.#addLine(path, line, pathBytes);
   }
 
-  #addPath(path: string): void {
+  #addPath(path: string, pathBytes: number): void {
     if (!this.wantsPaths) return;
-    const fits = this.#paths.length < this.#limits.maxMatches && this.#admit({ path }, path.length);
-    if (fits) this.#paths.push({ path });
+    if (this.#admit(this.#paths, pathMatchBytes + pathBytes)) this.#paths.push({ path });
     else this.#end("paths");
   }
 
-  #addLine(path: string, { line, column, text }: LineMatch): void {
+  #addLine(path: string, { line, column, text }: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const match = { path, line, column, text };
-    const fits =
-      this.#contents.length < this.#limits.maxMatches && this.#admit(match, path.length + text.length);
-    if (fits) this.#contents.push(match);
+    const numberBytes = jsonBytes(line) + jsonBytes(column);
+    if (this.#admit(this.#contents, contentMatchBytes + pathBytes + numberBytes + jsonBytes(text)))
+      this.#contents.push({ path, line, column, text });
     else this.#end("content");
   }
 
@@ -86,8 +83,13 @@ export class Answer {
     this.#truncated = true;
   }
 
-  render(): SearchAnswer {
-    return { content_matches: this.#contents, path_matches: this.#paths, truncated: this.#truncated };
+  render(): Found {
+    const answer = {
+      content_matches: this.#contents,
+      path_matches: this.#paths,
+      truncated: this.#truncated,
+    };
+    return { answer, bytes: this.#bytes + jsonBytes(this.#truncated) - jsonBytes(false) };
   }
 
   #end(list: "content" | "paths"): void {
@@ -95,29 +97,13 @@ export class Answer {
     this.#truncated = true;
   }
 
-  /** Counts the match in, if it fits. Sizes are estimated until the estimate is too large, then counted. */
-  #admit(match: ContentMatch | PathMatch, units: number): boolean {
-    const { maxBytes } = this.#limits;
-    const most = this.#bytes + matchBytes + units * mostBytesPerUnit;
-    if (!this.#counted && most <= maxBytes) {
-      this.#bytes = most;
-      return true;
-    }
-    if (!this.#counted) this.#count();
-    const exact = this.#bytes + jsonBytes(match);
-    if (exact <= maxBytes) this.#bytes = exact;
+  /** Counts another match in the list, of so many bytes, if it fits. */
+  #admit(list: readonly unknown[], matchBytes: number): boolean {
+    if (list.length === this.#limits.maxMatches) return false;
+    const bytes = this.#bytes + matchBytes + (list.length === 0 ? 0 : 1);
     // No later match may take the place of this one: the answer would not be the first matches.
-    else this.#over.content = this.#over.paths = true;
-    return exact <= maxBytes;
-  }
-
-  #count(): void {
-    this.#counted = true;
-    this.#bytes = envelopeBytes;
-    for (const match of this.#contents) this.#bytes += jsonBytes(match);
-    for (const match of this.#paths) this.#bytes += jsonBytes(match);
+    if (bytes > this.#limits.maxBytes) this.#over.content = this.#over.paths = true;
+    else this.#bytes = bytes;
+    return bytes <= this.#limits.maxBytes;
   }
 }
-
-/** With the comma after it. */
-const jsonBytes = (match: ContentMatch | PathMatch): number => Buffer.byteLength(JSON.stringify(match)) + 1;

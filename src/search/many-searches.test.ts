@@ -53,7 +53,8 @@ test("many searches at once leave descriptors for others, and each of them ends"
     means.active++;
     const folder = new HeldFolder(jail.admitFolder("."));
     const deadline = deadlineIn(20_000);
-    answers.push(new Search({ request, deadline, means, folder, walk: { jail, files, ...request } }).run());
+    const search = new Search({ request, deadline, means, folder, walk: { jail, files, ...request } });
+    answers.push(search.run().then(({ answer }) => answer));
   }
   // Of each search a batch, of which one folder is always let through, and what its walk holds.
   expect(openDescriptors() - before).toBeLessThan(640 + searches * 4);

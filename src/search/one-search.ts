@@ -10,7 +10,7 @@ import { type Sink, searchFiles } from "./files.ts";
 import { type Packed, unpack } from "./packed.ts";
 import { type Outcome, Pending } from "./pending.ts";
 import { postFiles } from "./posted-files.ts";
-import type { SearchAnswer, SearchRequest } from "./search.ts";
+import type { Found, SearchRequest } from "./search.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 import { type HeldFolder, type Run, type WalkOptions, walk } from "./walk.ts";
@@ -74,7 +74,7 @@ export class Search {
   }
 
   /** Throws a `PatternError` or an `EngineFailure`. */
-  async run(): Promise<SearchAnswer> {
+  async run(): Promise<Found> {
     const { request, means, folder } = this.#options;
     try {
       if (means.pool === undefined || folder.folder.descriptor === undefined) {

@@ -42,9 +42,13 @@ export function openAsking(base: string, { backend, threads, deny = [] }: Settin
   const searcher = openSearcher({ jail, files, regex });
   if (set === undefined) delete process.env["CODER_THREADS"];
   else process.env["CODER_THREADS"] = set;
-  const ask: Ask = (asked, milliseconds = 60_000) => {
+  const ask: Ask = async (asked, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
-    return searcher.search({ ...plain, ...asked }, deadline).finally(() => deadline.end());
+    const { answer, bytes } = await searcher.search({ ...plain, ...asked }, deadline);
+    deadline.end();
+    if (bytes !== Buffer.byteLength(JSON.stringify(answer)))
+      throw new Error(`an answer was counted as ${bytes} bytes`);
+    return answer;
   };
   const close = async (): Promise<void> => {
     await searcher.close();

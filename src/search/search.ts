@@ -61,12 +61,18 @@ export interface SearchAnswer {
   readonly truncated: boolean;
 }
 
+export interface Found {
+  readonly answer: SearchAnswer;
+  /** Of the answer as JSON. */
+  readonly bytes: number;
+}
+
 export interface Searcher {
   /**
    * Throws refusals for a bad pattern and for a path that is no folder; past the deadline answers with what was found
    * so far. The same tree gives the same answer, whatever the number of threads.
    */
-  search(request: SearchRequest, deadline: Deadline): Promise<SearchAnswer>;
+  search(request: SearchRequest, deadline: Deadline): Promise<Found>;
   /** Ends the threads. Searches still under way answer with what they have. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { refuseFs } from "../../errors/fs.ts";
 import { refuse } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
-import { maxAnswerBytes, Named, UInt64 } from "../../wire.ts";
+import { Named, UInt64 } from "../../wire.ts";
 import { jsonBytes } from "../../worker/json-size.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { largestWhole } from "./disk.ts";
@@ -54,7 +54,7 @@ export const grep = defineFsFunction({
     using deadline = shortDeadline(context);
     const most = max_matches === 0 ? Number.MAX_SAFE_INTEGER - 1 : max_matches;
     const globs = { include: request.include_glob, exclude: request.exclude_glob };
-    const { content_matches, truncated } = await searcher.search(
+    const { answer } = await searcher.search(
       {
         query: pattern,
         path,
@@ -68,16 +68,17 @@ export const grep = defineFsFunction({
         maxFileBytes: largestWhole,
         content: true,
         paths: false,
-        maxAnswerBytes,
+        maxAnswerBytes: context.maxAnswerBytes,
       },
       deadline,
     );
+    const { content_matches, truncated } = answer;
     const found = content_matches.map(({ path, line, text }) => ({
       path: jail.hostPath(path),
       line,
       content: text,
     }));
-    const matches = fitting(found);
+    const matches = fitting(found, context.maxAnswerBytes);
     // Also when there was nothing more: that is how it is published.
     return { matches, truncated: truncated || matches.length < found.length || matches.length >= most };
   },
@@ -104,7 +105,7 @@ export function startOf(jail: Jail, asked: string): Start {
 const envelopeBytes = 64;
 
 /** As many of the matches as one message carries: host paths are longer than those that were counted. */
-function fitting<T>(matches: T[]): T[] {
+function fitting<T>(matches: T[], maxAnswerBytes: number): T[] {
   let room = maxAnswerBytes - envelopeBytes;
   const end = matches.findIndex((match) => {
     room -= jsonBytes(match) + 1;
