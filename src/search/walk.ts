@@ -36,13 +36,8 @@ const maxDepth = 256;
 /** Files of a run, at most: a few large ones in one folder are work for more than one thread. */
 const longestRun = 16;
 
-/** Longest that a walk goes on without a wanted file, in milliseconds, before it lets others have a turn. */
+/** Longest that a walk goes on between two runs, in milliseconds, before it lets others have a turn. */
 const stretch = 5;
-
-/** When the walk has to make a pause at the latest. */
-interface Pace {
-  until: number;
-}
 
 /** A folder that is closed when the last of its users let go. */
 export class HeldFolder {
@@ -69,59 +64,69 @@ export class HeldFolder {
  * Yields runs of the files below `start`, each held for the taker, who releases it, and a run without files as a pause.
  * Throws a refusal when `start` itself cannot be listed.
  */
-export function walk(start: HeldFolder, options: WalkOptions): Generator<Run> {
-  return walkFolder(start, { options, pace: { until: performance.now() + stretch }, depth: 0 });
-}
-
-function* walkFolder(held: HeldFolder, level: Level): Generator<Run> {
-  const { options, pace, depth } = level;
-  const prefix = prefixOf(held);
-  let names: Name[] = [];
-  const entries =
-    depth === 0 ? entriesOfStart(held, options) : unlessGone(() => options.files.list(held.folder));
-  for (const entry of inPathOrder(entries ?? [])) {
-    if (entry.kind !== "file" && entry.kind !== "dir") continue;
-    if (options.jail.deniesIn(held.folder, entry.name)) continue;
-    if (entry.kind === "file" && isWanted(prefix + entry.name, options)) names.push(entry.raw);
-    if (names.length === longestRun || (entry.kind === "dir" && names.length > 0)) {
-      yield { folder: held.hold(), names };
-      names = [];
+export function* walk(start: HeldFolder, options: WalkOptions): Generator<Run> {
+  const levels: Level[] = [{ held: start.hold(), entries: entriesOfStart(start, options), next: 0 }];
+  let until = performance.now() + stretch;
+  try {
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const names = takeFiles(level, options, until);
+      if (names.length > 0 || performance.now() > until) {
+        yield { folder: level.held.hold(), names };
+        until = performance.now() + stretch;
+        continue;
+      }
+      const folder = level.entries[level.next++];
+      if (folder !== undefined) enter(levels, level.held, folder, options);
+      else levels.pop()?.held.release();
     }
-    if (entry.kind === "dir") yield* enter(held.folder, entry, level);
-    if (names.length === 0 && performance.now() > pace.until) {
-      yield { folder: held.hold(), names };
-      pace.until = performance.now() + stretch;
-    }
+  } finally {
+    for (const { held } of levels) held.release();
   }
-  if (names.length > 0) yield { folder: held.hold(), names };
 }
 
-const entriesOfStart = ({ folder }: HeldFolder, { files, only }: WalkOptions): Entry[] =>
-  only === undefined ? files.list(folder) : [only];
-
+/** A folder on the way. */
 interface Level {
-  readonly options: WalkOptions;
-  readonly pace: Pace;
-  /** Of the folder that is entered from. */
-  readonly depth: number;
+  readonly held: HeldFolder;
+  readonly entries: readonly Entry[];
+  /** The first of the entries that was not taken yet. */
+  next: number;
 }
 
-function* enter(folder: Folder, entry: Entry, level: Level): Generator<Run> {
-  if (level.depth === maxDepth) {
-    level.options.onTooDeep();
+const entriesOfStart = (held: HeldFolder, { files, only }: WalkOptions): Entry[] =>
+  inPathOrder(only === undefined ? files.list(held.folder) : [only]);
+
+/** Takes the wanted files up to the next folder, or up to a run of them, or until the time is over. */
+function takeFiles(level: Level, options: WalkOptions, until: number): Name[] {
+  const { held, entries } = level;
+  const prefix = prefixOf(held);
+  const names: Name[] = [];
+  for (; level.next < entries.length; level.next++) {
+    const { name, raw, kind } = entries[level.next]!;
+    if (names.length === longestRun || (names.length === 0 && performance.now() > until)) break;
+    if ((kind !== "file" && kind !== "dir") || options.jail.deniesIn(held.folder, name)) continue;
+    if (kind === "dir") break;
+    if (isWanted(prefix, name, options)) names.push(raw);
+  }
+  return names;
+}
+
+/** Adds the folder `entry` in the one that is held to the levels, unless it is gone or too deep. */
+function enter(levels: Level[], { folder }: HeldFolder, { raw }: Entry, options: WalkOptions): void {
+  if (levels.length > maxDepth) {
+    options.onTooDeep();
     return;
   }
-  const child = unlessGone(() => folder.child(entry.raw));
+  const child = unlessGone(() => folder.child(raw));
   if (child === undefined) return;
   const held = new HeldFolder(child);
-  try {
-    yield* walkFolder(held, { ...level, depth: level.depth + 1 });
-  } finally {
-    held.release();
-  }
+  const level = { held, entries: [] as Entry[], next: 0 };
+  levels.push(level);
+  level.entries = inPathOrder(unlessGone(() => options.files.list(child)) ?? []);
 }
 
-function isWanted(path: string, { include, exclude }: WalkOptions): boolean {
+function isWanted(prefix: string, name: string, { include, exclude }: WalkOptions): boolean {
+  if (include === undefined && exclude === undefined) return true;
+  const path = prefix + name;
   return (include === undefined || include.matches(path)) && !(exclude?.matches(path) ?? false);
 }
 
