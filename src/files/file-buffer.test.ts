@@ -45,6 +45,9 @@ test("reads no more of a file whose beginning is of no use", () => {
   expect(buffer.lend(open, "file", { ...limits, isOfUse }, whole)).toEqual([]);
   writeFileSync(join(folder, "file"), "y".repeat(1_000_000));
   expect(buffer.lend(open, "file", { ...limits, isOfUse }, (_, length) => [length])).toEqual([1_000_000]);
+  // There is no more of a small one.
+  writeFileSync(join(folder, "file"), "x".repeat(1000));
+  expect(buffer.lend(open, "file", { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
   expect(asked).toEqual([65_536, 65_536]);
 });
 

@@ -11,7 +11,7 @@ export interface LendLimits {
   readonly maxBytes: number;
   /** Bytes behind the file's that the borrower may write to. */
   readonly slackBytes: number;
-  /** Asked about the beginning of each file, before more of it is read: false passes the file over. */
+  /** Asked about the beginning of a file before more of it is read: false passes the file over. */
   readonly isOfUse?: (text: Buffer, length: number) => boolean;
 }
 
@@ -73,10 +73,11 @@ export class FileBuffer {
     for (;;) {
       if (this.#buffer.length < end + slackBytes) this.#buffer = this.#reserve(end + slackBytes);
       const read = readSync(descriptor, this.#buffer, length, end - length, null);
-      if (length === 0 && isOfUse?.(this.#buffer, read) === false) return undefined;
+      const isWhole = length + read < end;
+      if (length === 0 && !isWhole && isOfUse?.(this.#buffer, read) === false) return undefined;
       length += read;
       if (length > maxBytes) return undefined;
-      if (length < end) return length;
+      if (isWhole) return length;
       end = Math.min(Math.max(this.#buffer.length - slackBytes, 2 * length), most);
     }
   }
