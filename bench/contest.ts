@@ -21,6 +21,8 @@ export interface Peer {
   readonly run: Turn;
   /** The most that ours may take, as a multiple of the peer's time. Absent: the row only informs. */
   readonly target?: number;
+  /** It works in this process, and its processor time is compared too. */
+  readonly comparesCpu?: boolean;
   /** It takes part in every so manieth round only, because it takes long. */
   readonly every?: number;
 }
@@ -47,7 +49,7 @@ export interface Ratio {
   /** The smallest and the largest of these quotients. */
   readonly spread: readonly [number, number];
   readonly target: number | undefined;
-  /** The same median for processor time; only where ours runs here and the peer told its own. */
+  /** The same median for processor time; only where ours runs here and that of the peer is known. */
   readonly cpuRatio: number | undefined;
 }
 
@@ -72,7 +74,9 @@ export async function hold(
   return peers.map((peer, index) => {
     const taken = samples[index]!;
     const quotients = taken.map((sample) => sample.ours.wall / sample.theirs.wall);
-    const ofCpu = taken.flatMap(({ ours, theirs }) => (theirs.isElsewhere ? [ours.cpu / theirs.cpu] : []));
+    const ofCpu = taken.flatMap(({ ours, theirs }) =>
+      theirs.isElsewhere || peer.comparesCpu ? [ours.cpu / theirs.cpu] : [],
+    );
     return {
       group,
       name,

@@ -1,5 +1,5 @@
 /** `coder::search` against ripgrep and against the program that everybody writes first. */
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { type Contest, ElsewhereCost } from "./contest.ts";
 import { ensureCorpus } from "./corpus.ts";
 import { type Local, openLocal } from "./workshop.ts";
@@ -62,6 +62,9 @@ export function searchesForAll(tree: Tree): Contest[] {
       { name: "rg -j2", target: query.target, run: () => ripgrep(tree, query, ["-j2"]) },
       { name: "rg --sort path", target: 0.75, run: () => ripgrep(tree, query, ["--sort", "path"]) },
       { name: "naive", target: 0.35, run: () => searchNaively(tree, query), every: isLarge ? 3 : 1 },
+      ...(query === queries[0]
+        ? [{ name: "system calls alone", comparesCpu: true, run: () => readEverything(tree.folder) }]
+        : []),
     ],
   }));
 }
@@ -138,6 +141,23 @@ function runRipgrep({ folder, rg }: Tree, query: Query, flags: readonly string[]
   const command = [rg, ...flags, ...usual, ...kind, "--", query.query, "."];
   const cut = ["sh", "-c", `"$@" | head -${head}`, "sh", ...command];
   return Bun.spawnSync(head === undefined ? command : cut, { cwd: folder });
+}
+
+/** What no search can do without, by paths and in one thread: lists every folder, opens, reads and closes every file. */
+function readEverything(folder: string): void {
+  const buffer = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
+  const descend = (path: string) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const inner = `${path}/${entry.name}`;
+      if (entry.isDirectory()) descend(inner);
+      else {
+        const descriptor = openSync(inner, constants.O_RDONLY | constants.O_NOFOLLOW);
+        while (readSync(descriptor, buffer, 0, buffer.length, null) === buffer.length);
+        closeSync(descriptor);
+      }
+    }
+  };
+  descend(folder);
 }
 
 /** The design that is at hand: read each file as a string, split it, test every line. */
