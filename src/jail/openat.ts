@@ -4,7 +4,7 @@
  * takes several names in one step where none of them is a link.
  */
 import { constants, openSync } from "node:fs";
-import { createRequire } from "node:module";
+import { openLibc } from "../bun.ts";
 import { type Dirent, parseDirents } from "./dirents.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
@@ -107,11 +107,6 @@ interface Direct {
   ): number;
 }
 
-/** The part of `bun:ffi` that is used; its own types exist only under Bun. */
-interface ForeignFunctions {
-  dlopen(library: string, symbols: object): { readonly symbols: Direct };
-}
-
 let direct: Direct | "none" | undefined;
 
 /** Not exported by node:fs. On other systems this number means something else. */
@@ -159,19 +154,10 @@ function fits(name: Name): boolean {
 }
 
 function loadDirect(): Direct | undefined {
-  if (process.versions["bun"] === undefined || process.platform !== "linux") return undefined;
   if (process.env["CODER_JAIL"] === "descriptors") return undefined;
-  const { dlopen } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
-  for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
-    try {
-      return dlopen(library, {
-        openat: { args: ["i32", "ptr", "i32"], returns: "i32" },
-        lseek: { args: ["i32", "i64", "i32"], returns: "i64_fast" },
-        syscall: { args: ["i64", "i32", "ptr", "ptr", "i64"], returns: "i32" },
-      }).symbols;
-    } catch {
-      // Another C library, or a system that forbids making code at run time.
-    }
-  }
-  return undefined;
+  return openLibc<Direct>({
+    openat: { args: ["i32", "ptr", "i32"], returns: "i32" },
+    lseek: { args: ["i32", "i64", "i32"], returns: "i64_fast" },
+    syscall: { args: ["i64", "i32", "ptr", "ptr", "i64"], returns: "i32" },
+  });
 }

@@ -12,6 +12,7 @@ import { refuse } from "../errors.ts";
 import { Pool, ThreadEnded } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { compileModule, type WasmModule } from "../wasm/module.ts";
+import type { Watch } from "./instance.ts";
 import { EngineFailure, Machine, type Pattern, PatternError, spellOut } from "./machine.ts";
 import { limitMemory } from "./memory-limit.ts";
 import { meter } from "./metering.ts";
@@ -53,8 +54,10 @@ export interface ReplaceLimits {
 export interface RegexEngine {
   /** The WebAssembly of the engine, metered, for threads to make instances of. */
   readonly module: WasmModule;
-  /** Compiles and matches in this thread. */
+  /** Compiles and matches in this thread, for as long as that takes. */
   readonly machine: Machine;
+  /** Another one, with a watch that ends what takes too long. */
+  openMachine(watch: Watch): Machine;
   /**
    * `body` (valid UTF-8) with every match replaced as Rust's `Regex::replace_all` does; the same Buffer when that
    * changes nothing. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at the deadline.
@@ -95,6 +98,10 @@ class LazyEngine implements RegexEngine {
   get machine(): Machine {
     this.#machine ??= new Machine(this.module);
     return this.#machine;
+  }
+
+  openMachine(watch: Watch): Machine {
+    return new Machine(this.module, watch);
   }
 
   async replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer> {

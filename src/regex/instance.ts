@@ -24,12 +24,15 @@ const mostRoom = 16 * 1024 * 1024;
 /** One instance of the module, and how texts and objects go in and out of it. */
 export class Instance {
   readonly exports: EngineExports;
+  /** Tells the instances of a machine apart; from 1. */
+  readonly number: number;
   readonly #answer: NumbersAlone = { isOn: false, numbers: [], knowsKeys: false };
   #memory: Buffer;
   /** The memory after room was made last. */
   #roomyBytes = 0;
 
-  constructor(module: WasmModule, watch: Watch) {
+  constructor(module: WasmModule, watch: Watch, number: number) {
+    this.number = number;
     const onTurns = () => {
       try {
         watch(this.bytes);

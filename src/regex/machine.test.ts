@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { renderAsciiLines } from "./ascii-lines.ts";
 import { openRegexEngine } from "./engine.ts";
 import { EngineFailure, Machine, PatternError, type Regex } from "./machine.ts";
@@ -60,6 +61,46 @@ describe("a machine", () => {
         expect(findIn(regex, `n${i + round}`)).toBe(-1);
       });
     }
+  });
+
+  test("keeps an instance that has grown for the next use, and not for other work", () => {
+    const machine = new Machine(module);
+    machine.compile("a");
+    machine.tidy();
+    expect(machine.bytes).toBeGreaterThan(0);
+    const large = machine.compile("\\w{80}");
+    expect(findIn(large, "é".repeat(80))).toBe(0);
+    expect(machine.bytes).toBeGreaterThan(16 * 1024 * 1024);
+    machine.tidy();
+    expect(machine.bytes).toBe(0);
+    expect(findIn(large, "é".repeat(80))).toBe(0);
+  });
+
+  test("keeps nothing of a pattern that is refused for its size", () => {
+    const machine = new Machine(module);
+    expect(() => machine.compile("a{1000000}")).toThrow("size limit");
+    expect(machine.bytes).toBe(0);
+  });
+
+  test("lets go of the memory of what it dropped, though patterns that were compiled in it stay", async () => {
+    const machine = new Machine(module);
+    const patterns = ["a", "b", "c"].map((pattern) => machine.compile(pattern));
+    const dropped = Array.from({ length: 4 }, () => {
+      for (const regex of patterns) findIn(regex, "abc");
+      const instance = new WeakRef(machine.instance);
+      machine.drop();
+      return instance;
+    });
+    // Once to let go of what was looked at in this turn, and once for it to be collected.
+    for (let turns = 0; turns < 2; turns++) {
+      machine.compile("a");
+      machine.drop();
+      await setImmediate();
+      await setImmediate();
+    }
+    // The collector takes whatever looks like an address on the stack for one.
+    expect(dropped.filter((instance) => instance.deref() !== undefined).length).toBeLessThan(2);
+    expect(patterns.map((regex) => findIn(regex, "abc"))).toEqual([0, 1, 2]);
   });
 
   test("goes on after the engine ran out of memory", () => {

@@ -4,6 +4,7 @@
  * again when next used.
  */
 
+import { collectSoon } from "../wasm/collect.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import { type Hir, parseHir, type RawHir } from "./hir.ts";
 import { Ended, Instance, type Watch } from "./instance.ts";
@@ -53,8 +54,11 @@ export interface Regex {
   syntax(): Hir;
 }
 
-/** Past this much memory an instance is not given another pattern: WebAssembly never gives memory back. */
+/** Past this much memory an instance is not given another pattern: two of the largest fit, side by side. */
 const enoughBytes = 64 * 1024 * 1024;
+
+/** An instance with more is not kept for other work: dozens of common patterns need less, and it never shrinks. */
+const keptBytes = 16 * 1024 * 1024;
 
 /** Compiled patterns that a machine keeps. A dropped one is compiled again when used. */
 const keptPatterns = 16;
@@ -64,6 +68,7 @@ export class Machine {
   readonly #watch: Watch;
   readonly #compiled = new Map<string, CompiledRegex>();
   #instance: Instance | undefined;
+  #instances = 0;
 
   constructor(module: WasmModule, watch: Watch = () => {}) {
     this.#module = module;
@@ -75,7 +80,7 @@ export class Machine {
     const known = this.#compiled.get(pattern);
     this.#compiled.delete(pattern);
     const regex = known ?? new CompiledRegex(this, pattern);
-    regex.prepare();
+    this.#prepare(regex);
     this.#compiled.set(pattern, regex);
     if (this.#compiled.size > keptPatterns) this.#dropOldest();
     return regex;
@@ -83,8 +88,8 @@ export class Machine {
 
   /** The instance to compile a new pattern in. */
   get instance(): Instance {
-    if (this.#instance !== undefined && this.#instance.bytes > enoughBytes) this.drop();
-    this.#instance ??= new Instance(this.#module, this.#watch);
+    if (this.bytes > enoughBytes) this.drop();
+    this.#instance ??= new Instance(this.#module, this.#watch, ++this.#instances);
     return this.#instance;
   }
 
@@ -93,14 +98,31 @@ export class Machine {
     return this.#instance?.bytes ?? 0;
   }
 
-  /** Whether `instance` is still the one to use. */
-  holds(instance: Instance): boolean {
-    return this.#instance === instance;
+  /** The instance with this number, while it is the one to use. */
+  numbered(number: number): Instance | undefined {
+    return this.#instance?.number === number ? this.#instance : undefined;
   }
 
-  /** Forgets the instance; the next use of any pattern makes another. */
+  /** Forgets the instance, and has its memory freed soon; the next use of any pattern makes another. */
   drop(): void {
+    if (this.#instance === undefined) return;
     this.#instance = undefined;
+    collectSoon();
+  }
+
+  /** Drops an instance that has grown large. To be called between two pieces of work, which share few patterns. */
+  tidy(): void {
+    if (this.bytes > keptBytes) this.drop();
+  }
+
+  /** A pattern that is refused leaves nothing, but may have taken much. */
+  #prepare(regex: CompiledRegex): void {
+    try {
+      regex.prepare();
+    } catch (error) {
+      this.tidy();
+      throw error;
+    }
   }
 
   #dropOldest(): void {
@@ -113,7 +135,8 @@ export class Machine {
 class CompiledRegex implements Regex {
   readonly #machine: Machine;
   readonly #pattern: Buffer;
-  #instance: Instance | undefined;
+  /** Number of the instance that it is compiled in: holding the instance itself would keep a dropped one's memory. */
+  #instance = 0;
   #pointer = 0;
 
   constructor(machine: Machine, pattern: string) {
@@ -168,19 +191,18 @@ class CompiledRegex implements Regex {
 
   /** Compiles the pattern in the machine's instance, unless it is there. Throws a `PatternError`. */
   prepare(): Instance {
-    if (this.#instance !== undefined && this.#machine.holds(this.#instance)) return this.#instance;
+    const held = this.#machine.numbered(this.#instance);
+    if (held !== undefined) return held;
     const { instance } = this.#machine;
     this.#pointer = this.#compile(instance);
-    this.#instance = instance;
+    this.#instance = instance.number;
     return instance;
   }
 
   /** Gives the engine's memory back. */
   release(): void {
-    if (this.#instance !== undefined && this.#machine.holds(this.#instance)) {
-      this.#instance.exports.__wbg_rregex_free(this.#pointer, 0);
-    }
-    this.#instance = undefined;
+    this.#machine.numbered(this.#instance)?.exports.__wbg_rregex_free(this.#pointer, 0);
+    this.#instance = 0;
   }
 
   #compile(instance: Instance): number {

@@ -33,9 +33,6 @@ export interface Replaced {
 /** The new body, or the failure with the name of its class, which an error that is posted loses. */
 export type ReplaceReply = Replaced | { readonly failure: string; readonly message: string };
 
-/** An instance of the engine is kept for the next body while it has no more memory than this. */
-const keptBytes = 16 * 1024 * 1024;
-
 /** Replaces in one body after the other. */
 export class Replacer {
   readonly #check: () => void;
@@ -57,12 +54,13 @@ export class Replacer {
       this.#mostMemory = enoughMemory(machine.bytes, job);
       return withinMemory(() => replaceWith(regex, job));
     } finally {
-      if (machine.bytes > keptBytes) machine.drop();
+      machine.tidy();
     }
   }
 
   #machineFor({ module, bytes }: Engine): Machine {
     if (this.#machine === undefined || bytes !== this.#engineBytes) {
+      this.#machine?.drop();
       this.#engineBytes = bytes;
       this.#machine = new Machine(module, (used) => this.#watch(used));
     }

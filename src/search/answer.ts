@@ -19,6 +19,16 @@ const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
 const contentMatchBytes =
   jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
 
+const quotes = jsonBytes("");
+const commaBytes = 1;
+
+/** Digits of a number from 1 on. */
+function digits(number: number): number {
+  let count = 1;
+  for (let rest = number; rest >= 10; rest /= 10) count++;
+  return count;
+}
+
 /**
  * The two lists of an answer, filled in order. A list is over when a match was left out of it: then, and only then,
  * the answer is truncated.
@@ -61,7 +71,8 @@ export class Answer {
   add(path: string, { isInPath, lines }: Finding): void {
     const pathBytes = jsonBytes(path);
     if (isInPath) this.#addPath(path, pathBytes);
-    for (const line of lines) this.#addLine(path, line, pathBytes);
+    if (!this.#addTogether(path, lines, pathBytes))
+      for (const line of lines) this.#addLine(path, line, pathBytes);
   }
 
   #addPath(path: string, pathBytes: number): void {
@@ -70,9 +81,24 @@ export class Answer {
     else this.#end("paths");
   }
 
+  /** Takes in all lines of a file if all fit: their texts are measured as one, in a third of the time. */
+  #addTogether(path: string, lines: readonly LineMatch[], pathBytes: number): boolean {
+    if (lines.length < 2 || !this.wantsContent) return false;
+    if (this.#contents.length + lines.length > this.#limits.maxMatches) return false;
+    const texts = jsonBytes(lines.map(({ text }) => text).join("")) - quotes;
+    const numbers = lines.reduce((sum, { line, column }) => sum + digits(line) + digits(column), 0);
+    const perLine = contentMatchBytes + pathBytes + quotes + commaBytes;
+    const noComma = this.#contents.length === 0 ? commaBytes : 0;
+    const bytes = this.#bytes + texts + numbers + lines.length * perLine - noComma;
+    if (bytes > this.#limits.maxBytes) return false;
+    this.#bytes = bytes;
+    for (const { line, column, text } of lines) this.#contents.push({ path, line, column, text });
+    return true;
+  }
+
   #addLine(path: string, { line, column, text }: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const numberBytes = jsonBytes(line) + jsonBytes(column);
+    const numberBytes = digits(line) + digits(column);
     if (this.#admit(this.#contents, contentMatchBytes + pathBytes + numberBytes + jsonBytes(text)))
       this.#contents.push({ path, line, column, text });
     else this.#end("content");
@@ -100,7 +126,7 @@ export class Answer {
   /** Counts another match in the list, of so many bytes, if it fits. */
   #admit(list: readonly unknown[], matchBytes: number): boolean {
     if (list.length === this.#limits.maxMatches) return false;
-    const bytes = this.#bytes + matchBytes + (list.length === 0 ? 0 : 1);
+    const bytes = this.#bytes + matchBytes + (list.length === 0 ? 0 : commaBytes);
     // No later match may take the place of this one: the answer would not be the first matches.
     if (bytes > this.#limits.maxBytes) this.#over.content = this.#over.paths = true;
     else this.#bytes = bytes;

@@ -1,7 +1,8 @@
 import type { FileBuffer, Opener } from "../files/file-buffer.ts";
 import type { Name } from "../jail/folder.ts";
+import type { Enclose } from "./enclose.ts";
 import { unlessGone } from "./gone.ts";
-import { type CountNewlines, type LineMatch, searchLines, slackBytes } from "./lines.ts";
+import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
 import type { Query } from "./query.ts";
 
 /** Some files of a folder. */
@@ -32,7 +33,7 @@ export interface Sink {
 export interface FileSearch {
   readonly query: Query;
   readonly buffer: FileBuffer;
-  readonly countNewlines: CountNewlines;
+  readonly enclose: Enclose;
   readonly maxLineBytes: number;
   /** See `LineLimits`. */
   readonly textBytes?: number | undefined;
@@ -62,9 +63,9 @@ const nothing: readonly LineMatch[] = [];
 
 /** What searches one file after the other: there is one of it, and nothing is made per file that need not be. */
 function contentSearch(search: FileSearch) {
-  const { query, buffer, countNewlines, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
+  const { query, buffer, enclose, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
   const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(query), isOfUse: beginsAsText };
-  const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, countNewlines };
+  const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, enclose };
   const find = (text: Buffer, length: number) => searchLines(text, length, query, lineLimits);
   return (open: Opener, name: Name, maxMatches: number): readonly LineMatch[] => {
     lineLimits.maxMatches = maxMatches;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { enclose } from "./enclose.ts";
 import type { Form } from "./forms.ts";
 import { type FoldedString, type Kernel, openKernel } from "./kernel.ts";
 import { shapeOf } from "./shape.ts";
@@ -9,10 +10,18 @@ const kernel = openKernel() as Kernel;
 const fold = (text: string, rare: readonly [number, number]): FoldedString => ({
   bytes: Buffer.from(text.toLowerCase()),
   folds: Uint8Array.from(Buffer.from(text), (_, i) => (/[a-z]/i.test(text.charAt(i)) ? 0x20 : 0)),
+  isExact: false,
   rare,
 });
 
-test("finds what a search in lower case finds, within the bounds", () => {
+const spell = (text: string, rare: readonly [number, number]): FoldedString => ({
+  bytes: Buffer.from(text),
+  folds: new Uint8Array(text.length),
+  isExact: true,
+  rare,
+});
+
+test("finds what a search finds, as it is and in lower case, within the bounds", () => {
   const letters = fc.constantFrom(..."aAbBcK.@`[{ \n\0");
   const texts = fc.array(letters, { maxLength: 120 }).map((parts) => parts.join(""));
   const needles = fc.array(letters, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
@@ -23,11 +32,20 @@ test("finds what a search in lower case finds, within the bounds", () => {
       const buffer = kernel.reserve(text.length + 64);
       buffer.fill(needle).write(text);
       const rare = [some % needle.length, other % needle.length] as const;
-      const found = text.slice(from, to).toLowerCase().indexOf(needle.toLowerCase());
-      expect(kernel.find(buffer, fold(needle, rare), from, to)).toBe(found < 0 ? -1 : from + found);
+      const place = (found: number) => (found < 0 ? -1 : from + found);
+      const exact = text.slice(from, to).indexOf(needle);
+      expect(kernel.find(buffer, spell(needle, rare), from, to)).toBe(place(exact));
+      const folded = text.slice(from, to).toLowerCase().indexOf(needle.toLowerCase());
+      expect(kernel.find(buffer, fold(needle, rare), from, to)).toBe(place(folded));
     }),
     { numRuns: 2000 },
   );
+});
+
+test("a text that is not the one in its memory is refused", () => {
+  const old = kernel.reserve(100);
+  kernel.reserve(200);
+  expect(() => kernel.find(old, spell("x", [0, 0]), 0, 10)).toThrow("not the one in the memory");
 });
 
 test("its buffer grows and keeps what is in it", () => {
@@ -40,18 +58,27 @@ test("its buffer grows and keeps what is in it", () => {
   expect(kernel.find(larger, fold("nEEDLE", [0, 3]), 0, larger.length)).toBe(larger.length - 6);
 });
 
-test("counts the newlines of a part of a text", () => {
-  const bytes = fc.array(fc.constantFrom(10, 10, 13, 97, 0x8a), { maxLength: 300 });
+test("encloses a place by its line, and counts the newlines before that", () => {
+  const bytes = fc.array(fc.constantFrom(10, 10, 13, 97, 97, 97, 0x8a), { maxLength: 300 });
   fc.assert(
-    fc.property(bytes, fc.nat(), fc.nat(), (content, some, other) => {
-      const from = some % (content.length + 1);
-      const to = from + (other % (content.length - from + 1));
+    fc.property(bytes, fc.nat(), fc.nat(), fc.nat(), (content, some, other, third) => {
       const buffer = kernel.reserve(content.length + 64).fill(10);
       buffer.set(content);
-      const expected = content.slice(from, to).filter((byte) => byte === 10).length;
-      expect(kernel.count(buffer, from, to)).toBe(expected);
+      const hit = some % (content.length + 1);
+      const from = buffer.lastIndexOf(10, other % (hit + 1)) + 1;
+      if (from > hit) return;
+      const known = { from, counted: third % (from + 1) };
+      const [here, expected] = [kernel.enclose, enclose].map((way) => {
+        const line = { start: -1, next: -1, newlines: -1 };
+        way(buffer, hit, known, line);
+        return line;
+      });
+      expect(here).toEqual(expected!);
+      expect(content.slice(known.counted, here!.start).filter((byte) => byte === 10)).toHaveLength(
+        here!.newlines,
+      );
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
 });
 

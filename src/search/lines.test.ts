@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openRegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/machine.ts";
+import { enclose } from "./enclose.ts";
 import { type Kernel, openKernel } from "./kernel.ts";
-import { countNewlines, type LineMatch, searchLines, slackBytes } from "./lines.ts";
+import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
 import { Planner, type Question } from "./plan.ts";
 import { cutEnd, rawOffset } from "./utf8.ts";
 
@@ -19,9 +20,13 @@ function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_
     const query = (planners[i] as Planner).plan(question);
     const text = reserve(bytes.length + slackBytes(query) + 64).fill(`${question.query}\nfoo k 1 `);
     bytes.copy(text);
-    const count = i === 0 ? countNewlines : kernel.count;
     const { maxLineBytes } = question;
-    const limits = { maxMatches, maxLineBytes, isOver: () => false, countNewlines: count };
+    const limits = {
+      maxMatches,
+      maxLineBytes,
+      isOver: () => false,
+      enclose: i === 0 ? enclose : kernel.enclose,
+    };
     return searchLines(text, bytes.length, query, limits);
   });
   expect(inKernel).toEqual(here as LineMatch[]);

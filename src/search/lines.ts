@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Enclose } from "./enclose.ts";
 import type { Query } from "./query.ts";
 import { cutEnd } from "./utf8.ts";
 
@@ -26,11 +27,8 @@ export interface LineLimits {
   readonly textBytes?: number | undefined;
   /** Asked at every line that may match; true when the search has to end. */
   readonly isOver: () => boolean;
-  readonly countNewlines: CountNewlines;
+  readonly enclose: Enclose;
 }
-
-/** How many newlines there are in `text[from, to)`. */
-export type CountNewlines = (text: Buffer, from: number, to: number) => number;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -48,23 +46,23 @@ export function searchLines(text: Buffer, length: number, query: Query, limits: 
   text[length] = newline;
   query.prepare(text, length);
   const matches: LineMatch[] = [];
-  let line = 1;
-  let counted = 0;
-  for (let from = 0; from < length && matches.length < limits.maxMatches && !limits.isOver(); ) {
-    const hit = query.candidate(text, from, length);
+  const known = { from: 0, counted: 0 };
+  const line = { start: 0, next: 0, newlines: 0 };
+  let number = 1;
+  while (known.from < length && matches.length < limits.maxMatches && !limits.isOver()) {
+    const hit = query.candidate(text, known.from, length);
     if (hit < 0 || hit > length) break;
-    const start = hit === from ? from : text.lastIndexOf(newline, hit - 1) + 1;
-    const next = text.indexOf(newline, hit);
+    limits.enclose(text, hit, known, line);
+    number += line.newlines;
+    const { start, next } = line;
+    known.counted = start;
+    known.from = next + 1;
     const end = next > start && text[next - 1] === carriageReturn && next < length ? next - 1 : next;
     const cut = cutEnd(text, { start, end, limit: limits.maxLineBytes });
     const at = query.locate(text, start, cut);
-    if (at >= 0 && (textBytes === undefined || isUtf8(text.subarray(start, end)))) {
-      if (textBytes === undefined && matches.length === 0 && text.subarray(0, length).includes(0)) return [];
-      line += limits.countNewlines(text, counted, start);
-      counted = start;
-      matches.push({ line, column: at - start + 1, text: shownText(text, { start, cut, textBytes }) });
-    }
-    from = next + 1;
+    if (at < 0 || (textBytes !== undefined && !isUtf8(text.subarray(start, end)))) continue;
+    if (textBytes === undefined && matches.length === 0 && text.subarray(0, length).includes(0)) return [];
+    matches.push({ line: number, column: at - start + 1, text: shownText(text, { start, cut, textBytes }) });
   }
   return matches;
 }
@@ -78,11 +76,4 @@ function shownText(
 ): string {
   if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
   return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
-}
-
-/** Where there is no kernel. */
-export function countNewlines(text: Buffer, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf(newline, from); at < to; at = text.indexOf(newline, at + 1)) count++;
-  return count;
 }

@@ -41,6 +41,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
     active: 1,
     isClosed: false,
     tools: undefined,
+    isOverHere: () => false,
     openTools: () => {
       throw new Error("a caller's pattern was to be matched in the thread of everyone");
     },

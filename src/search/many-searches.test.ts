@@ -42,6 +42,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     active: 0,
     isClosed: false,
     tools: undefined,
+    isOverHere: () => false,
     openTools: () => {
       throw new Error("nothing is searched in this thread");
     },

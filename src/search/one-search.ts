@@ -28,7 +28,10 @@ export interface Means {
   isClosed: boolean;
   /** For what is searched in this thread; undefined until something is. */
   tools: Tools | undefined;
-  readonly openTools: () => Tools;
+  /** Opens them with a regex engine that calls `watch` all along, which may throw. */
+  readonly openTools: (watch: () => void) => Tools;
+  /** Asked by the engine in this thread, all along: whether the search that it works for has to end. */
+  isOverHere: () => boolean;
 }
 
 export interface SearchOptions {
@@ -56,6 +59,12 @@ const foldersAtOnce = 640;
 const firstPending = 6;
 /** UTF-16 units of text that may wait for an earlier batch before no more are given out. */
 const mostWaiting = 4 * 1024 * 1024;
+
+/** A match was ended because the search has to end. */
+class Over extends Error {
+  override readonly name = "Over";
+}
+
 export class Search {
   readonly #options: SearchOptions;
   readonly #answer: Answer;
@@ -111,19 +120,24 @@ export class Search {
 
   #searchBatchHere(batch: Batch): void {
     const { request, means } = this.#options;
+    const isOver = () => this.#isOver();
+    means.isOverHere = isOver;
     try {
-      means.tools ??= means.openTools();
+      means.tools ??= means.openTools(() => {
+        if (means.isOverHere()) throw new Over();
+      });
       const { planner, ...tools } = means.tools;
-      const isOver = () => this.#isOver();
       searchFiles(
         batch.files(),
         { ...request, ...tools, query: planner.plan(request), isOver },
         this.#sink(batch),
       );
-      if (isOver()) this.#answer.cut();
+    } catch (error) {
+      if (!(error instanceof Over)) throw error;
     } finally {
       batch.release();
     }
+    if (isOver()) this.#answer.cut();
   }
 
   #sink(batch: Batch): Sink {

@@ -53,7 +53,8 @@ export class Pending {
 
   /** UTF-16 units of text that wait here to be taken in. */
   get units(): number {
-    return this.#outcome === undefined || this.#outcome instanceof Error ? 0 : this.#outcome.text.length;
+    if (this.#outcome === undefined || this.#outcome instanceof Error) return 0;
+    return this.#outcome.ascii.length + this.#outcome.other.length;
   }
 
   /** Ends the thread if it does not end the work by itself. The folders are held until then. */
@@ -68,7 +69,7 @@ export class Pending {
 
 /** Undefined for a failure that another try may mend. */
 function outcomeOf(reply: BatchReply): Outcome | undefined {
-  if ("text" in reply) return reply;
+  if ("numbers" in reply) return reply;
   const failure = [PatternError, EngineFailure].find(({ name }) => name === reply.failure);
   return failure && new failure(reply.message);
 }

@@ -1,11 +1,12 @@
 import { asksForEnd, renderAsciiLines } from "../regex/ascii-lines.ts";
 import type { Hir } from "../regex/hir.ts";
 import { escapePattern, type Machine, PatternError, type Regex, spellOut } from "../regex/machine.ts";
+import { automatonOf } from "./automaton.ts";
 import { openFinder } from "./finder.ts";
 import { formsOf } from "./forms.ts";
 import type { Kernel } from "./kernel.ts";
 import { requiredOf } from "./needles.ts";
-import { LiteralQuery, type Query, RegexQuery } from "./query.ts";
+import { LiteralQuery, type Matcher, type Query, RegexQuery } from "./query.ts";
 
 /** What a caller looks for. */
 export interface Question {
@@ -49,6 +50,7 @@ export class Planner {
     // U+FFFD may be in a line as it is shown, and not in the file.
     if (!regex && !ignoreCase && !query.includes("\ufffd")) return new LiteralQuery(query, this.#kernel);
     const machine = this.#machine();
+    machine.tidy();
     const pattern = regex ? query : escapePattern(query);
     const compiled = machine.compile(spellOut({ pattern, ignoreCase }));
     const hir = compiled.syntax();
@@ -58,9 +60,15 @@ export class Planner {
       ascii: compileAscii(machine, hir),
       asksForEnd: asksForEnd(hir),
       finder: openFinder(clues, this.#kernel),
+      matcher: openMatcher(hir, this.#kernel),
       maxLineBytes,
     });
   }
+}
+
+function openMatcher(hir: Hir, kernel: Kernel | undefined): Matcher | undefined {
+  const automaton = kernel && automatonOf(hir);
+  return automaton && ((text, from, to) => kernel.match(text, automaton, from, to));
 }
 
 /** A pattern at the limits of the engine may be over them in its longer spelling; it is used as it is then. */

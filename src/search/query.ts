@@ -1,8 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import type { Regex } from "../regex/machine.ts";
-import type { Finder } from "./finder.ts";
-import { type FoldedString, type Kernel, longestFolded } from "./kernel.ts";
-import { byteBits, rarestPair } from "./rarity.ts";
+import { type Finder, finderOf } from "./finder.ts";
+import type { Kernel } from "./kernel.ts";
 import { rawOffset } from "./utf8.ts";
 
 /** What is looked for, in lines of files and in paths. */
@@ -25,49 +24,36 @@ export interface Query {
 /** Looks for exactly these characters. */
 export class LiteralQuery implements Query {
   readonly #text: string;
-  readonly #bytes: Buffer;
-  readonly #kernel: Kernel | undefined;
-  readonly #string: FoldedString;
+  readonly #finder: Finder;
   readonly slack: number;
-  /** The last candidate. */
-  #found = -1;
 
   /** With a `kernel`, texts have to lie in its memory. */
   constructor(text: string, kernel: Kernel | undefined) {
     this.#text = text;
-    this.#bytes = Buffer.from(text);
-    const { length } = this.#bytes;
-    this.#kernel = length <= longestFolded && startsOften(this.#bytes) ? kernel : undefined;
-    this.#string = { bytes: this.#bytes, folds: new Uint8Array(length), rare: rarestPair(this.#bytes) };
-    this.slack = length;
+    this.#finder = finderOf(text, kernel);
+    this.slack = this.#finder.slack;
   }
 
   inPath(path: string): boolean {
     return path.includes(this.#text);
   }
 
-  /** A copy of what is looked for ends every search: `indexOf` takes no end, and would go on to the buffer's. */
   prepare(text: Buffer, length: number): void {
-    if (this.#kernel === undefined) this.#bytes.copy(text, length + 1);
+    this.#finder.prepare(text, length);
   }
 
   candidate(text: Buffer, from: number, length: number): number {
-    this.#found =
-      this.#kernel === undefined
-        ? text.indexOf(this.#bytes, from)
-        : this.#kernel.find(text, this.#string, from, length);
-    return this.#found;
+    return this.#finder.next(text, from, length);
   }
 
   /** The candidate is the first in its line, and no later one fits where it does not. */
   locate(_text: Buffer, _start: number, end: number): number {
-    return this.#found + this.#bytes.length <= end ? this.#found : -1;
+    return this.#finder.end <= end ? this.#finder.start : -1;
   }
 }
 
-/** `indexOf` looks at each place with the first byte: the kernel is faster where that is a frequent one. */
-const startsOften = (bytes: Buffer): boolean => byteBits[bytes[0]!]! < enoughBits;
-const enoughBits = 6;
+/** Where in a text the first match in one of its lines starts, or -1; undefined when the line is not ASCII. */
+export type Matcher = (text: Buffer, from: number, to: number) => number | undefined;
 
 /** A pattern, and what makes it fast. */
 export interface RegexPlan {
@@ -78,6 +64,8 @@ export interface RegexPlan {
   readonly asksForEnd: boolean;
   /** Finds what every match contains, where that is rare. */
   readonly finder: Finder | undefined;
+  /** Finds matches in lines of ASCII text, which lie in the kernel. */
+  readonly matcher: Matcher | undefined;
   /** Bytes of a line that are looked at. */
   readonly maxLineBytes: number;
 }
@@ -87,7 +75,10 @@ const pieceBytes = 16 * 1024;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Looks for matches of a pattern: of what it requires where that is rare, else in pieces of ASCII text, else by line. */
+/**
+ * Looks for matches of a pattern: of what it requires where that is rare, else in pieces of ASCII text, else by line. In
+ * a line of ASCII text the automaton finds the match where the pattern has one, else the engine.
+ */
 export class RegexQuery implements Query {
   readonly slack: number;
   readonly #plan: RegexPlan;
@@ -184,7 +175,9 @@ export class RegexQuery implements Query {
 
   /** A line that is not UTF-8 is searched as it is shown: with U+FFFD for each part that is not. */
   #search(text: Buffer, start: number, end: number): number {
-    const { regex, ascii = regex } = this.#plan;
+    const { regex, ascii = regex, matcher } = this.#plan;
+    const matched = matcher?.(text, start, end);
+    if (matched !== undefined) return matched;
     if (this.#isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
     const line = text.subarray(start, end);
     if (isUtf8(line)) return shift(start, regex.find(text, start, end));

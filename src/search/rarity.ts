@@ -3,7 +3,7 @@ export const byteBits: readonly number[] = (() => {
   const bits = new Array<number>(256).fill(11);
   const frequent =
     " etaoinsrlcdupmhgf\n.,()_-=\"'b/:y;wvkTSAEICR0x1*PNLDOMF2{}<>q[]#FBU$zj3+456789GHVWXKYJQZ\t";
-  for (let i = 0; i < frequent.length; i++) bits[frequent.charCodeAt(i)] = 3.2 + 0.09 * i;
+  for (let i = 0; i < frequent.length; i++) bits[frequent.charCodeAt(i)] = 4.2 + 0.075 * i;
   return bits;
 })();
 

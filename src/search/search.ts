@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Deadline } from "../deadline.ts";
 import type { Entry, Files } from "../files/files.ts";
+import { errnoOf, refusalOf as refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { type RegexEngine, refusalOf } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
@@ -119,7 +120,8 @@ export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher 
     batchesAtOnce: threads * (batchesPerThread + 1),
     held: { folders: 0 },
     tools: undefined,
-    openTools: () => openTools(() => regex.machine),
+    openTools: (watch) => openTools(() => regex.openMachine(watch)),
+    isOverHere: () => false,
     active: 0,
     isClosed: false,
   };
@@ -137,6 +139,8 @@ export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher 
       try {
         return await search.run();
       } catch (error) {
+        // What keeps it from folders and files altogether, such as a want of descriptors.
+        if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
         throw refusalOf(error, request.query);
       } finally {
         means.active--;

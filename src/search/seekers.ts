@@ -2,38 +2,43 @@
 import { isAscii } from "node:buffer";
 import type { FoldedString, Kernel } from "./kernel.ts";
 import type { Sequence } from "./needles.ts";
+import { rarestPair } from "./rarity.ts";
 import type { Shape } from "./shape.ts";
 
-/** Where a sequence stands. */
-export interface Place {
-  readonly start: number;
-  readonly end: number;
-}
-
+/** Finds one place after the other. */
 export interface Seeker {
   /** What ends its searches, to stand behind each text; empty when it needs nothing. */
   readonly sentinel: Buffer;
+  /** What it looks for stands in no text that is ASCII. */
+  readonly isForeign: boolean;
   /** Told of each text before it is asked about it. */
   begin?(text: Buffer, length: number): void;
-  /** The first place in `text[from, length)`. */
-  seek(text: Buffer, from: number, length: number): Place | undefined;
+  /** Start of the first place in `text[from, length)`, or -1. */
+  seek(text: Buffer, from: number, length: number): number;
+  /** End of the place that was found last. */
+  readonly end: number;
 }
 
 /** Looks for one string of a sequence, and then at what stands around it. */
 export class AnchorSeeker implements Seeker {
-  /** `indexOf` takes no end: it would go on to the buffer's. */
+  /** The string from its rarest byte on. `indexOf` takes no end: it would go on to the buffer's. */
   readonly sentinel: Buffer;
+  readonly isForeign: boolean;
+  end = -1;
   readonly #before: Sequence;
   readonly #after: Sequence;
 
   /** `string` has one character per byte; `before` and `after` are the elements around it, in their order. */
   constructor(string: string, before: Sequence, after: Sequence) {
-    this.sentinel = Buffer.from(string, "latin1");
-    this.#before = [...before].reverse();
+    const bytes = Buffer.from(string, "latin1");
+    const [rarest] = rarestPair(bytes);
+    this.sentinel = bytes.subarray(rarest);
+    this.isForeign = !isAscii(bytes);
+    this.#before = [...before, ...(rarest > 0 ? [[string.slice(0, rarest)]] : [])].reverse();
     this.#after = after;
   }
 
-  seek(text: Buffer, from: number, length: number): Place | undefined {
+  seek(text: Buffer, from: number, length: number): number {
     const string = this.sentinel;
     for (
       let at = text.indexOf(string, from);
@@ -42,16 +47,18 @@ export class AnchorSeeker implements Seeker {
     ) {
       const start = startOf(this.#before, text, { at, from });
       if (start < 0) continue;
-      const end = endOf(this.#after, text, { at: at + string.length, length });
-      if (end >= 0) return { start, end };
+      this.end = endOf(this.#after, text, { at: at + string.length, length });
+      if (this.end >= 0) return start;
     }
-    return undefined;
+    return -1;
   }
 }
 
-/** Looks for a sequence of ASCII characters whatever their case, all at once. */
+/** Looks for a sequence of ASCII characters, in any case where that does not matter, all at once. */
 export class FoldedSeeker implements Seeker {
   readonly sentinel = Buffer.alloc(0);
+  readonly isForeign = false;
+  end = -1;
   readonly #kernel: Kernel;
   readonly #string: FoldedString;
 
@@ -60,15 +67,18 @@ export class FoldedSeeker implements Seeker {
     this.#string = string;
   }
 
-  seek(text: Buffer, from: number, length: number): Place | undefined {
+  seek(text: Buffer, from: number, length: number): number {
     const start = this.#kernel.find(text, this.#string, from, length);
-    return start < 0 ? undefined : { start, end: start + this.#string.bytes.length };
+    this.end = start + this.#string.bytes.length;
+    return start;
   }
 }
 
 /** Looks for forms, all at once. Where one stands there may be a match. */
 export class ShapeSeeker implements Seeker {
   readonly sentinel = Buffer.alloc(0);
+  readonly isForeign = false;
+  end = -1;
   readonly #kernel: Kernel;
   readonly #shape: Shape;
   #isOpen = true;
@@ -82,9 +92,10 @@ export class ShapeSeeker implements Seeker {
     this.#isOpen = this.#shape.isOpen && !isAscii(text.subarray(0, length));
   }
 
-  seek(text: Buffer, from: number, length: number): Place | undefined {
+  seek(text: Buffer, from: number, length: number): number {
     const start = this.#kernel.seek(text, this.#shape, { from, to: length, isOpen: this.#isOpen });
-    return start < 0 ? undefined : { start, end: start + this.#shape.length };
+    this.end = start + this.#shape.length;
+    return start;
   }
 }
 

@@ -1,6 +1,12 @@
 import type { Form } from "./forms.ts";
+import { layout } from "./layout.ts";
 import { type ByteSet, rarityOf } from "./rarity.ts";
-import { layout } from "./routines.ts";
+
+/**
+ * How sixteen bytes are tested: each against one byte; against a range, of which the first byte and the length are told;
+ * or by its halves, of each of which the forms are told that may have it. The former are faster.
+ */
+export type Test = "byte" | "range" | "halves";
 
 /** Forms that are looked for together, made ready for the kernel. */
 export interface Shape {
@@ -13,10 +19,10 @@ export interface Shape {
   readonly isOpen: boolean;
   /** For each position, of each byte, which forms (a bit each) may have it there. */
   readonly table: Uint8Array;
-  /** What the kernel compares the rare positions with: 32 bytes for each. */
+  /** What the kernel compares with: 32 bytes for each rare position, and 48 for the first one. */
   readonly tests: Uint8Array;
-  /** It compares with ranges, which is faster, and not by the halves of bytes. */
-  readonly areRanges: boolean;
+  /** How it compares them. */
+  readonly test: Test;
 }
 
 const lastAscii = 0x7f;
@@ -47,8 +53,11 @@ export function shapeOf(forms: readonly Form[]): Shape {
     rare,
     isOpen: forms.some((form) => form.some((set) => set.includes(1, lastAscii + 1))),
     table,
-    tests: Uint8Array.from(areRanges ? ranges.flatMap(spread) : bits.flatMap(halvesOf)),
-    areRanges,
+    tests: Uint8Array.from([
+      ...(areRanges ? ranges.flatMap(spread) : bits.flatMap(halvesOf)),
+      ...startsOf(table.subarray(0, 256)),
+    ]),
+    test: !areRanges ? "halves" : ranges.every(([first, last]) => first === last) ? "byte" : "range",
   };
 }
 
@@ -78,6 +87,26 @@ function halvesOf(bits: Uint8Array): number[] {
     halves[16 + (byte >> 4)]! |= forms;
   }
   return halves;
+}
+
+/**
+ * Of each lower half of a byte, the upper halves that a form's first byte may have beside it, a bit each: from 0 to 7,
+ * then from 8 to 15. At last the bit of each upper half.
+ */
+function startsOf(bits: Uint8Array): number[] {
+  const [ascii, past, powers] = [0, 0, 0].map(() => new Array<number>(16).fill(0)) as [
+    number[],
+    number[],
+    number[],
+  ];
+  for (let upper = 0; upper < 16; upper++) {
+    const power = 1 << (upper & 7);
+    powers[upper] = power;
+    for (let lower = 0; lower < 16; lower++) {
+      if (bits[(upper << 4) + lower] !== 0) (upper < 8 ? ascii : past)[lower]! |= power;
+    }
+  }
+  return [...ascii, ...past, ...powers];
 }
 
 /** Two positions, or the only one twice; of equally rare ones the last, as neighbours are alike. */

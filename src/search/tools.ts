@@ -1,7 +1,7 @@
 import { FileBuffer } from "../files/file-buffer.ts";
 import type { Machine } from "../regex/machine.ts";
+import { type Enclose, enclose } from "./enclose.ts";
 import { openKernel } from "./kernel.ts";
-import { type CountNewlines, countNewlines } from "./lines.ts";
 import { Planner } from "./plan.ts";
 
 /** What one thread searches with, search after search. */
@@ -9,7 +9,7 @@ export interface Tools {
   readonly planner: Planner;
   /** Where the files lie that the planner's queries are asked about. */
   readonly buffer: FileBuffer;
-  readonly countNewlines: CountNewlines;
+  readonly enclose: Enclose;
 }
 
 /** Tools whose patterns are compiled in the machine, which is asked for when there is one. */
@@ -18,6 +18,6 @@ export function openTools(machine: () => Machine): Tools {
   return {
     planner: new Planner(machine, kernel),
     buffer: new FileBuffer(kernel?.reserve),
-    countNewlines: kernel?.count ?? countNewlines,
+    enclose: kernel?.enclose ?? enclose,
   };
 }

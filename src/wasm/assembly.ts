@@ -21,6 +21,7 @@ const operator =
 
 export const add = operator([0x6a]);
 export const subtract = operator([0x6b]);
+export const multiply = operator([0x6c]);
 export const and = operator([0x71]);
 export const or = operator([0x72]);
 export const shiftLeft = operator([0x74]);
@@ -30,11 +31,19 @@ export const isUnequal = operator([0x47]);
 export const isLess = operator([0x48]);
 export const isGreater = operator([0x4a]);
 export const isAtLeast = operator([0x4e]);
+export const leadingZeros = operator([0x67]);
 export const trailingZeros = operator([0x68]);
 export const countOnes = operator([0x69]);
 
 /** The byte at the address plus `offset`. */
 export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, 0, ...renderUnsigned(offset)];
+/** The number of two bytes at the address plus `offset`. */
+export const loadPair = (address: Code, offset = 0): Code => [...address, 0x2f, 0, ...renderUnsigned(offset)];
+/** Writes a number of four bytes. */
+export const store = (address: Code, value: Code, offset = 0): Code => [
+  ...[...address, ...value],
+  ...[0x36, 0, ...renderUnsigned(offset)],
+];
 /** The sixteen bytes from the address plus `offset` on. */
 export const load16 = (address: Code, offset = 0): Code => [
   ...address,
@@ -42,6 +51,8 @@ export const load16 = (address: Code, offset = 0): Code => [
   0,
   ...renderUnsigned(offset),
 ];
+/** These sixteen bytes. */
+export const sixteen = (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes];
 /** Sixteen copies of a number's lowest byte. */
 export const splat = operator(simd(0x0f));
 export const equal16 = operator(simd(0x23));
@@ -51,9 +62,16 @@ export const and16 = operator(simd(0x4e));
 export const or16 = operator(simd(0x50));
 /** The bits of the first operand that the second one has not. */
 export const andNot16 = operator(simd(0x4f));
+export const add16 = operator(simd(0x6e));
 export const subtract16 = operator(simd(0x71));
 /** Bytes as numbers from 0 to 255. */
 export const less16 = operator(simd(0x26));
+/** The sums of each two bytes that are side by side, and of each two of such sums: four numbers. */
+const pairs16 = operator(simd(0x7d));
+const pairs8 = operator(simd(0x7f));
+export const foursOf16 = (bytes: Code): Code => pairs8(pairs16(bytes));
+/** One of four numbers. */
+export const oneOf4 = (numbers: Code, index: number): Code => [...numbers, ...simd(0x1b), index];
 /** The bytes of the first operand at the places that the second one tells; 0 for places past 15. */
 export const swizzle = operator(simd(0x0e));
 /** Eight pairs of bytes, each shifted to the right. */

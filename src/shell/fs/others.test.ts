@@ -52,6 +52,7 @@ function regexAfter(act: () => void): RegexEngine {
   return {
     module: regex.module,
     machine: regex.machine,
+    openMachine: (watch) => regex.openMachine(watch),
     replaceAll: (...given) => regex.replaceAll(...given),
     replaceInLines(...given) {
       act();

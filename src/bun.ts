@@ -1,0 +1,36 @@
+/** What only Bun has. No other file of the sources uses its API, and everything works without it, as on Node. */
+import { createRequire } from "node:module";
+
+/** How functions of a C library are called: see `bun:ffi`, whose own types exist only under Bun. */
+export type ForeignSignatures = Readonly<
+  Record<string, { readonly args: readonly string[]; readonly returns: string }>
+>;
+
+interface ForeignFunctions {
+  dlopen(library: string, symbols: ForeignSignatures): { readonly symbols: unknown };
+}
+
+interface Collector {
+  gc(isForced: boolean): void;
+}
+
+const isBun = process.versions["bun"] !== undefined;
+
+/** These functions of Linux's C library; undefined on Node, on another system, and where code must not be made at run time. */
+export function openLibc<Functions>(signatures: ForeignSignatures): Functions | undefined {
+  if (!isBun || process.platform !== "linux") return undefined;
+  const { dlopen } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
+  for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
+    try {
+      return dlopen(library, signatures).symbols as Functions;
+    } catch {
+      // Another C library, or a system that forbids making code at run time.
+    }
+  }
+  return undefined;
+}
+
+/** Frees at once what nothing in this thread refers to. Node does so by itself when there is much of it. */
+export function collectGarbage(): void {
+  if (isBun) (globalThis as unknown as { readonly Bun: Collector }).Bun.gc(true);
+}

@@ -1,0 +1,18 @@
+import { expect, spyOn, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import { collectSoon } from "./collect.ts";
+
+test("collects when others have their turn, once however often it was asked to, and again later", async () => {
+  const gc = spyOn(Bun, "gc");
+  try {
+    for (const times of [1, 2]) {
+      collectSoon();
+      collectSoon();
+      expect(gc).toHaveBeenCalledTimes(times - 1);
+      await setImmediate();
+      expect(gc).toHaveBeenCalledTimes(times);
+    }
+  } finally {
+    gc.mockRestore();
+  }
+});

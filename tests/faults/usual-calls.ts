@@ -1,0 +1,56 @@
+import type { RandomCall } from "./payloads.ts";
+import type { Random } from "./random.ts";
+
+/**
+ * A call such as callers make, about the tree of payloads.ts: few of the random ones there get as far as a thread. There
+ * is no end of patterns, so none stays compiled for all calls.
+ */
+export function usualCall(random: Random): RandomCall {
+  return random.pick(makers)(random);
+}
+
+const path = (random: Random): string => `usual/${random.below(8)}/${random.below(8)}.txt`;
+
+const pattern = (random: Random): string =>
+  random.pick(["needle", "(?i)NEE\\w+", "\\bn[e-l]+", "\\p{L}{3,9}", "^.*d"]) +
+  random.pick(["", "$", `|${random.below(10_000)}`, `|x{1,${random.below(500)}}y`]);
+
+const makers: readonly ((random: Random) => RandomCall)[] = [
+  (random) => ({
+    functionId: "coder::search",
+    payload: { query: pattern(random), regex: true, path: random.pick([".", "usual"]) },
+  }),
+  (random) => ({
+    functionId: "coder::search",
+    payload: { query: `needle${random.below(1000)}`, ignore_case: true },
+  }),
+  () => ({ functionId: "coder::search", payload: { query: "needle" } }),
+  (random) => ({
+    functionId: "coder::update-file",
+    payload: {
+      files: [
+        {
+          path: path(random),
+          ops: [{ op: "replace", pattern: pattern(random), replacement: "needle" }],
+        },
+      ],
+    },
+  }),
+  (random) => ({
+    functionId: "coder::create-file",
+    payload: {
+      files: [
+        {
+          path: path(random),
+          content: "a needle\nin é hay\n".repeat(1 + random.below(random.chance(0.1) ? 5000 : 50)),
+          overwrite: true,
+          parents: true,
+        },
+      ],
+    },
+  }),
+  (random) => ({ functionId: "coder::read-file", payload: { path: path(random) } }),
+  (random) => ({ functionId: "coder::delete-file", payload: { paths: [path(random)] } }),
+  () => ({ functionId: "coder::list-folder", payload: { path: "usual" } }),
+  () => ({ functionId: "coder::tree", payload: {} }),
+];
