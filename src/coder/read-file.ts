@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { decodeUtf8 } from "../edits/text.ts";
+import { tellText } from "../edits/told-text.ts";
 import { Int64, UInt32, UInt64 } from "../wire.ts";
+import { Measured } from "../worker/define.ts";
+import { jsonBytes } from "../worker/json-size.ts";
 import { defineFunction } from "./define.ts";
 
 const request = Type.Object(
@@ -34,8 +36,9 @@ export const readFile = defineFunction({
   examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
   handle({ path }, { files, config }) {
     return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
-      const { text, isUtf8 } = decodeUtf8(bytes);
-      return { path, content: text, is_utf8: isUtf8, size: stats.size, mode: stats.mode, mtime: stats.mtime };
+      const { text, isUtf8, jsonBytes: ofText } = tellText(bytes);
+      const rest = { path, is_utf8: isUtf8, size: stats.size, mode: stats.mode, mtime: stats.mtime };
+      return new Measured({ ...rest, content: text }, jsonBytes({ ...rest, content: "" }) - 2 + ofText);
     });
   },
   render({ content, is_utf8 }) {

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { applyLineOps, type Edited } from "../edits/line-ops.ts";
 import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
+import { type ToldText, tellText } from "../edits/told-text.ts";
 import { refuse } from "../errors.ts";
 import type { Bodies } from "../files/files.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
@@ -115,7 +116,7 @@ export const updateFile = defineFunction({
     if (request.files.length === 0) throw refuse.emptyBatch("files");
     const answer = new Answer(context.config.max_read_bytes, context.maxAnswerBytes);
     for (const spec of request.files) {
-      const outcome = await context.attempt(() => edit(spec, context));
+      const outcome = await context.attempt(() => edit(spec, context, answer));
       if ("error" in outcome) answer.addFailure(spec.path, outcome.error);
       else answer.addSuccess(spec, outcome.value);
     }
@@ -130,13 +131,15 @@ export const updateFile = defineFunction({
       .join("\n"),
 });
 
-/** A file that was edited. */
-interface Edit extends Bodies {
+/** What is told of a file that was edited. */
+interface Edit {
+  readonly before: ToldText;
+  readonly after: ToldText;
   /** Lines it has now. */
   readonly lines: number;
 }
 
-async function edit(spec: FileSpec, context: CoderContext): Promise<Edit> {
+async function edit(spec: FileSpec, context: CoderContext, answer: Answer): Promise<Edit> {
   const { path, ops } = spec;
   if (ops.length === 0) throw refuse.emptyOps(path);
   if (ops.some((op) => op.op === "replace" && op.pattern === "")) throw refuse.emptyPattern();
@@ -146,8 +149,10 @@ async function edit(spec: FileSpec, context: CoderContext): Promise<Edit> {
     lines = edited.lines;
     return edited.parts;
   };
-  const bodies = await context.files.update(path, change, context.deadline);
-  return { ...bodies, lines };
+  return await context.files.update(path, change, context.deadline, (bodies) => ({
+    ...answer.fit(bodies),
+    lines,
+  }));
 }
 
 /** Line ops first, all on the numbering of the file as it was; then the replacements, in order. */
@@ -197,8 +202,16 @@ class Answer {
   }
 
   addSuccess({ path, ops }: FileSpec, { before, after, lines }: Edit): void {
+    this.#roomBytes -= before.jsonBytes + after.jsonBytes;
+    this.#bodyBytes += before.jsonBytes + after.jsonBytes - 4;
     const head = { path, success: true, applied: ops.length, new_line_count: lines };
-    this.#results.push({ ...head, before: this.#body([before]), after: this.#body(after) });
+    this.#results.push({ ...head, before: before.text, after: after.text });
+  }
+
+  /** The bodies of one more file, cut to the room that is left. */
+  fit({ before, after }: Bodies): { before: ToldText; after: ToldText } {
+    const fitted = this.#fit([before], this.#roomBytes);
+    return { before: fitted, after: this.#fit(after, this.#roomBytes - fitted.jsonBytes) };
   }
 
   /** The whole answer. The bodies were measured when they were made to fit. */
@@ -209,28 +222,28 @@ class Answer {
     return new Measured({ results: this.#results }, jsonBytes({ results: rest }) + this.#bodyBytes);
   }
 
-  #body(pieces: readonly Buffer[]): string {
+  #fit(pieces: readonly Buffer[], roomBytes: number): ToldText {
     const most = Math.min(lengthOf(pieces), this.#maxBodyBytes);
     // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
-    const mayFit = most <= this.#roomBytes + 3;
-    const whole = mayFit ? this.#take(textOf(pieces, this.#maxBodyBytes)) : undefined;
-    const certain = Math.max(0, Math.floor((this.#roomBytes - 2) / mostBytesPerByte));
-    return whole ?? this.#take(textOf(pieces, certain)) ?? "";
-  }
-
-  /** The text, whose JSON takes its part of the room; undefined when there is not so much. */
-  #take(text: string): string | undefined {
-    const bytes = jsonBytes(text);
-    if (bytes > this.#roomBytes) return undefined;
-    this.#roomBytes -= bytes;
-    this.#bodyBytes += bytes - 2;
-    return text;
+    const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
+    if (whole !== undefined && whole.jsonBytes <= roomBytes) return whole;
+    const part = textOf(pieces, Math.max(0, Math.floor((roomBytes - 2) / mostBytesPerByte)));
+    return part.jsonBytes <= roomBytes ? part : nothing;
   }
 }
 
+const nothing: ToldText = { text: "", jsonBytes: 2 };
+
 /** See `cutToBytes`, which looks at three bytes more than fit. */
-const textOf = (pieces: readonly Buffer[], maxBytes: number): string =>
-  cutToBytes(joined(pieces, maxBytes + 3), maxBytes);
+function textOf(pieces: readonly Buffer[], maxBytes: number): ToldText {
+  const body = joined(pieces, maxBytes + 3);
+  if (body.length <= maxBytes) {
+    const whole = tellText(body);
+    if (whole.isUtf8) return whole;
+  }
+  const text = cutToBytes(body, maxBytes);
+  return { text, jsonBytes: jsonBytes(text) };
+}
 
 /** The pieces as one, which is cut to so many bytes. */
 function joined(pieces: readonly Buffer[], mostBytes = Number.POSITIVE_INFINITY): Buffer {

@@ -4,6 +4,7 @@ import { deadlineIn } from "../deadline.ts";
 import type { JailedPath, Name } from "../jail/folder.ts";
 import { backends, openDescriptors } from "../jail/sandbox.ts";
 import { type CreateOptions, moveByReservation } from "./create.ts";
+import { freeOldFiles } from "./old-file.ts";
 import { reasonOf, TestBench } from "./workbench.ts";
 
 const usual: CreateOptions = { mode: 0o644, overwrite: false, parents: true };
@@ -143,9 +144,11 @@ describe.each(backends)("%s", (backend) => {
 
   test("no descriptor is left open", async () => {
     using bench = new TestBench(backend, { "base/a": "", "base/dangling": { link: "x" } }, { fsync: true });
+    await freeOldFiles();
     const before = openDescriptors();
     for (const path of ["a", "x/y/z", "x/y/z", "dangling", ".env", "a/b"]) await reason(bench, path);
     await reason(bench, "a", { overwrite: true });
+    await freeOldFiles();
     expect(openDescriptors()).toBe(before);
   });
 });

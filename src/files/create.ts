@@ -5,6 +5,7 @@ import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
 import type { Workbench } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
+import { holdOld } from "./old-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { requireReplaceable } from "./replaceable.ts";
 import { inTurn } from "./turn.ts";
@@ -50,8 +51,9 @@ async function overwrite(
   if (!creation.overwrite) throw refuse.exists(path);
   if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
   const owner = requireReplaceable(place);
+  using old = holdOld(place);
   const draft = { folder: place.folder, content: [content], mode, owner, fsync: config.fsync };
-  await replaceFile(place, draft, deadline);
+  await replaceFile({ place, old }, draft, deadline);
 }
 
 async function createNew(

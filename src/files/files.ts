@@ -17,7 +17,7 @@ import { removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepTree } from "./sweep.ts";
-import { type Bodies, type Change, updateFile } from "./update.ts";
+import { type Bodies, type Change, type Tell, updateFile } from "./update.ts";
 
 export type { Bodies };
 
@@ -88,9 +88,10 @@ export interface Files {
   create(path: string, content: Buffer, options: CreateOptions, deadline: Deadline): Promise<void>;
   /**
    * Replaces the content of a regular file with what `change` makes of it, in a single step that keeps mode and, where
-   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile.
+   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile. Answers what `tell`,
+   * if it is given, makes of both contents.
    */
-  update(path: string, change: Change, deadline: Deadline): Promise<Bodies>;
+  update<T = void>(path: string, change: Change, deadline: Deadline, tell?: Tell<T>): Promise<T>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
   remove(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<boolean>;
   /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
@@ -128,7 +129,7 @@ export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig })
     lstat: lstatEntry,
     read: (path, limit, use) => readFile(jail, path, { limit, use }),
     create: (path, content, options, deadline) => createFile(bench, { path, content, ...options }, deadline),
-    update: (path, change, deadline) => updateFile(bench, { path, change }, deadline),
+    update: (path, change, deadline, tell) => updateFile(bench, { path, change, tell }, deadline),
     remove: (path, options, deadline) => removePath(bench, { path, ...options }, deadline),
     open: (path, limit) => openFile(jail, path, limit),
     store: (path, content, options, deadline) => storeFile(bench, { path, content, ...options }, deadline),

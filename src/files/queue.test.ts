@@ -87,3 +87,25 @@ test("calls under other keys run meanwhile, but not more than there are slots", 
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(32);
 });
+
+test("work is run at once exactly when its key and a slot are free", async () => {
+  const queue = openQueue();
+  const { open, opened } = gate();
+  let running = 0;
+  const work = async () => {
+    running++;
+    await opened;
+  };
+  const turns = [];
+  for (let slot = 0; slot < 32; slot++) {
+    expect(queue.isFree(`${slot}`)).toBe(true);
+    turns.push(queue.run(`${slot}`, deadline, work));
+    expect([running, queue.isFree(`${slot}`)]).toEqual([slot + 1, false]);
+  }
+  expect(queue.isFree("another")).toBe(false);
+  turns.push(queue.run("another", deadline, work));
+  expect(running).toBe(32);
+  open();
+  await Promise.all(turns);
+  expect([running, queue.isFree("another")]).toEqual([33, true]);
+});

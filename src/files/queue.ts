@@ -7,6 +7,8 @@ export interface Queue {
    * when the deadline comes first; then `work` is never run. `work` must not wait for another turn.
    */
   run<T>(key: string, deadline: Deadline, work: () => Promise<T>): Promise<T>;
+  /** Whether `run` would run its work under this key now, before it returns. */
+  isFree(key: string): boolean;
 }
 
 /** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
@@ -21,9 +23,9 @@ export function openQueue(): Queue {
     deadline: Deadline,
     work: () => Promise<T>,
   ) {
-    await earlier;
+    if (earlier !== undefined) await earlier;
     deadline.check();
-    await slots.take();
+    if (!slots.takeFree()) await slots.take();
     try {
       deadline.check();
       return await work();
@@ -41,6 +43,7 @@ export function openQueue(): Queue {
       lastInLine.set(key, done);
       return turn;
     },
+    isFree: (key) => !lastInLine.has(key) && slots.isAnyFree(),
   };
 }
 
@@ -50,10 +53,15 @@ function openSlots(count: number) {
   let free = count;
   const waiting: (() => void)[] = [];
   return {
-    async take(): Promise<void> {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+    isAnyFree: () => free > 0,
+    /** Takes one if it is free. */
+    takeFree(): boolean {
+      if (free === 0) return false;
+      free--;
+      return true;
     },
+    /** Takes one when it is free. None is. */
+    take: () => new Promise<void>((resolve) => waiting.push(resolve)),
     /** A slot goes from hand to hand, so nobody overtakes those who wait. */
     give(): void {
       const next = waiting.shift();

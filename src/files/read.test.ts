@@ -11,6 +11,7 @@ import {
 import { createServer } from "node:net";
 import { backends, openDescriptors } from "../jail/sandbox.ts";
 import { readAtMost } from "./read.ts";
+import { Room } from "./room.ts";
 import { reasonOf, TestBench } from "./workbench.ts";
 
 const limit = { key: "max_read_bytes", bytes: 100 };
@@ -92,29 +93,32 @@ describe("a file that changes while it is read", () => {
     using bench = new TestBench(backends[0]!);
     const descriptor = open(bench, "x".repeat(10));
     appendFileSync(bench.at("base/f"), "y".repeat(20_000));
-    expect(readAtMost(descriptor, 10, 100_000).toString()).toBe("x".repeat(10) + "y".repeat(20_000));
+    expect(readAtMost(descriptor, { expected: 10, most: 100_000 }, new Room()).toString()).toBe(
+      "x".repeat(10) + "y".repeat(20_000),
+    );
     closeSync(descriptor);
   });
 
   test("is not read past the limit, however it grows", () => {
     using bench = new TestBench(backends[0]!);
     const descriptor = open(bench, "x".repeat(20_000));
-    expect(readAtMost(descriptor, 10, 101)).toHaveLength(101);
+    expect(readAtMost(descriptor, { expected: 10, most: 101 }, new Room())).toHaveLength(101);
     closeSync(descriptor);
   });
 
   test("may have grown in a buffer that is larger than it", () => {
     using bench = new TestBench(backends[0]!);
     const descriptor = open(bench, "x".repeat(300));
-    const buffer = Buffer.alloc(4096, "old");
-    expect(readAtMost(descriptor, 10, 101, () => buffer).toString()).toBe("x".repeat(101));
+    using room = new Room();
+    room.reserve(100_000).fill("old");
+    expect(readAtMost(descriptor, { expected: 10, most: 101 }, room).toString()).toBe("x".repeat(101));
     closeSync(descriptor);
   });
 
   test("may have shrunk", () => {
     using bench = new TestBench(backends[0]!);
     const descriptor = open(bench, "xyz");
-    expect(readAtMost(descriptor, 1000, 2000).toString()).toBe("xyz");
+    expect(readAtMost(descriptor, { expected: 1000, most: 2000 }, new Room()).toString()).toBe("xyz");
     closeSync(descriptor);
   });
 });

@@ -19,7 +19,9 @@ export async function inTurn<T>(
   work: (place: Place) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const key = keyOf(path);
+    const begun = await beginNow();
+    if ("value" in begun) return begun.value;
+    const { key } = begun;
     const turn = await queue.run(key, deadline, async () => {
       using place = jail.admit(path, options);
       return jail.fold(place.path) === key ? { value: await refusingAll(path, work(place)) } : undefined;
@@ -28,9 +30,12 @@ export async function inTurn<T>(
     // While it waited the path came to lead elsewhere, where others may be in line.
   }
 
-  function keyOf(path: string): string {
+  /** Does the work when nobody is in line. The path need not be walked again then. */
+  async function beginNow(): Promise<{ value: T } | { key: string }> {
     using place = jail.admit(path, options);
-    return jail.fold(place.path);
+    const key = jail.fold(place.path);
+    if (!queue.isFree(key)) return { key };
+    return { value: await queue.run(key, deadline, () => refusingAll(path, work(place))) };
   }
 }
 

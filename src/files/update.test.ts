@@ -11,13 +11,26 @@ import {
 } from "node:fs";
 import { refuse } from "../errors.ts";
 import { backends, openDescriptors } from "../jail/sandbox.ts";
+import type { Bodies } from "./files.ts";
+import { freeOldFiles } from "./old-file.ts";
 import { reasonOf, TestBench } from "./workbench.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
+/** The buffers are lent. */
+const copied = ({ before, after }: Bodies) => ({
+  before: Buffer.from(before),
+  after: after.map((piece) => Buffer.from(piece)),
+});
+
 describe.each(backends)("%s", (backend) => {
   const update = (bench: TestBench, path: string, change: (before: string) => string | Promise<string>) =>
-    bench.files.update(path, async (before) => Buffer.from(await change(before.toString())), bench.deadline);
+    bench.files.update(
+      path,
+      async (before) => Buffer.from(await change(before.toString())),
+      bench.deadline,
+      copied,
+    );
   const reason = (
     bench: TestBench,
     path: string,
@@ -59,13 +72,13 @@ describe.each(backends)("%s", (backend) => {
   test("the new content may come in pieces, and the same ones change nothing", async () => {
     using bench = new TestBench(backend, { "base/a": "one two three" });
     const split = (text: string) => text.split(/(?= )/).map((piece) => Buffer.from(piece));
-    const { after } = await bench.files.update("a", () => split("one 2 three"), bench.deadline);
+    const put = (text: string) => bench.files.update("a", () => split(text), bench.deadline, copied);
+    const { after } = await put("one 2 three");
     expect([after.length, bench.text("base/a")]).toEqual([3, "one 2 three"]);
     const { ino } = lstatSync(bench.at("base/a"));
-    await bench.files.update("a", () => split("one 2 three"), bench.deadline);
+    await put("one 2 three");
     expect(lstatSync(bench.at("base/a")).ino).toBe(ino);
-    for (const other of ["one 3 three", "one 2 three ", "one 2"])
-      await bench.files.update("a", () => split(other), bench.deadline);
+    for (const other of ["one 3 three", "one 2 three ", "one 2"]) await put(other);
     expect(bench.text("base/a")).toBe("one 2");
   });
 
@@ -144,6 +157,23 @@ describe.each(backends)("%s", (backend) => {
       expect(bench.text("base/a")).toBe("2+");
     });
 
+    test("is noticed when the stats tell nothing", async () => {
+      using bench = new TestBench(backend, { "base/a": "1" });
+      const mapped = Bun.mmap(bench.at("base/a"), { shared: true });
+      mapped[0] = 0x31; // What is stored next into the same page leaves no trace.
+      const seen: string[] = [];
+      await update(bench, "a", (text) => {
+        if (seen.push(text) === 1) {
+          const before = lstatSync(bench.at("base/a"), { bigint: true });
+          mapped[0] = 0x32;
+          expect(lstatSync(bench.at("base/a"), { bigint: true })).toEqual(before);
+        }
+        return `${text}+`;
+      });
+      expect(seen).toEqual(["1", "2"]);
+      expect(bench.text("base/a")).toBe("2+");
+    });
+
     test("is not made anew when it was removed", async () => {
       using bench = new TestBench(backend, { "base/a": "1" });
       const removing = () => {
@@ -166,6 +196,55 @@ describe.each(backends)("%s", (backend) => {
     });
   });
 
+  test("a large file is replaced as a small one is, and its old content may be told meanwhile", async () => {
+    const [size, config] = [3_000_000, { max_write_bytes: 4_000_000 }];
+    using bench = new TestBench(backend, { "base/a": "x".repeat(size), "base/b": "small" }, config);
+    const told = await bench.files.update(
+      "a",
+      (before) => [before.subarray(0, 5), Buffer.from("new"), before.subarray(5)],
+      bench.deadline,
+      // Another file is read into other memory meanwhile.
+      ({ before, after }) => [
+        bench.files.read("b", { key: "k", bytes: 9 }, String),
+        before.length,
+        after.length,
+      ],
+    );
+    expect(told).toEqual(["small", size, 3]);
+    expect(bench.text("base/a")).toBe(`xxxxxnew${"x".repeat(size - 5)}`);
+    expect(readdirSync(bench.base).sort()).toEqual(["a", "b"]);
+  });
+
+  test("what is told of a large file that others change meanwhile is forgotten", async () => {
+    const config = { max_write_bytes: 4_000_000 };
+    using bench = new TestBench(backend, { "base/a": "x".repeat(3_000_000) }, config);
+    let asked = 0;
+    const told = await bench.files.update(
+      "a",
+      (before) => [before, Buffer.from("+")],
+      bench.deadline,
+      ({ before }) => {
+        if (asked++ === 0) appendFileSync(bench.at("base/a"), "y");
+        return before.length;
+      },
+    );
+    expect([asked, told]).toEqual([2, 3_000_001]);
+    expect(bench.text("base/a").slice(-3)).toBe("xy+");
+    expect(readdirSync(bench.base)).toEqual(["a"]);
+  });
+
+  test("a failure to tell comes after the write, and hides no other", async () => {
+    const config = { max_write_bytes: 4_000_000 };
+    using bench = new TestBench(backend, { "base/a": "x".repeat(3_000_000) }, config);
+    const failing = () => {
+      throw new Error("cannot tell");
+    };
+    const update = () => bench.files.update("a", () => Buffer.alloc(2_000_000, "y"), bench.deadline, failing);
+    await expect(update()).rejects.toThrow("cannot tell");
+    expect(bench.text("base/a")).toBe("y".repeat(2_000_000));
+    expect(readdirSync(bench.base)).toEqual(["a"]);
+  });
+
   test("two thousand calls on one file, by several names, are all applied", async () => {
     using bench = new TestBench(backend, { "base/d/n": "0", "base/l": { link: "d/n" } });
     const names = ["d/n", "l", "./d//n", "d/../d/n"];
@@ -176,9 +255,11 @@ describe.each(backends)("%s", (backend) => {
 
   test("with flushing the answer is the same, and no descriptor is left open", async () => {
     using bench = new TestBench(backend, { "base/a": "old", "base/d": null }, { fsync: true });
+    await freeOldFiles();
     const before = openDescriptors();
     for (const path of ["a", "d", "nothing"]) await reason(bench, path);
     expect(await reason(bench, "a", () => Promise.reject(refuse.unexpected()))).toBe("io");
+    await freeOldFiles();
     expect(openDescriptors()).toBe(before);
     expect(bench.text("base/a")).toBe("new");
   });

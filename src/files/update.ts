@@ -3,22 +3,16 @@ import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
-import type { Limit, Workbench } from "./files.ts";
-import { readPlace } from "./read.ts";
+import type { FilesConfig, Limit, Workbench } from "./files.ts";
+import { OldFile } from "./old-file.ts";
+import { openWithin, readWithin } from "./read.ts";
 import { replaceFile } from "./replace-file.ts";
 import { requireReplaceable } from "./replaceable.ts";
+import { Room } from "./room.ts";
 import { inTurn } from "./turn.ts";
 
 /** The content of a file, in pieces that follow each other. */
 export type Content = readonly Buffer[];
-
-/** Makes the new content out of the old. An equal one means that nothing is to be written. */
-export type Change = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
-
-interface Update {
-  readonly path: string;
-  readonly change: Change;
-}
 
 /** A file before and after its update. */
 export interface Bodies {
@@ -26,43 +20,71 @@ export interface Bodies {
   readonly after: Content;
 }
 
+/** Makes the new content out of the old. An equal one means that nothing is to be written. */
+export type Change = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
+
+/**
+ * Makes what is answered once the file is updated, from buffers that it must not keep. It is asked while a large content
+ * is still being written, and in vain when that fails.
+ */
+export type Tell<T> = (bodies: Bodies) => T;
+
+interface Update<T> {
+  readonly path: string;
+  readonly change: Change;
+  readonly tell: Tell<T> | undefined;
+}
+
 /** See `Files.update`. */
-export async function updateFile(bench: Workbench, update: Update, deadline: Deadline): Promise<Bodies> {
+export async function updateFile<T>(bench: Workbench, update: Update<T>, deadline: Deadline): Promise<T> {
   for (const isLastTry of [false, true]) {
-    const bodies = await inTurn(bench, { path: update.path }, deadline, (place) =>
-      updateAt(bench, update, { place, deadline }),
+    const done = await inTurn(bench, { path: update.path }, deadline, (place) =>
+      unlessChanged(() => updateAt(bench.config, update, { place, deadline })),
     );
-    if (bodies !== undefined) return bodies;
+    if (done !== undefined) return done.value;
     if (isLastTry) break;
   }
   throw refuse.changed(update.path);
 }
 
 /** Undefined when the file was changed by someone else before the new content could take its place. */
-async function updateAt(
-  { config }: Workbench,
-  { path, change }: Update,
+async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (errnoOf(error) === "ESTALE" || errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function updateAt<T>(
+  config: FilesConfig,
+  { path, change, tell = nothing }: Update<T>,
   { place, deadline }: { place: Place; deadline: Deadline },
-): Promise<Bodies | undefined> {
+): Promise<T> {
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
   const owner = requireReplaceable(place);
-  const seen = readVersion(place, limit);
+  using old = new OldFile(openWithin(place, limit));
+  using room = new Room();
+  const seen = readVersion(place, old.descriptor, { limit, room });
   const before = seen.content;
   const made = await change(before);
   const after = made instanceof Uint8Array ? [made] : made;
   if (lengthOf(after) > limit.bytes)
     throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
-  if (isSame(before, after)) return { before, after };
+  if (isSame(before, after)) return tell({ before, after });
   const mode = place.stats!.mode & 0o777;
   const draft = { folder: place.folder, content: after, mode, owner, fsync: config.fsync };
+  const verify = (path: JailedPath) => requireVersion(path, seen);
+  const replacing = replaceFile({ place, old, verify }, draft, deadline);
   try {
-    await replaceFile(place, draft, deadline, (path) => requireVersion(path, seen));
-  } catch (error) {
-    if (errnoOf(error) === "ESTALE" || errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    return tell({ before, after });
+  } finally {
+    await replacing;
   }
-  return { before, after };
 }
+
+const nothing = <T>() => undefined as T;
 
 const lengthOf = (content: Content): number => content.reduce((length, piece) => length + piece.length, 0);
 
@@ -70,7 +92,10 @@ function isSame(before: Buffer, after: Content): boolean {
   if (before.length !== lengthOf(after)) return false;
   let at = 0;
   for (const piece of after) {
-    if (!piece.equals(before.subarray(at, at + piece.length))) return false;
+    const old = before.subarray(at, at + piece.length);
+    // What stayed is mostly a view of what was, and then there is nothing to compare.
+    const isView = piece.buffer === old.buffer && piece.byteOffset === old.byteOffset;
+    if (!isView && !piece.equals(old)) return false;
     at += piece.length;
   }
   return true;
@@ -83,13 +108,13 @@ interface Version {
   readonly content: Buffer;
 }
 
-function readVersion(place: Place, limit: Limit): Version {
-  let stats: BigIntStats | undefined;
-  const observe = (descriptor: number) => {
-    stats = fstatSync(descriptor, { bigint: true });
-  };
-  const content = readPlace(place, limit, { observe });
-  return { stats: stats!, content };
+function readVersion(
+  place: Place,
+  descriptor: number,
+  { limit, room }: { limit: Limit; room: Room },
+): Version {
+  const stats = fstatSync(descriptor, { bigint: true });
+  return { stats, content: readWithin(place, descriptor, { limit, room }) };
 }
 
 /**

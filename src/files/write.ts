@@ -3,6 +3,7 @@
  * that exists is ever opened for writing, so neither a hard link nor a crash can damage one.
  */
 import {
+  type BigIntStats,
   closeSync,
   constants,
   fchmodSync,
@@ -13,13 +14,15 @@ import {
   lstatSync,
   openSync,
   unlinkSync,
-  writeSync,
+  writev,
+  writevSync,
 } from "node:fs";
 import { promisify } from "node:util";
 import type { Deadline } from "../deadline.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { freeOldFiles } from "./old-file.ts";
 
 export type At = (name: Name) => JailedPath;
 
@@ -44,22 +47,36 @@ const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
  * Writes the draft to a temporary file in its folder, and calls `publish` inside the folder to give the file its name
  * (and to throw if it must not). Whatever is thrown, by the deadline too, the temporary file is removed.
  */
-export async function writeAndPublish(
+export async function writeAndPublish(draft: Draft, deadline: Deadline, publish: Publish): Promise<void> {
+  try {
+    await writeOnce(draft, deadline, publish);
+  } catch (error) {
+    // There may be room once the files that were replaced are freed.
+    if (!isOfFullDisk(error) || !isAtHand(draft.content) || !(await freeOldFiles())) throw error;
+    await writeOnce(draft, deadline, publish);
+  }
+}
+
+type Publish = (at: At, temporary: string) => void;
+
+async function writeOnce(
   { folder, content, mode, owner, times, fsync }: Draft,
   deadline: Deadline,
-  publish: (at: At, temporary: string) => void,
+  publish: Publish,
 ): Promise<void> {
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
-    if (Array.isArray(content)) for (const piece of content) writeAll(descriptor, piece);
-    else for await (const piece of content) writeAll(descriptor, piece);
-    fchmodSync(descriptor, owner === undefined ? mode : giveAway(descriptor, owner, mode));
+    if (!isAtHand(content)) for await (const piece of content) writeAll(descriptor, [piece]);
+    else if (lengthOf(content) < largeBytes) writeAll(descriptor, content);
+    else await writeInBackground(descriptor, content);
+    const ours = fstatSync(descriptor, { bigint: true });
+    fchmodSync(descriptor, owner === undefined ? mode : giveAway(descriptor, ours, { owner, mode }));
     if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);
     if (fsync) await flush(descriptor);
     deadline.check();
     folder.enter((at) => {
-      requireOurs(at(temporary), descriptor);
+      requireOurs(at(temporary), ours);
       publish(at, temporary);
     });
   } catch (error) {
@@ -70,6 +87,10 @@ export async function writeAndPublish(
   }
   if (fsync) await flushFolder(folder);
 }
+
+const isAtHand = (content: Draft["content"]): content is readonly Uint8Array[] => Array.isArray(content);
+
+const isOfFullDisk = (error: unknown): boolean => errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT";
 
 /**
  * Flushes the names in a folder to the disk. What cannot be flushed is left to the system: the change is done by now,
@@ -98,16 +119,42 @@ async function flush(descriptor: number): Promise<void> {
   }
 }
 
-function writeAll(descriptor: number, content: Uint8Array): void {
-  for (let written = 0; written < content.length; ) written += writeSync(descriptor, content, written);
+function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
+  for (let rest = pieces; rest.length > 0; ) rest = restOf(rest, writevSync(descriptor, rest));
+}
+
+/** What is left of the pieces when so many bytes of them are written. */
+function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8Array[] {
+  const [first, ...others] = pieces;
+  if (first === undefined) return [];
+  return written < first.length
+    ? [first.subarray(written), ...others]
+    : restOf(others, written - first.length);
+}
+
+const lengthOf = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** Writing so many bytes takes half a millisecond and more, which other calls shall not wait. */
+const largeBytes = 1024 * 1024;
+
+const writeSome = promisify(writev);
+
+async function writeInBackground(descriptor: number, pieces: readonly Uint8Array[]): Promise<void> {
+  for (let rest = pieces; rest.length > 0; )
+    rest = restOf(rest, (await writeSome(descriptor, rest)).bytesWritten);
 }
 
 /**
  * Gives the file to its owner as far as the system permits, and returns the mode it shall have. When the group stays
  * ours, its bits are cut to what all others had: another group than the old one must not gain anything.
  */
-function giveAway(descriptor: number, { uid, gid }: { uid: number; gid: number }, mode: number): number {
-  const now = fstatSync(descriptor);
+function giveAway(
+  descriptor: number,
+  ours: BigIntStats,
+  { owner: { uid, gid }, mode }: { owner: { uid: number; gid: number }; mode: number },
+): number {
+  const now = { uid: Number(ours.uid), gid: Number(ours.gid) };
   const isSettled = (now.uid === uid && now.gid === gid) || mayChown(descriptor, uid, gid);
   if (isSettled || now.gid === gid || mayChown(descriptor, now.uid, gid)) return mode;
   return mode & (0o707 | ((mode & 0o007) << 3));
@@ -123,9 +170,8 @@ function mayChown(descriptor: number, uid: number, gid: number): boolean {
 }
 
 /** Throws when someone has taken the temporary file away, or put another in its place. */
-function requireOurs(temporary: JailedPath, descriptor: number): void {
+function requireOurs(temporary: JailedPath, ours: BigIntStats): void {
   const there = lstatSync(temporary, { bigint: true, throwIfNoEntry: false });
-  const ours = fstatSync(descriptor, { bigint: true });
   if (there?.ino !== ours.ino || there.dev !== ours.dev) throw errnoError("ESTALE");
 }
 

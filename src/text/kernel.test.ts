@@ -28,13 +28,17 @@ test("each counts what is there, whatever lay in the piece before", () => {
   );
 });
 
-test("a whole piece of line endings is counted", () => {
+test("a whole piece of line endings is counted, and of what takes the longest escape", () => {
   for (const kernel of kernels) {
     kernel.piece.fill("\r\n");
     expect(kernel.countEndings(pieceBytes, 0)).toBe((pieceBytes / 2) * 0x1_0001);
     kernel.piece.fill("\n");
     expect(kernel.countEndings(pieceBytes, 0)).toBe(pieceBytes);
     expect(kernel.countEscapes(pieceBytes)).toBe(pieceBytes);
+    for (const control of [0x01, 0x1f]) {
+      kernel.piece.fill(control);
+      expect(kernel.countEscapes(pieceBytes)).toBe(5 * pieceBytes);
+    }
   }
 });
 

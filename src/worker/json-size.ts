@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { escapeBytes } from "../text/escape-bytes.ts";
 import { kernelFor, pieceBytes } from "../text/kernel.ts";
 
@@ -57,6 +58,19 @@ function encodedBytes(text: string): number {
     start = end;
   }
   return bytes;
+}
+
+/** The same for a text that is at hand as UTF-8, and whether it is ASCII. For other bytes the size means nothing. */
+export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonly isAscii: boolean } {
+  const kernel = kernelFor(text.length);
+  let jsonBytes = 2 + text.length;
+  let isAllAscii = true;
+  for (let from = 0; from < text.length; from += pieceBytes) {
+    const length = text.copy(kernel.piece, 0, from, from + pieceBytes);
+    isAllAscii &&= isAscii(kernel.piece.subarray(0, length));
+    jsonBytes += kernel.countEscapes(length);
+  }
+  return { jsonBytes, isAscii: isAllAscii };
 }
 
 /** UTF-16 units that always go into one piece as UTF-8. */

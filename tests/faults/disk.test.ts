@@ -78,6 +78,18 @@ describe.each([true, false])("with fsync %p", (fsync) => {
     }));
 });
 
+testUnless(reasonAgainstMounts, "the room that replaced files took is there for the next", () =>
+  onDriven({ ...ownTmpfs("size=128k"), config: { fsync: false } }, async (driven) => {
+    const content = "0123456789abcde\n".repeat(3 * 1024);
+    const files = Array(20).fill({ path: "a.txt", content, overwrite: true });
+    await expectServed(driven, ["coder::create-file", { files }]);
+    const ops = [{ op: "update_lines", from_line: 1, to_line: 1, content: "changed" }];
+    const back = [{ ...ops[0], content: "0123456789abcde" }];
+    const edits = Array.from({ length: 20 }, (_, i) => ({ path: "a.txt", ops: i % 2 === 0 ? ops : back }));
+    await expectServed(driven, ["coder::update-file", { files: edits }]);
+  }),
+);
+
 testUnless(reasonAgainstMounts, "no inode for the last of some new folders (ENOSPC)", () =>
   onDriven(ownTmpfs("nr_inodes=5"), async (driven) => {
     await expectRefused(driven, create("one/two/three/four/new.txt", "new"), /ENOSPC/);

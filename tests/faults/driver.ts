@@ -3,12 +3,13 @@
  * mounts and a user of its own, and can see it die. One JSON line of standard input is a question, one of standard output
  * its reply. Ends with its input.
  */
-import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { functions } from "../../src/functions.ts";
 import { openInvoke } from "../../src/worker/invoke.ts";
 import { openLog } from "../../src/worker/log.ts";
 import { loadConfig, openWorkshop } from "../../src/workshop.ts";
+import { descriptorTargets } from "../descriptors.ts";
 
 export type Question =
   | { readonly does: "call"; readonly function: string; readonly payload: unknown }
@@ -81,23 +82,14 @@ async function answerTo(question: Question): Promise<unknown> {
   }
 }
 
-function measure(): Measure {
+async function measure(): Promise<Measure> {
   Bun.gc(true);
-  const open = readdirSync("/proc/self/fd").map(targetOf);
+  const open = await descriptorTargets();
   return {
     descriptors: open.length,
     held: open.filter((target) => `${target}/`.startsWith(`${config.base_path}/`)).length,
     residentBytes: process.memoryUsage.rss(),
   };
-}
-
-/** What a descriptor leads to; "" for the one that the folder of descriptors was read by. */
-function targetOf(descriptor: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return "";
-  }
 }
 
 function exhaust(left: number): number {

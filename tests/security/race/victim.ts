@@ -2,12 +2,12 @@
  * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
  * must not have touched, and prints a `Report`.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { functions } from "../../../src/functions.ts";
 import { openInvoke } from "../../../src/worker/invoke.ts";
 import { openLog } from "../../../src/worker/log.ts";
 import { loadConfig, openWorkshop } from "../../../src/workshop.ts";
+import { descriptorTargets } from "../../descriptors.ts";
 import { waysToCall } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../layout.ts";
 import { leaksIn } from "../witness.ts";
@@ -60,7 +60,7 @@ async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
     if (isWriting) caretaker.tidy();
     const path = cell.path.replace("#", String(calls));
     const answer = await call(path);
-    if (calls++ === 0) before = openDescriptors();
+    if (calls++ === 0) before = await openDescriptors();
     const breaches = isWriting ? breachesOf(root) : [];
     const shown = [...secrets, outsideName].filter((word) => answer.includes(word));
     const leaks = leaksIn(answer, "", root).filter((leak) => !shown.includes(leak));
@@ -75,7 +75,7 @@ async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (subject === naive && escapes > 0) break;
   }
-  return { calls, escapes, faults, descriptors: [before, openDescriptors()], outcomes };
+  return { calls, escapes, faults, descriptors: [before, await openDescriptors()], outcomes };
 }
 
 const naiveCaller =
@@ -95,7 +95,7 @@ async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise
   return async (path) => JSON.stringify(await invoke(definition, payload(path)));
 }
 
-const openDescriptors = (): number => readdirSync("/proc/self/fd").length;
+const openDescriptors = async (): Promise<number> => (await descriptorTargets()).length;
 
 if (import.meta.main) {
   console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as Errand)));

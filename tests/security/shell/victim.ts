@@ -2,8 +2,8 @@
  * One side of a race, a process of its own: makes a call of `shell::fs` over and over on a path that is being bent, looks
  * at every answer and at what it must not have touched, and prints a `ShellReport` as its second line.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { descriptorTargets } from "../../descriptors.ts";
 import { outsideName, secrets } from "../layout.ts";
 import type { Swap } from "../race/cells.ts";
 import { breachesOf, Caretaker } from "../race/world.ts";
@@ -41,17 +41,17 @@ async function race({ way: name, swap, path, root, seconds }: ShellErrand): Prom
   while (performance.now() < end || calls < fewestCalls) {
     if (way.effect === "writes") caretaker.tidy();
     const shown = await shell.call(way, join(base, path.replace("#", String(calls))));
-    if (calls++ === 0) before = openDescriptors();
+    if (calls++ === 0) before = await openDescriptors();
     const found = [
       ...(way.effect === "writes" ? breachesOf(root) : []),
       ...[...secrets, outsideName].filter((word) => shown.includes(word)).map((word) => `shows ${word}`),
     ];
     if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${shown}`));
   }
-  return { calls, faults, descriptors: [before, openDescriptors()] };
+  return { calls, faults, descriptors: [before, await openDescriptors()] };
 }
 
-const openDescriptors = (): number => readdirSync("/proc/self/fd").length;
+const openDescriptors = async (): Promise<number> => (await descriptorTargets()).length;
 
 if (import.meta.main) {
   console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as ShellErrand)));
