@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Entry } from "../files/files.ts";
-import { inPathOrder } from "./walk.ts";
+import { refuse } from "../errors.ts";
+import type { Entry, Files } from "../files/files.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { HeldFolder, inPathOrder, walk } from "./walk.ts";
 
 const bytes = fc.constantFrom("a", "b", " ", "-", ".", "0", "\xff", "\xc3\xa9", "\x2e", "\x30");
 const rawNames = fc.array(bytes, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
@@ -32,4 +34,20 @@ test("a folder stands where the paths below it belong", () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test("a start that cannot be listed is not held any more", () => {
+  let closed = 0;
+  const start = new HeldFolder({ path: "", asked: "." } as Folder, () => closed++);
+  const files = {
+    list() {
+      throw refuse.absent(".", "missing");
+    },
+  } as unknown as Files;
+  const options = { jail: {} as Jail, files, include: undefined, exclude: undefined, onTooDeep() {} };
+  const runs = walk(start, options);
+  expect(() => runs.next()).toThrow();
+  runs.return(undefined);
+  start.release();
+  expect(closed).toBe(1);
 });

@@ -65,7 +65,8 @@ export class HeldFolder {
  * Throws a refusal when `start` itself cannot be listed.
  */
 export function* walk(start: HeldFolder, options: WalkOptions): Generator<Run> {
-  const levels: Level[] = [{ held: start.hold(), entries: entriesOfStart(start, options), next: 0 }];
+  const entries = entriesOfStart(start, options);
+  const levels: Level[] = [{ held: start.hold(), entries, next: 0 }];
   let until = performance.now() + stretch;
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
