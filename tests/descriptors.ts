@@ -1,30 +1,40 @@
 import { fstatSync, readdirSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-/** How often is looked again while a file is open, 1 ms apart. */
+/** How often is looked again, 1 ms apart. */
 const mostLooks = 2000;
 
 /**
- * What the descriptors of this process lead to; "" for the one that their folder is read by. Files that were replaced are
- * closed in the background: it waits for that. A file that is open still has leaked.
+ * What the descriptors of this process lead to; "" for the one that their folder is read by. Files that were replaced, and
+ * have no name any more, are closed in the background: it waits for that. One that stays open has leaked.
  */
 export async function descriptorTargets(): Promise<string[]> {
   for (let look = 1; ; look++) {
     const descriptors = readdirSync("/proc/self/fd");
-    const busy = descriptors.filter((descriptor) => stateOf(descriptor) !== "other");
-    // One is gone each time: that of the folder of descriptors.
-    if (look === mostLooks || (busy.length === 1 && stateOf(busy[0]!) === "gone"))
-      return descriptors.map(targetOf);
+    if (look === mostLooks || !descriptors.some(isReplaced)) return descriptors.map(targetOf);
     await setTimeout(1);
   }
 }
 
-/** Standard input and output may be files. */
-function stateOf(descriptor: string): "file" | "gone" | "other" {
+/**
+ * How many descriptors are open, but for those of event loops: a thread that starts has two, and stays. Waits until there
+ * are no more than `expected`: a replaced file that others gave another name is closed in the background too.
+ */
+export async function openDescriptors(expected = Number.POSITIVE_INFINITY): Promise<number> {
+  for (let look = 1; ; look++) {
+    const targets = await descriptorTargets();
+    const open = targets.filter((target) => !target.startsWith("anon_inode:")).length;
+    if (open <= expected || look === mostLooks) return open;
+    await setTimeout(1);
+  }
+}
+
+function isReplaced(descriptor: string): boolean {
   try {
-    return Number(descriptor) > 2 && fstatSync(Number(descriptor)).isFile() ? "file" : "other";
+    const stats = fstatSync(Number(descriptor));
+    return stats.isFile() && stats.nlink === 0;
   } catch {
-    return "gone";
+    return false;
   }
 }
 

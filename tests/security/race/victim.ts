@@ -7,7 +7,7 @@ import { functions } from "../../../src/functions.ts";
 import { openInvoke } from "../../../src/worker/invoke.ts";
 import { openLog } from "../../../src/worker/log.ts";
 import { loadConfig, openWorkshop } from "../../../src/workshop.ts";
-import { descriptorTargets } from "../../descriptors.ts";
+import { openDescriptors } from "../../descriptors.ts";
 import { waysToCall } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../layout.ts";
 import { leaksIn } from "../witness.ts";
@@ -75,7 +75,7 @@ async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (subject === naive && escapes > 0) break;
   }
-  return { calls, escapes, faults, descriptors: [before, await openDescriptors()], outcomes };
+  return { calls, escapes, faults, descriptors: [before, await openDescriptors(before)], outcomes };
 }
 
 const naiveCaller =
@@ -94,8 +94,6 @@ async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise
   const { payload } = ways.find(({ call }) => call === cell.call)!;
   return async (path) => JSON.stringify(await invoke(definition, payload(path)));
 }
-
-const openDescriptors = async (): Promise<number> => (await descriptorTargets()).length;
 
 if (import.meta.main) {
   console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as Errand)));

@@ -3,7 +3,7 @@
  * at every answer and at what it must not have touched, and prints a `ShellReport` as its second line.
  */
 import { join } from "node:path";
-import { descriptorTargets } from "../../descriptors.ts";
+import { openDescriptors } from "../../descriptors.ts";
 import { outsideName, secrets } from "../layout.ts";
 import type { Swap } from "../race/cells.ts";
 import { breachesOf, Caretaker } from "../race/world.ts";
@@ -48,10 +48,8 @@ async function race({ way: name, swap, path, root, seconds }: ShellErrand): Prom
     ];
     if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${shown}`));
   }
-  return { calls, faults, descriptors: [before, await openDescriptors()] };
+  return { calls, faults, descriptors: [before, await openDescriptors(before)] };
 }
-
-const openDescriptors = async (): Promise<number> => (await descriptorTargets()).length;
 
 if (import.meta.main) {
   console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as ShellErrand)));
