@@ -92,7 +92,7 @@ test("an automaton finds in a line what the engine finds", () => {
       if (here !== -1) found++;
       expect(here).toBe(expected);
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 2000) },
+    { numRuns: Number(process.env["CODER_RUNS"] ?? 400) },
   );
-  expect([tried, found].every((count) => count > 500)).toBe(true);
+  expect([tried, found].every((count) => count > 100)).toBe(true);
 });
