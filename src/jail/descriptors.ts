@@ -1,6 +1,7 @@
 /**
- * Folders held by O_PATH descriptors (Linux). A descriptor keeps meaning the same folder when it is renamed or
- * replaced, and `/proc/self/fd/N/name` names an entry of exactly that folder, so what was checked is what is used.
+ * Folders held by descriptors (Linux): with O_PATH, or opened to be read where that takes one step. A descriptor keeps
+ * meaning the same folder when it is renamed or replaced, and `/proc/self/fd/N/name` names an entry of exactly that
+ * folder, so what was checked is what is used.
  */
 import {
   accessSync,
@@ -19,6 +20,7 @@ import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import {
+  O_PATH,
   type OpenAt,
   openAt,
   openBeneath,
@@ -30,8 +32,6 @@ import {
 import { isPseudo } from "./pseudo.ts";
 import { canLeap } from "./selftest.ts";
 
-/** Not exported by node:fs. On other systems this number means something else. */
-const O_PATH = 0o10000000;
 const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const sightFlags = O_PATH | constants.O_NOFOLLOW;
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

@@ -13,6 +13,7 @@ import {
 import { errnoOf } from "./errno.ts";
 import {
   hasDirectOpenat,
+  O_PATH,
   openAt,
   openBeneath,
   openThroughProc,
@@ -22,7 +23,6 @@ import {
 } from "./openat.ts";
 import { Sandbox } from "./sandbox.ts";
 
-const O_PATH = 0o10000000;
 const sandbox = new Sandbox({
   "base/f.txt": "text",
   "base/d": null,

@@ -1,7 +1,8 @@
 /**
  * openat(2), which opens a name below a folder that is held by a descriptor. JavaScript runtimes do not offer it;
  * Bun can call it in libc, and everywhere else procfs gives the same: `/proc/self/fd/N/name`. And openat2(2), which
- * takes several names in one step where none of them is a link.
+ * takes several names in one step where none of them is a link, and getdents64(2), which reads a folder by its
+ * descriptor.
  */
 import { constants, openSync } from "node:fs";
 import { openLibc } from "../bun.ts";
@@ -110,7 +111,7 @@ interface Direct {
 let direct: Direct | "none" | undefined;
 
 /** Not exported by node:fs. On other systems this number means something else. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 
 /** The same on all architectures that Bun runs on; node:fs does not export it and always sets it. */
 const closeOnExec = 0o2000000;

@@ -3,10 +3,8 @@
  * be trusted here, in one sentence, or undefined.
  */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import { type OpenAt, openBeneath } from "./openat.ts";
+import { O_PATH, type OpenAt, openBeneath } from "./openat.ts";
 import { isProcfs } from "./pseudo.ts";
-
-const O_PATH = 0o10000000;
 
 /** Why descriptors cannot be named through procfs here: it is missing, masked, or shows another process. */
 export function reasonAgainstProcfs(proc = "/proc"): string | undefined {

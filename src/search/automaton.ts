@@ -7,7 +7,7 @@ import type { Hir, Look, Range } from "../regex/hir.ts";
 import { layout } from "./layout.ts";
 
 export interface Automaton {
-  /** Of each byte its column in the rows. Bytes past ASCII have one in which every row has `foreign`. */
+  /** Of each byte its column in the rows. Bytes past ASCII have one in which every row has `layout.foreign`. */
   readonly classes: Uint8Array;
   /** One row per state, the first one's first: for each column the place of the next state's row. */
   readonly rows: Uint16Array;
@@ -17,8 +17,6 @@ export interface Automaton {
   readonly edge: number;
 }
 
-/** In place of a row: the line is not ASCII. */
-const foreign = 0xffff;
 /** In place of a row, at the start of the line: a match starts there. */
 const matchAtStart = 0xfffe;
 
@@ -180,7 +178,7 @@ class States {
         steps[index]!.map((next) => place[next]!),
         row,
       );
-      rows[row + foreignColumn] = foreign;
+      rows[row + foreignColumn] = layout.foreign;
       rows[row + edge] = this.#reach(state, "edge").isMatch ? matchAtStart : 0;
     }
     return {

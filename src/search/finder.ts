@@ -89,12 +89,12 @@ export interface Clues {
 
 /** A finder of what every match contains, or undefined when it would be slower than the engine on all of the text. */
 export function openFinder({ required, forms }: Clues, kernel: Kernel | undefined): Finder | undefined {
-  const bySequences = required && waysTo(required, kernel);
+  const heads = required && headsOf(required);
+  const bySequences = heads && waysTo(heads, kernel);
   const byForms = forms && kernel && wayToForms(forms, kernel);
   const way = cheaper(bySequences ?? noWay, byForms ?? noWay);
   if (way.cost > scanCost) return undefined;
-  const isWhole = way === bySequences && required?.isWhole === true && required.sequences.every(isShort);
-  return new Finder(way.seekers, isWhole);
+  return new Finder(way.seekers, way === bySequences && heads?.isWhole === true);
 }
 
 /** Strings and sequences are looked for by no more than so many bytes and elements: longer ones are no rarer. */
@@ -109,17 +109,19 @@ export function finderOf(text: string, kernel: Kernel | undefined): Finder {
   return new Finder(seekers, true);
 }
 
-function waysTo(required: Required, kernel: Kernel | undefined): Way {
-  const sequences = required.sequences.map(headOf);
+function waysTo({ sequences, isWhole }: Required, kernel: Kernel | undefined): Way {
   const ways = sequences.map((sequence) => wayTo(sequence, kernel));
-  const lines = required.isWhole
-    ? 0
-    : sequences.reduce((sum, sequence) => sum + share(sequence), 0) * lineCost;
+  const lines = isWhole ? 0 : sequences.reduce((sum, sequence) => sum + share(sequence), 0) * lineCost;
   return {
     cost: ways.reduce((sum, way) => sum + way.cost, lines),
     seekers: ways.flatMap(({ seekers }) => seekers),
   };
 }
+
+const headsOf = ({ sequences, isWhole }: Required): Required => ({
+  sequences: sequences.map(headOf),
+  isWhole: isWhole && sequences.every(isShort),
+});
 
 /** What every place of the sequence starts with. */
 function headOf(sequence: Sequence): Sequence {

@@ -15,4 +15,6 @@ export const layout = {
   /** The automaton's rows: two bytes for each place. */
   rows: 16_384,
   mostPlaces: 24_576,
+  /** In place of a row: the line is not ASCII. */
+  foreign: 0xffff,
 } as const;

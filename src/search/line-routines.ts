@@ -97,7 +97,6 @@ export function match(): Routine {
   const [at, row, found] = [4, 5, 6];
   const follow = (column: Code) =>
     set(row, loadPair(shiftLeft(add(get(row), column), constant(1)), layout.rows));
-  const foreign = 0xffff;
   const body = [
     ...set(found, constant(-1)),
     ...set(at, get(end)),
@@ -108,7 +107,7 @@ export function match(): Routine {
         follow(loadByte(loadByte(get(at)), layout.classes)),
         when(
           isAtLeast(get(row), get(matching)),
-          when(isEqual(get(row), constant(foreign)), answer(constant(-2))),
+          when(isEqual(get(row), constant(layout.foreign)), answer(constant(-2))),
           set(found, add(get(at), constant(1))),
         ),
         go(0),

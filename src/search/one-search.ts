@@ -82,14 +82,14 @@ export class Search {
     this.#runs = walk(options.folder, { ...options.walk, onTooDeep: () => this.#answer.cut() });
   }
 
-  /** Throws a `PatternError` or an `EngineFailure`. */
+  /** Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read without. */
   async run(): Promise<Found> {
     const { request, means, folder } = this.#options;
     try {
       if (means.pool === undefined || folder.folder.descriptor === undefined) {
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
-        // No pattern of a caller is matched in this thread when another can do it: nothing could end it here.
+        // No pattern of a caller is matched in this thread when another can do it: it would hold up everyone.
         if (!request.regex && !request.ignoreCase) await this.#searchHere(head);
         await this.#searchInThreads(means.pool);
       }

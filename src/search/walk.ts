@@ -121,6 +121,7 @@ function enter(levels: Level[], { folder }: HeldFolder, { raw }: Entry, options:
   if (child === undefined) return;
   const held = new HeldFolder(child);
   const level = { held, entries: [] as Entry[], next: 0 };
+  // Before it is listed, so that it is let go of when that fails.
   levels.push(level);
   level.entries = inPathOrder(unlessGone(() => options.files.list(child)) ?? []);
 }

@@ -60,7 +60,7 @@ function encodedBytes(text: string): number {
   return bytes;
 }
 
-/** The same for a text that is at hand as UTF-8, and whether it is ASCII. For other bytes the size means nothing. */
+/** `jsonBytes` of a text that is at hand as UTF-8, and whether it is ASCII. For other bytes the size means nothing. */
 export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonly isAscii: boolean } {
   const kernel = kernelFor(text.length);
   let jsonBytes = 2 + text.length;
