@@ -1,15 +1,14 @@
-import type { Dirent } from "../jail/dirents.ts";
 import { refusing } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
-import { kindOf } from "../jail/kind.ts";
+import { type EntryKind, kindOf } from "../jail/kind.ts";
+import { nameOf } from "../jail/name.ts";
 import type { Entry } from "./files.ts";
 import { smallest } from "./smallest.ts";
 
 /** The entries of a folder, temporary files too, sorted by the bytes of their names. Throws a `Refusal`. */
 export function readEntries(folder: Folder): Entry[] {
   return refusing(folder.asked, () =>
-    folder
-      .list()
+    readDirents(folder)
       .sort(byName)
       .map((dirent) => entryOf(folder, dirent)),
   );
@@ -32,7 +31,7 @@ export interface EntriesInWindow {
 /** Some of `readEntries`. Those outside the window cost little more than their names. Throws a `Refusal`. */
 export function readWindow(folder: Folder, { from, to, isLeftOut }: Window): EntriesInWindow {
   return refusing(folder.asked, () => {
-    const dirents = folder.list();
+    const dirents = readDirents(folder);
     const isShown = ({ name }: Dirent) => !isLeftOut(textOf(name));
     const names = dirents.filter(isShown).map(({ name }) => name);
     // Strings sort several times as fast as objects by their names, and few of many need no sorting of all.
@@ -49,6 +48,19 @@ export function readWindow(folder: Folder, { from, to, isLeftOut }: Window): Ent
   });
 }
 
+/** An entry, as the system tells it. */
+interface Dirent {
+  /** One character per byte: such strings sort fast, and by bytes. */
+  readonly name: string;
+  readonly kind: EntryKind | undefined;
+}
+
+function readDirents(folder: Folder): Dirent[] {
+  const dirents: Dirent[] = [];
+  folder.list((bytes, from, to, kind) => dirents.push({ name: bytes.toString("latin1", from, to), kind }));
+  return dirents;
+}
+
 /** The code units of these names are the bytes, so this is byte order. */
 const byName = (one: Dirent, other: Dirent): number => (one.name < other.name ? -1 : 1);
 
@@ -59,9 +71,7 @@ function entryOf(folder: Folder, dirent: Dirent): Entry {
 
 function decodeName(latin1: string): { name: string; raw: Name } {
   if (isAscii(latin1)) return { name: latin1, raw: latin1 };
-  const bytes = Buffer.from(latin1, "latin1");
-  const name = textOf(latin1);
-  return { name, raw: Buffer.from(name).equals(bytes) ? name : bytes };
+  return { name: textOf(latin1), raw: nameOf(Buffer.from(latin1, "latin1")) };
 }
 
 /** The text of the bytes that these code units are. */

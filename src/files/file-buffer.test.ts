@@ -3,12 +3,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FileBuffer, openerBelow } from "./file-buffer.ts";
+import { FileBuffer, openFileBelow } from "./file-buffer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = openerBelow(openSync(folder, "r"));
+const held = openSync(folder, "r");
+const open = (name: string): number => {
+  const bytes = Buffer.from(name);
+  return openFileBelow(held, { bytes, from: 0, to: bytes.length });
+};
 const mebibyte = 1024 * 1024;
 const limits = { maxBytes: 4 * mebibyte, slackBytes: 16 };
 const whole = (text: Buffer, length: number) => [text.toString("latin1", 0, length)];
@@ -18,7 +22,7 @@ test("lends whole files of every size, and room behind them", () => {
   for (const size of [0, 1, 3 * mebibyte, 65_535, 65_536, 65_537, 131_072, 7, 4 * mebibyte]) {
     const content = "ab".repeat(size).slice(0, size);
     writeFileSync(join(folder, "file"), content);
-    const lent = buffer.lend(open, "file", limits, (text, length) => {
+    const lent = buffer.lend(open("file"), limits, (text, length) => {
       expect(text.length).toBeGreaterThanOrEqual(length + limits.slackBytes);
       text.fill("x", length, length + limits.slackBytes);
       return whole(text, length);
@@ -30,8 +34,8 @@ test("lends whole files of every size, and room behind them", () => {
 test("passes over a file of one byte too many", () => {
   const buffer = new FileBuffer();
   writeFileSync(join(folder, "large"), Buffer.alloc(1001, "a"));
-  expect(buffer.lend(open, "large", { ...limits, maxBytes: 1000 }, whole)).toEqual([]);
-  expect(buffer.lend(open, "large", { ...limits, maxBytes: 1001 }, whole)).toEqual(["a".repeat(1001)]);
+  expect(buffer.lend(open("large"), { ...limits, maxBytes: 1000 }, whole)).toEqual([]);
+  expect(buffer.lend(open("large"), { ...limits, maxBytes: 1001 }, whole)).toEqual(["a".repeat(1001)]);
 });
 
 test("reads no more of a file whose beginning is of no use", () => {
@@ -42,19 +46,19 @@ test("reads no more of a file whose beginning is of no use", () => {
     asked.push(length);
     return text[0] === "y".charCodeAt(0);
   };
-  expect(buffer.lend(open, "file", { ...limits, isOfUse }, whole)).toEqual([]);
+  expect(buffer.lend(open("file"), { ...limits, isOfUse }, whole)).toEqual([]);
   writeFileSync(join(folder, "file"), "y".repeat(1_000_000));
-  expect(buffer.lend(open, "file", { ...limits, isOfUse }, (_, length) => [length])).toEqual([1_000_000]);
+  expect(buffer.lend(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1_000_000]);
   // There is no more of a small one.
   writeFileSync(join(folder, "file"), "x".repeat(1000));
-  expect(buffer.lend(open, "file", { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
+  expect(buffer.lend(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
   expect(asked).toEqual([65_536, 65_536]);
 });
 
 test("neither waits for what is no regular file nor tells what is in it", () => {
   const buffer = new FileBuffer();
   execFileSync("mkfifo", [join(folder, "fifo")]);
-  expect(buffer.lend(open, "fifo", limits, () => ["found"])).toEqual([]);
+  expect(buffer.lend(open("fifo"), limits, () => ["found"])).toEqual([]);
 });
 
 test("follows no link, and closes what it opened", () => {
@@ -66,7 +70,7 @@ test("follows no link, and closes what it opened", () => {
   const broken = () => {
     throw new Error("broken");
   };
-  expect(() => buffer.lend(open, "link", limits, whole)).toThrow(expect.objectContaining({ code: "ELOOP" }));
-  expect(() => buffer.lend(open, "target", limits, broken)).toThrow("broken");
+  expect(() => buffer.lend(open("link"), limits, whole)).toThrow(expect.objectContaining({ code: "ELOOP" }));
+  expect(() => buffer.lend(open("target"), limits, broken)).toThrow("broken");
   expect(descriptors()).toBe(before);
 });

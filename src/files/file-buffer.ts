@@ -1,9 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import type { Folder, Name } from "../jail/folder.ts";
-import { openAt } from "../jail/openat.ts";
-
-/** Opens a name in one held folder, never through a link. Throws the errno error. */
-export type Opener = (name: Name) => number;
+import type { Folder } from "../jail/folder.ts";
+import { nameOf } from "../jail/name.ts";
+import { type NameBytes, openNameAt } from "../jail/openat.ts";
 
 /** What is lent of a file. */
 export interface LendLimits {
@@ -18,18 +16,17 @@ export interface LendLimits {
 /** A FIFO or device that took the place of a file must not block, nor a terminal become ours. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** The opener of files in `folder`, good until the folder is closed. */
-export function openerOf(folder: Folder): Opener {
+/** Opens a name in a held folder to be lent, never through a link. Throws the errno error. */
+export function openFileIn(folder: Folder, name: NameBytes): number {
   const { descriptor } = folder;
-  if (descriptor !== undefined) return openerBelow(descriptor);
-  return (name) => folder.enter((at) => openSync(at(name), flags));
+  if (descriptor !== undefined) return openFileBelow(descriptor, name);
+  const { bytes, from, to } = name;
+  return folder.enter((at) => openSync(at(nameOf(bytes.subarray(from, to))), flags));
 }
 
-/** The opener of files in the folder that `descriptor` holds; for threads, which share the process's descriptors. */
-export const openerBelow =
-  (descriptor: number): Opener =>
-  (name) =>
-    openAt(descriptor, name, flags);
+/** The same in the folder that `descriptor` holds; for threads, which share the process's descriptors. */
+export const openFileBelow = (descriptor: number, name: NameBytes): number =>
+  openNameAt(descriptor, name, flags);
 
 /** Bytes that are read at once, at first: most files of a source tree have less. */
 const firstBytes = 64 * 1024;
@@ -48,12 +45,11 @@ export class FileBuffer {
   }
 
   /**
-   * Lends the bytes of the file `name` to `use`, as `text[0, length)`, and returns what it found in them. A file over
-   * the limit, or one that is no regular file any more, gives nothing. The bytes are worthless afterwards. Throws the
-   * errno error.
+   * Lends the bytes of an opened file to `use`, as `text[0, length)`, and returns what it found in them. A file over the
+   * limit, or one that is no regular file, gives nothing. The bytes are worthless afterwards. Closes the descriptor.
+   * Throws the errno error.
    */
-  lend<T>(open: Opener, name: Name, limits: LendLimits, use: (text: Buffer, length: number) => T[]): T[] {
-    const descriptor = open(name);
+  lend<T>(descriptor: number, limits: LendLimits, use: (text: Buffer, length: number) => T[]): T[] {
     try {
       const length = this.#read(descriptor, limits);
       if (length === undefined) return [];

@@ -181,12 +181,20 @@ describe("globs made to explode", () => {
 
 test("a name in a folder is matched as its whole path is, whatever was asked before", () => {
   const globs = compileGlobSet(["**/*.pem", "a/?", "**/b/**", "[!x]/a*", "ж/é", "x"]);
-  const names = ["a", "b", "x", "é", "a.pem", "ж"];
+  const names = ["a", "b", "x", "é", "a.pem", "ж", "a\u{1f600}b", "\ufffd"];
   const folders = [...names, ...names.flatMap((one) => names.map((other) => `${one}/${other}`))];
   for (const folder of folders.flatMap((folder) => ["", folder])) {
     for (const name of names) {
       const path = folder === "" ? name : `${folder}/${name}`;
+      const bytes = Buffer.from(`x${name}x`);
       expect(globs.matchesIn(folder, name)).toBe(globs.matches(path));
+      expect(globs.matchesBytesIn(folder, bytes, 1, bytes.length - 1)).toBe(globs.matches(path));
     }
   }
+});
+
+test("bytes that are not UTF-8 are matched as U+FFFD", () => {
+  const globs = compileGlobSet(["\ufffd.pem"]);
+  expect(globs.matchesBytesIn("", Buffer.from("\xff.pem", "latin1"), 0, 5)).toBe(true);
+  expect(globs.matchesBytesIn("", Buffer.from("\xff\xff.pem", "latin1"), 0, 6)).toBe(false);
 });

@@ -10,6 +10,8 @@ export interface GlobSet {
   matches(path: string): boolean;
   /** The same for the path of `name` in the folder at `folder`, "" for the base: faster for many names of one folder. */
   matchesIn(folder: string, name: string): boolean;
+  /** The same for the name in `bytes[from, to)`, in which U+FFFD stands for what is not UTF-8. */
+  matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean;
   /** How many globs there are; a set of none matches nothing. */
   readonly size: number;
   /** The globs as they were given. */
@@ -44,5 +46,6 @@ export function compileGlobSet(
     patterns,
     matches: (path) => matcher.matches(path),
     matchesIn: (folder, name) => matcher.matchesIn(folder, name),
+    matchesBytesIn: (folder, bytes, from, to) => matcher.matchesBytesIn(folder, bytes, from, to),
   };
 }

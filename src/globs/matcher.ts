@@ -45,17 +45,31 @@ export class Matcher {
 
   /** Whether the automaton accepts the whole path. */
   matches(path: string): boolean {
-    return this.table[this.run(this.start, path) + this.width - 1] === 1;
+    return this.accepts(this.run(this.start, path));
   }
 
   /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its way. */
   matchesIn(folder: string, name: string): boolean {
+    return this.accepts(this.run(this.enter(folder), name));
+  }
+
+  /** `matchesIn` for the name in `bytes[from, to)`. */
+  matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean {
+    return this.accepts(this.runOverBytes(this.enter(folder), bytes, from, to));
+  }
+
+  private accepts(row: number): boolean {
+    return this.table[row + this.width - 1] === 1;
+  }
+
+  /** The row to which the path of `folder` leads, with a "/" behind it. */
+  private enter(folder: string): number {
     if (folder !== this.folder) {
       const row = folder === "" ? this.start : this.run(this.start, `${folder}/`);
       this.folder = folder;
       this.afterFolder = row;
     }
-    return this.table[this.run(this.afterFolder, name) + this.width - 1] === 1;
+    return this.afterFolder;
   }
 
   /** The row to which `path` leads from `start`. */
@@ -73,6 +87,20 @@ export class Matcher {
         if (character > 0xffff) i += 1;
         symbol = alphabet.symbolOf(character);
       }
+      row = table[row + symbol]! || this.advance(row, symbol);
+    }
+    return row;
+  }
+
+  /** `run` for text as UTF-8. */
+  private runOverBytes(start: number, bytes: Buffer, from: number, to: number): number {
+    const { table } = this;
+    const { ascii } = this.alphabet;
+    let row = start;
+    for (let at = from; at < to && row !== this.dead; at += 1) {
+      const byte = bytes[at]!;
+      if (byte >= 128) return this.run(row, bytes.toString("utf8", at, to));
+      const symbol = ascii[byte]!;
       row = table[row + symbol]! || this.advance(row, symbol);
     }
     return row;

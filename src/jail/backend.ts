@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import type { Dirent } from "./dirents.ts";
-import type { BackendName, Folder, JailedPath, Name, Sight } from "./folder.ts";
+import type { OnDirent } from "./dirents.ts";
+import type { BackendName, Folder, Name, Sight } from "./folder.ts";
 import { kindOf } from "./kind.ts";
 
 /** What a way of holding folders has to offer, so that one walk serves them all. */
@@ -36,9 +36,11 @@ export const pathIn = (path: string, name: string): string => (path === "" ? nam
 /** The names in a path that was put together by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
-/** See `Folder.list`. One character per byte is the only way to read names byte-exactly on Bun and Node. */
-export const listByPath = (at: (name: Name) => JailedPath): Dirent[] =>
-  readdirSync(at(".") as string, { encoding: "latin1", withFileTypes: true }).map((dirent) => ({
-    name: dirent.name,
-    kind: kindOf(dirent),
-  }));
+/** `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node. */
+export function listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): void {
+  const options = { encoding: "latin1", withFileTypes: true } as const;
+  for (const dirent of folder.enter((at) => readdirSync(at(".") as string, options))) {
+    const bytes = Buffer.from(dirent.name, "latin1");
+    onDirent(bytes, 0, bytes.length, kindOf(dirent));
+  }
+}

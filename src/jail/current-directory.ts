@@ -21,7 +21,7 @@ import {
 } from "node:fs";
 import { refuse } from "../errors.ts";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
-import type { Dirent } from "./dirents.ts";
+import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
 import { jailedPath } from "./jailed-path.ts";
@@ -120,8 +120,8 @@ class SteppedFolder implements HeldFolder {
     return this.enter(() => lstatSync(at(name)));
   }
 
-  list(): Dirent[] {
-    return this.enter(() => listByPath(at));
+  list(onDirent: OnDirent): void {
+    listByPath(this, onDirent);
   }
 
   /** Nothing is held between two sections. */

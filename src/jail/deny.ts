@@ -1,6 +1,6 @@
 import { compileGlobSet, type GlobSet } from "../globs/glob-set.ts";
 import { pathIn } from "./backend.ts";
-import { isTemporary } from "./temporary.ts";
+import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
 /** Which paths are denied, in every spelling that reaches the same file. */
 export interface DenyRules {
@@ -8,6 +8,8 @@ export interface DenyRules {
   denies(path: string): boolean;
   /** The same for `name` in the folder at `path`. */
   deniesIn(path: string, name: string): boolean;
+  /** The same for the name in `bytes[from, to)`. */
+  deniesBytesIn(path: string, bytes: Buffer, from: number, to: number): boolean;
   /** True when the path of these names, or a folder above it, is denied. */
   deniesAny(names: readonly string[]): boolean;
   isTemporary(name: string): boolean;
@@ -21,11 +23,16 @@ export interface DenyRules {
  */
 export function denyRules(globs: GlobSet, blind: boolean): DenyRules {
   if (blind) return blindRules(globs);
-  return rulesBy({
+  const rules = rulesBy({
     matches: (path) => globs.matches(path),
     matchesIn: (path, name) => globs.matchesIn(path, name),
     foldPath: (path) => path,
   });
+  return {
+    ...rules,
+    deniesBytesIn: (path, bytes, from, to) =>
+      isTemporaryIn(bytes, from, to) || globs.matchesBytesIn(path, bytes, from, to),
+  };
 }
 
 function blindRules(globs: GlobSet): DenyRules {
@@ -43,9 +50,11 @@ interface Matching {
 function rulesBy({ matches, matchesIn, foldPath }: Matching): DenyRules {
   const isTemporaryName = (name: string) => isTemporary(foldPath(name));
   const denies = (path: string) => isTemporaryName(path.slice(path.lastIndexOf("/") + 1)) || matches(path);
+  const deniesIn = (path: string, name: string) => isTemporaryName(name) || matchesIn(path, name);
   return {
     denies,
-    deniesIn: (path, name) => isTemporaryName(name) || matchesIn(path, name),
+    deniesIn,
+    deniesBytesIn: (path, bytes, from, to) => deniesIn(path, bytes.toString("utf8", from, to)),
     deniesAny(names) {
       let path = "";
       return names.some((name) => {

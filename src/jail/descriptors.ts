@@ -15,7 +15,7 @@ import {
   type Stats,
 } from "node:fs";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
-import type { Dirent } from "./dirents.ts";
+import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
@@ -136,17 +136,18 @@ class DescriptorFolder implements HeldFolder {
     return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isListable });
   }
 
-  list(): Dirent[] {
+  list(onDirent: OnDirent): void {
     this.#requireOpen();
-    return this.#listDirectly() ?? this.enter(listByPath);
+    if (!this.#listDirectly(onDirent)) listByPath(this, onDirent);
   }
 
-  #listDirectly(): Dirent[] | undefined {
-    if (this.#isListable) return readDirents(this.descriptor);
+  /** False when it cannot, and has told nothing. */
+  #listDirectly(onDirent: OnDirent): boolean {
+    if (this.#isListable) return readDirents(this.descriptor, onDirent);
     const listable = this.#way.openBeneath?.(this.descriptor, ".", "list");
-    if (listable === undefined) return undefined;
+    if (listable === undefined) return false;
     try {
-      return readDirents(listable);
+      return readDirents(listable, onDirent);
     } finally {
       closeSync(listable);
     }

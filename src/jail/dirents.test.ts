@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Dirent, parseDirents } from "./dirents.ts";
+import { parseDirents } from "./dirents.ts";
+import type { EntryKind } from "./kind.ts";
 
 /** A record with whatever was in the buffer before behind its name: the system clears nothing. */
 function record(name: string, type: number): Buffer {
@@ -10,10 +11,12 @@ function record(name: string, type: number): Buffer {
   return bytes;
 }
 
-const parse = (...records: Buffer[]): Dirent[] => {
-  const dirents: Dirent[] = [];
+const parse = (...records: Buffer[]): { name: string; kind: EntryKind | undefined }[] => {
+  const dirents: { name: string; kind: EntryKind | undefined }[] = [];
   const bytes = Buffer.concat(records);
-  parseDirents(Buffer.concat([bytes, record("behind", 8)]), bytes.length, dirents);
+  parseDirents(Buffer.concat([bytes, record("behind", 8)]), bytes.length, (own, from, to, kind) =>
+    dirents.push({ name: own.toString("latin1", from, to), kind }),
+  );
   return dirents;
 };
 

@@ -8,7 +8,7 @@ export function errnoOf(error: unknown): string | undefined {
 
 /** An error as system calls throw it, for what we find out ourselves. */
 export const errnoError = (
-  code: "ENOENT" | "ENOTDIR" | "ELOOP" | "ENODEV" | "EILSEQ" | "ESTALE" | "EXDEV",
+  code: "ENOENT" | "ENOTDIR" | "ELOOP" | "ENODEV" | "EILSEQ" | "ESTALE" | "EXDEV" | "EIO",
 ): Error => Object.assign(new Error(code), { code });
 
 const sentences: Readonly<Record<string, string>> = {

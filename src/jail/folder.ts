@@ -3,7 +3,7 @@
  * the paths through which the disk verbs may act on the names in them.
  */
 import type { Stats } from "node:fs";
-import type { Dirent } from "./dirents.ts";
+import type { OnDirent } from "./dirents.ts";
 
 declare const jailed: unique symbol;
 
@@ -39,8 +39,8 @@ export interface Folder extends Disposable {
    * for a pseudo file system such as /proc.
    */
   child(name: Name): Folder;
-  /** All entries, in no order. Throws the errno error. */
-  list(): Dirent[];
+  /** Tells all entries, in no order. Throws the errno error: then it may have told some. */
+  list(onDirent: OnDirent): void;
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
   look(name: Name): Sight;
   /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */
@@ -124,6 +124,8 @@ export interface Jail {
   denies(names: readonly string[]): boolean;
   /** `denies` for one name in a folder that is itself known not to be denied: one match instead of one per level. */
   deniesIn(folder: Folder, name: string): boolean;
+  /** The same for the name in `bytes[from, to)`. */
+  deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
   /** The names of temporary files, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
   /** One spelling for all that name the same file where the file system does not tell them apart. */

@@ -68,6 +68,7 @@ export function openJail({ basePath, deny, backend, paths = "relative" }: JailOp
     admitFolder: (path) => holdFolder(admit, held, path),
     denies: rules.deniesAny,
     deniesIn: (folder, name) => rules.deniesIn(folder.path, name),
+    deniesBytesIn: (folder, bytes, from, to) => rules.deniesBytesIn(folder.path, bytes, from, to),
     isTemporary: rules.isTemporary,
     fold: rules.fold,
     close: () => held.close(),

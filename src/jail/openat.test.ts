@@ -11,11 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { errnoOf } from "./errno.ts";
+import type { EntryKind } from "./kind.ts";
 import {
   hasDirectOpenat,
   O_PATH,
   openAt,
   openBeneath,
+  openNameAt,
   openThroughProc,
   readDirents,
   reopen,
@@ -44,6 +46,13 @@ test("Bun on Linux has the direct way", () => {
 describe.each([
   ["directly", openAt],
   ["through procfs", openThroughProc],
+  [
+    "by the bytes of a name",
+    (descriptor: number, name: string | Buffer, flags: number) => {
+      const bytes = Buffer.concat([Buffer.from("before/"), Buffer.from(name), Buffer.from("behind")]);
+      return openNameAt(descriptor, { bytes, from: 7, to: bytes.length - 6 }, flags);
+    },
+  ],
 ] as const)("%s", (_, open) => {
   const errno = (name: string | Buffer, flags: number): string | undefined => {
     try {
@@ -146,13 +155,22 @@ describe("several names in one step", () => {
   });
 });
 
+/** Undefined when they cannot be told. */
+function entriesOf(descriptor: number): { name: string; kind: EntryKind | undefined }[] | undefined {
+  const entries: { name: string; kind: EntryKind | undefined }[] = [];
+  const hasTold = readDirents(descriptor, (bytes, from, to, kind) =>
+    entries.push({ name: bytes.toString("latin1", from, to), kind }),
+  );
+  return hasTold ? entries : undefined;
+}
+
 describe("a folder's entries", () => {
   test("are told as often as asked, by a descriptor that may be read", () => {
     sandbox.plant({ "base/list/b": "", "base/list/a/inner": "", "base/list/c": { link: "b" } });
     Bun.spawnSync(["mkfifo", sandbox.at("base/list/d")]);
     const descriptor = openBeneath(folder, "list", "list")!;
     for (let time = 0; time < 2; time++) {
-      const byName = readDirents(descriptor)!.sort((one, other) => (one.name < other.name ? -1 : 1));
+      const byName = entriesOf(descriptor)!.sort((one, other) => (one.name < other.name ? -1 : 1));
       expect(byName.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
         "a dir",
         "b file",
@@ -162,9 +180,9 @@ describe("a folder's entries", () => {
     }
     closeSync(descriptor);
     const unread = openBeneath(folder, "list", "folder")!;
-    expect(readDirents(unread)).toBeUndefined();
+    expect(entriesOf(unread)).toBeUndefined();
     closeSync(unread);
-    expect(readDirents(123_456)).toBeUndefined();
+    expect(entriesOf(123_456)).toBeUndefined();
   });
 
   test("are all told, by their bytes, however many and long", () => {
@@ -176,7 +194,7 @@ describe("a folder's entries", () => {
           writeFileSync(Buffer.concat([base, Buffer.alloc(length, Buffer.from(unit))]), "");
     }
     const descriptor = openBeneath(folder, "many", "list")!;
-    const names = readDirents(descriptor)!.map(({ name }) => name);
+    const names = entriesOf(descriptor)!.map(({ name }) => name);
     closeSync(descriptor);
     expect(names.toSorted()).toEqual(readdirSync(base, { encoding: "latin1" }).toSorted());
     // More than is read at once.

@@ -6,9 +6,11 @@
  */
 import { constants, openSync } from "node:fs";
 import { openLibc } from "../bun.ts";
-import { type Dirent, parseDirents } from "./dirents.ts";
+import { type OnDirent, parseDirents } from "./dirents.ts";
+import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
+import { nameOf } from "./name.ts";
 
 /**
  * Opens `name` in the folder held by `descriptor`, never following a link as the last name, and closed in programs
@@ -24,6 +26,23 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
   }
   // Every failure is tried again: this one knows errno, and throws it as all of node:fs does.
   return openThroughProc(descriptor, name, flags);
+}
+
+/** `openAt` for a name that lies in other bytes, and of which nothing is made on the way. */
+export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, flags: number): number {
+  direct ??= loadDirect() ?? "none";
+  if (direct !== "none" && isOneName(bytes, from, to)) {
+    const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
+    if (opened >= 0) return opened;
+  }
+  return openThroughProc(descriptor, nameOf(bytes.subarray(from, to)), flags);
+}
+
+/** A name in `bytes[from, to)`. */
+export interface NameBytes {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** How a name below a descriptor is opened: `openAt`, or what promises the same. */
@@ -71,20 +90,20 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
 }
 
 /**
- * All entries of the folder held by `descriptor`, which was opened for reading. Undefined when the system has no such
- * call (Node) and when something is against it, which it does not tell.
+ * Tells all entries of the folder held by `descriptor`, which was opened for reading. False, and nothing told, when the
+ * system has no such call (Node) and when something is against it, which it does not tell. Throws EIO when it fails in
+ * the midst.
  */
-export function readDirents(descriptor: number): Dirent[] | undefined {
+export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
   direct ??= loadDirect() ?? "none";
   const getdents64 = getdents64On[process.arch];
-  if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return undefined;
+  if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return false;
   records ??= Buffer.allocUnsafeSlow(recordBytes);
-  const dirents: Dirent[] = [];
-  for (;;) {
+  for (let hasTold = false; ; hasTold = true) {
     const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
-    if (length < 0) return undefined;
-    if (length === 0) return dirents;
-    parseDirents(records, length, dirents);
+    if (length < 0 && hasTold) throw errnoError("EIO");
+    if (length <= 0) return length === 0;
+    parseDirents(records, length, onDirent);
   }
 }
 
@@ -139,6 +158,21 @@ let records: Buffer | undefined;
 
 const nameBytes = new Uint8Array(1024);
 const encoder = new TextEncoder();
+
+/** Puts the name with a NUL into `nameBytes`; false when it does not go in whole, or may be no name: that is looked at later. */
+function isOneName(bytes: Uint8Array, from: number, to: number): boolean {
+  const length = to - from;
+  if (length === 0 || length >= nameBytes.length || (length <= 2 && bytes[from] === dot)) return false;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[from + i]!;
+    if (byte === slash || byte === 0) return false;
+    nameBytes[i] = byte;
+  }
+  nameBytes[length] = 0;
+  return true;
+}
+
+const [dot, slash] = [0x2e, 0x2f];
 
 /** Puts the name with a NUL into `nameBytes`; false when it does not go in whole. */
 function fits(name: Name): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isGone, isTemporary, makerOf, temporaryName } from "./temporary.ts";
+import { isGone, isTemporary, isTemporaryIn, makerOf, temporaryName } from "./temporary.ts";
 
 test("names are reserved, all different, and short enough for every file system", () => {
   const names = Array.from({ length: 1000 }, temporaryName);
@@ -8,6 +8,14 @@ test("names are reserved, all different, and short enough for every file system"
   expect(Math.max(...names.map((name) => name.length))).toBeLessThan(100);
   expect(isTemporary(".coder-tmp")).toBe(false);
   expect(isTemporary("a.coder-tmp-x")).toBe(false);
+});
+
+test("bytes are such a name or not, whatever stands around them", () => {
+  const bytes = Buffer.from("a.coder-tmp-x");
+  expect(isTemporaryIn(bytes, 1, bytes.length)).toBe(true);
+  expect(isTemporaryIn(bytes, 1, bytes.length - 1)).toBe(true);
+  expect(isTemporaryIn(bytes, 1, bytes.length - 2)).toBe(false);
+  expect(isTemporaryIn(bytes, 0, bytes.length)).toBe(false);
 });
 
 test("a name tells its maker", () => {

@@ -11,6 +11,13 @@ const prefix = ".coder-tmp-";
 /** True for every name with the reserved prefix. */
 export const isTemporary = (name: string): boolean => name.startsWith(prefix);
 
+/** The same for the name in `bytes[from, to)`. */
+export function isTemporaryIn(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[from + i] !== prefix.charCodeAt(i)) return false;
+  return true;
+}
+
 /** A new name, in no way derived from the target's (which may fill the 255 bytes a name has). */
 export function temporaryName(): string {
   const { place, pid, start } = ourselves();

@@ -1,79 +1,142 @@
-import { openerOf } from "../files/file-buffer.ts";
-import type { FilesOfFolder } from "./files.ts";
-import { prefixOf, type Run } from "./walk.ts";
+import { openFileIn } from "../files/file-buffer.ts";
+import { FileCursor, type FileNames } from "./file-cursor.ts";
+import type { HeldFolder } from "./held-folder.ts";
+import type { Walk } from "./walk.ts";
 
 /** What the batches of all searches hold open together. */
 export interface Holdings {
   folders: number;
 }
 
-/** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
-export class Batch {
-  readonly runs: readonly Run[];
-  readonly #held: Holdings;
-  #isReleased = false;
-
-  constructor(runs: readonly Run[], held: Holdings) {
-    this.runs = runs;
-    this.#held = held;
-    held.folders += runs.length;
-  }
-
-  /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
-  get isEmpty(): boolean {
-    return this.runs.every(({ names }) => names.length === 0);
-  }
-
-  files(): FilesOfFolder[] {
-    return this.runs.map(({ folder, names }) => ({
-      open: openerOf(folder.folder),
-      prefix: prefixOf(folder),
-      names,
-    }));
-  }
-
-  pathOf(index: number): string {
-    let rest = index;
-    for (const { folder, names } of this.runs) {
-      const name = names[rest];
-      if (name !== undefined) return prefixOf(folder) + name.toString();
-      rest -= names.length;
-    }
-    throw new Error("a finding names a file that is not in its batch");
-  }
-
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#held.folders -= this.runs.length;
-    for (const { folder } of this.runs) folder.release();
-  }
-}
-
-/** How much a batch may be: of files a few more when the last of its folders has more. Each folder is held open. */
+/** How much a batch may be. Each of its folders is held open. */
 export interface BatchSize {
   readonly files: number;
   readonly folders: number;
 }
 
-/** Takes runs from the walk until the batch is full, or the walk makes a pause; undefined when there are no more. */
+/** The files of a batch as they are posted to a thread, which may open them until the batch is released. */
+export interface PostedFiles {
+  /** See `FileNames.bytes`. */
+  readonly names: SharedArrayBuffer;
+  readonly counts: readonly number[];
+  /** None when paths are not wanted. */
+  readonly prefixes: readonly string[];
+  /** The descriptor of each folder in this process. */
+  readonly descriptors: readonly number[];
+}
+
+/** Bytes of a name, as most are; there is room for longer ones. */
+const usualName = 32;
+
+/** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
+export class Batch {
+  readonly #size: BatchSize;
+  readonly #held: Holdings;
+  readonly #folders: HeldFolder[] = [];
+  /** How many of the files are in each folder. */
+  readonly #counts: number[] = [];
+  #names: SharedArrayBuffer;
+  #bytes: Buffer;
+  #end = 0;
+  #files = 0;
+  #cursor: FileCursor | undefined;
+  #isReleased = false;
+
+  constructor(size: BatchSize, held: Holdings) {
+    this.#size = size;
+    this.#held = held;
+    this.#names = new SharedArrayBuffer(size.files * usualName);
+    this.#bytes = Buffer.from(this.#names);
+  }
+
+  /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
+  get isEmpty(): boolean {
+    return this.#files === 0;
+  }
+
+  /** Adds the file whose name is `bytes[from, to)`, behind all others. False, and not added, when the batch is full. */
+  add(folder: HeldFolder, bytes: Buffer, from: number, to: number): boolean {
+    if (this.#files === this.#size.files) return false;
+    if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;
+    const end = this.#end + to - from + 1;
+    if (end > this.#bytes.length) this.#grow(end);
+    const own = this.#bytes;
+    let at = this.#end;
+    for (let i = from; i < to; i++) own[at++] = bytes[i]!;
+    own[at] = 0;
+    this.#end = end;
+    this.#counts[this.#counts.length - 1]!++;
+    this.#files++;
+    return true;
+  }
+
+  #addFolder(folder: HeldFolder): boolean {
+    if (this.#folders.length === this.#size.folders) return false;
+    this.#folders.push(folder.hold());
+    this.#counts.push(0);
+    this.#held.folders++;
+    return true;
+  }
+
+  #grow(least: number): void {
+    const names = new SharedArrayBuffer(Math.max(2 * this.#bytes.length, least));
+    const bytes = Buffer.from(names);
+    this.#bytes.copy(bytes, 0, 0, this.#end);
+    this.#names = names;
+    this.#bytes = bytes;
+  }
+
+  get files(): FileNames {
+    return {
+      bytes: this.#bytes,
+      counts: this.#counts,
+      prefixes: this.#folders.map(({ prefix }) => prefix),
+    };
+  }
+
+  /** The files for a thread. Every folder has a descriptor. */
+  post(wantsPaths: boolean): PostedFiles {
+    return {
+      names: this.#names,
+      counts: this.#counts,
+      prefixes: wantsPaths ? this.#folders.map(({ prefix }) => prefix) : [],
+      descriptors: this.#folders.map(({ folder }) => folder.descriptor!),
+    };
+  }
+
+  /** Opens the file a cursor has come to. Throws the errno error. */
+  open(file: FileCursor): number {
+    return openFileIn(this.#folders[file.folder]!.folder, file);
+  }
+
+  /** The path of a file. Files are asked for in their order. */
+  pathOf(index: number): string {
+    this.#cursor ??= new FileCursor(this.files);
+    while (this.#cursor.index < index && this.#cursor.next());
+    if (this.#cursor.index !== index) throw new Error("a finding names a file that is not in its batch");
+    return this.#cursor.path;
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#held.folders -= this.#folders.length;
+    for (const folder of this.#folders) folder.release();
+  }
+}
+
+/** Takes files from the walk until the batch is full, or the walk makes a pause; undefined when there are no more. */
 export function takeBatch(
-  runs: Iterator<Run>,
-  { files, folders }: BatchSize,
-  held: Holdings,
+  walk: Pick<Walk, "fill">,
+  size: BatchSize,
+  held: Holdings = { folders: 0 },
 ): Batch | undefined {
-  const taken: Run[] = [];
+  const batch = new Batch(size, held);
   try {
-    for (let count = 0; count < files && taken.length < folders; ) {
-      const { value: run, done } = runs.next();
-      if (done) break;
-      taken.push(run);
-      count += run.names.length;
-      if (run.names.length === 0) break;
-    }
+    const isMore = walk.fill(batch);
+    return isMore || !batch.isEmpty ? batch : undefined;
   } catch (error) {
-    new Batch(taken, held).release();
+    batch.release();
     throw error;
   }
-  return taken.length === 0 ? undefined : new Batch(taken, held);
 }

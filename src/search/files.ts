@@ -1,17 +1,9 @@
-import type { FileBuffer, Opener } from "../files/file-buffer.ts";
-import type { Name } from "../jail/folder.ts";
+import type { FileBuffer } from "../files/file-buffer.ts";
 import type { Enclose } from "./enclose.ts";
+import type { FileCursor } from "./file-cursor.ts";
 import { unlessGone } from "./gone.ts";
 import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
 import type { Query } from "./query.ts";
-
-/** Some files of a folder. */
-export interface FilesOfFolder {
-  readonly open: Opener;
-  /** What stands before the names in paths from the base. */
-  readonly prefix: string;
-  readonly names: readonly Name[];
-}
 
 /** What was found in one file: something, or it is not mentioned. */
 export interface Finding {
@@ -32,6 +24,8 @@ export interface Sink {
 
 export interface FileSearch {
   readonly query: Query;
+  /** Opens the file that the cursor has come to. Throws the errno error. */
+  readonly open: (file: FileCursor) => number;
   readonly buffer: FileBuffer;
   readonly enclose: Enclose;
   readonly maxLineBytes: number;
@@ -44,32 +38,28 @@ export interface FileSearch {
 }
 
 /** Searches the files in order, until the sink wants no more or the search is over. */
-export function searchFiles(folders: readonly FilesOfFolder[], search: FileSearch, sink: Sink): void {
+export function searchFiles(file: FileCursor, search: FileSearch, sink: Sink): void {
   const { query } = search;
-  const searchContent = contentSearch(search);
-  let index = 0;
-  for (const { open, prefix, names } of folders) {
-    for (const name of names) {
-      if (search.isOver() || !(sink.wantsPaths || sink.wantsContent)) return;
-      const isInPath = sink.wantsPaths && query.inPath(prefix + name.toString());
-      const lines = sink.wantsContent ? searchContent(open, name, sink.contentRoom) : nothing;
-      if (isInPath || lines.length > 0) sink.add({ index, isInPath, lines });
-      index++;
-    }
+  const searchContent = contentSearch(file, search);
+  while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
+    const isInPath = sink.wantsPaths && query.inPath(file.path);
+    const lines = sink.wantsContent ? searchContent(sink.contentRoom) : nothing;
+    if (isInPath || lines.length > 0) sink.add({ index: file.index, isInPath, lines });
   }
 }
 
 const nothing: readonly LineMatch[] = [];
 
 /** What searches one file after the other: there is one of it, and nothing is made per file that need not be. */
-function contentSearch(search: FileSearch) {
-  const { query, buffer, enclose, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
+function contentSearch(file: FileCursor, search: FileSearch) {
+  const { query, open, buffer, enclose, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
   const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(query), isOfUse: beginsAsText };
   const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, enclose };
   const find = (text: Buffer, length: number) => searchLines(text, length, query, lineLimits);
-  return (open: Opener, name: Name, maxMatches: number): readonly LineMatch[] => {
+  const searchFile = () => buffer.lend(open(file), limits, find);
+  return (maxMatches: number): readonly LineMatch[] => {
     lineLimits.maxMatches = maxMatches;
-    return unlessGone(() => buffer.lend(open, name, limits, find)) ?? nothing;
+    return unlessGone(searchFile) ?? nothing;
   };
 }
 

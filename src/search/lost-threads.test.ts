@@ -7,12 +7,12 @@ import { openFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { ThreadEnded } from "../threads/pool.ts";
+import { HeldFolder } from "./held-folder.ts";
 import { type Means, Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
 import { plain } from "./sandbox.ts";
 import type { SearchAnswer } from "./search.ts";
 import type { BatchReply } from "./thread.ts";
-import { HeldFolder } from "./walk.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 writeFileSync(join(base, "a.txt"), "needle\n");

@@ -6,14 +6,15 @@ import type { Deadline } from "../deadline.ts";
 import type { Pool } from "../threads/pool.ts";
 import { Answer } from "./answer.ts";
 import { type Batch, type BatchSize, type Holdings, takeBatch } from "./batches.ts";
+import { FileCursor } from "./file-cursor.ts";
 import { type Sink, searchFiles } from "./files.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import { type Packed, unpack } from "./packed.ts";
 import { type Outcome, Pending } from "./pending.ts";
-import { postFiles } from "./posted-files.ts";
 import type { Found, SearchRequest } from "./search.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 import type { Tools } from "./tools.ts";
-import { type HeldFolder, type Run, type WalkOptions, walk } from "./walk.ts";
+import { Walk, type WalkOptions } from "./walk.ts";
 
 /** What the searches of a worker share. */
 export interface Means {
@@ -49,6 +50,8 @@ const turn = 10;
 const head = 1;
 /** How many times as long it may go on when that nearly fills the answer: threads would search much that is not needed. */
 const longestHead = 30;
+/** What is searched at once in this thread. */
+const piece: BatchSize = { files: 16, folders: 1 };
 /** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
 const firstBatch = 16;
 const largestBatch = 512;
@@ -68,7 +71,7 @@ class Over extends Error {
 export class Search {
   readonly #options: SearchOptions;
   readonly #answer: Answer;
-  readonly #runs: Generator<Run>;
+  readonly #walk: Walk;
   readonly #over = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: Pending[] = [];
   #batchFiles = firstBatch;
@@ -79,7 +82,7 @@ export class Search {
   constructor(options: SearchOptions) {
     this.#options = options;
     this.#answer = new Answer({ ...options.request, maxBytes: options.request.maxAnswerBytes });
-    this.#runs = walk(options.folder, { ...options.walk, onTooDeep: () => this.#answer.cut() });
+    this.#walk = new Walk(options.folder, { ...options.walk, onTooDeep: () => this.#answer.cut() });
   }
 
   /** Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read without. */
@@ -94,7 +97,7 @@ export class Search {
         await this.#searchInThreads(means.pool);
       }
     } finally {
-      this.#runs.return(undefined);
+      this.#walk.close();
       folder.release();
       this.#endPending();
     }
@@ -108,7 +111,7 @@ export class Search {
       performance.now() - started < milliseconds * (1 + (longestHead - 1) * this.#answer.fill);
     let turnEnds = started + turn;
     while (!this.#answer.isFull && mayGoOn()) {
-      const batch = takeBatch(this.#runs, { files: 1, folders: 1 }, this.#options.means.held);
+      const batch = takeBatch(this.#walk, piece, this.#options.means.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
       if (this.#isOver()) break;
@@ -128,8 +131,8 @@ export class Search {
       });
       const { planner, ...tools } = means.tools;
       searchFiles(
-        batch.files(),
-        { ...request, ...tools, query: planner.plan(request), isOver },
+        new FileCursor(batch.files),
+        { ...request, ...tools, query: planner.plan(request), open: (file) => batch.open(file), isOver },
         this.#sink(batch),
       );
     } catch (error) {
@@ -176,7 +179,7 @@ export class Search {
 
   async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
     while (this.#hasRoom() && !this.#isOver()) {
-      const batch = takeBatch(this.#runs, this.#nextSize(), this.#options.means.held);
+      const batch = takeBatch(this.#walk, this.#nextSize(), this.#options.means.held);
       if (batch === undefined) return;
       if (batch.isEmpty) {
         batch.release();
@@ -222,7 +225,7 @@ export class Search {
       contentRoom: this.#answer.wantsContent ? this.#answer.contentRoom : 0,
       textRoom: maxAnswerBytes,
       over: this.#over,
-      files: postFiles(batch.runs, this.#answer.wantsPaths),
+      files: batch.post(this.#answer.wantsPaths),
     };
   }
 

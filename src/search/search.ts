@@ -7,10 +7,11 @@ import type { Jail } from "../jail/folder.ts";
 import { type RegexEngine, refusalOf } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
+import { HeldFolder } from "./held-folder.ts";
 import { type Means, Search } from "./one-search.ts";
 import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
 import { openTools } from "./tools.ts";
-import { HeldFolder, type PathFilter } from "./walk.ts";
+import type { PathFilter } from "./walk.ts";
 
 /** What to look for, where, and how much of it to answer. Neither `query` nor both switches may be empty. */
 export interface SearchRequest {

@@ -1,12 +1,14 @@
 /** The program of a search thread: answers batches with what it found in their files. */
+import { openFileBelow } from "../files/file-buffer.ts";
 import { Machine } from "../regex/machine.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
+import type { PostedFiles } from "./batches.ts";
+import { FileCursor } from "./file-cursor.ts";
 import { type Finding, type Sink, searchFiles } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
 import { type Packed, pack } from "./packed.ts";
 import type { Question } from "./plan.ts";
-import { type PostedFiles, readFiles } from "./posted-files.ts";
 import { openTools, type Tools } from "./tools.ts";
 
 /** What a search thread is started with. */
@@ -52,8 +54,10 @@ function searchBatch(job: BatchJob, { planner, ...tools }: Tools): Finding[] {
   const sink = new Collector(job);
   const query = planner.plan(job.question);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
-  const { maxFileBytes, question } = job;
-  searchFiles(readFiles(job.files), { ...question, ...tools, query, maxFileBytes, isOver }, sink);
+  const { maxFileBytes, question, files } = job;
+  const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
+  const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names) });
+  searchFiles(cursor, { ...question, ...tools, query, open, maxFileBytes, isOver }, sink);
   return sink.findings;
 }
 

@@ -1,53 +1,67 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
-import { refuse } from "../errors.ts";
-import type { Entry, Files } from "../files/files.ts";
+import type { Files } from "../files/files.ts";
+import type { OnDirent } from "../jail/dirents.ts";
+import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import { HeldFolder, inPathOrder, walk } from "./walk.ts";
+import { Batch } from "./batches.ts";
+import { HeldFolder } from "./held-folder.ts";
+import { Walk } from "./walk.ts";
 
-const bytes = fc.constantFrom("a", "b", " ", "-", ".", "0", "\xff", "\xc3\xa9", "\x2e", "\x30");
-const rawNames = fc.array(bytes, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
-const entries = fc
-  .uniqueArray(fc.tuple(rawNames, fc.constantFrom("file" as const, "dir" as const)), {
-    maxLength: 12,
-    selector: ([name]) => name,
-  })
-  .map((pairs) =>
-    pairs.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, kind]) => entryOf(name, kind)),
-  );
+const options = {
+  jail: { deniesBytesIn: () => false } as unknown as Jail,
+  files: {} as Files,
+  include: undefined,
+  exclude: undefined,
+  onTooDeep() {},
+};
 
-/** As a folder is listed: bytes where the name is not UTF-8. */
-function entryOf(latin1: string, kind: "file" | "dir"): Entry {
-  const raw = Buffer.from(latin1, "latin1");
-  const name = raw.toString();
-  return { name, raw: Buffer.from(name).equals(raw) ? name : raw, kind };
-}
+const batch = () => new Batch({ files: 100, folders: 100 }, { folders: 0 });
 
-const key = ({ raw, kind }: Entry) =>
-  Buffer.concat([Buffer.from(raw), Buffer.from(kind === "dir" ? "/" : "")]);
-
-test("a folder stands where the paths below it belong", () => {
-  fc.assert(
-    fc.property(entries, (listed) => {
-      const sorted = [...listed].sort((one, other) => Buffer.compare(key(one), key(other)));
-      expect(inPathOrder(listed)).toEqual(sorted);
-    }),
-    { numRuns: 2000 },
-  );
-});
-
-test("a start that cannot be listed is not held any more", () => {
+test.each(["ENOENT", "EIO"] as const)("a start that cannot be listed (%s) is not held any more", (errno) => {
   let closed = 0;
-  const start = new HeldFolder({ path: "", asked: "." } as Folder, () => closed++);
-  const files = {
-    list() {
-      throw refuse.absent(".", "missing");
-    },
-  } as unknown as Files;
-  const options = { jail: {} as Jail, files, include: undefined, exclude: undefined, onTooDeep() {} };
-  const runs = walk(start, options);
-  expect(() => runs.next()).toThrow();
-  runs.return(undefined);
+  const list = () => {
+    throw errnoError(errno);
+  };
+  const start = new HeldFolder({ path: "", asked: ".", list } as unknown as Folder, () => closed++);
+  const walk = new Walk(start, options);
+  expect(() => walk.fill(batch())).toThrow(expect.objectContaining({ name: "Refusal" }));
+  walk.close();
   start.release();
   expect(closed).toBe(1);
+});
+
+test("a folder that goes away while it is listed has no files", () => {
+  const closed: string[] = [];
+  const tell = (onDirent: OnDirent, name: string, kind: "file" | "dir") =>
+    onDirent(Buffer.from(name), 0, name.length, kind);
+  const gone = {
+    path: "gone",
+    asked: ".",
+    list(onDirent: OnDirent) {
+      tell(onDirent, "never-seen", "file");
+      throw errnoError("ENOENT");
+    },
+    close: () => closed.push("gone"),
+  } as unknown as Folder;
+  const base = {
+    path: "",
+    asked: ".",
+    list(onDirent: OnDirent) {
+      tell(onDirent, "z", "file");
+      tell(onDirent, "gone", "dir");
+      tell(onDirent, "a", "file");
+    },
+    child: () => gone,
+    close: () => closed.push("base"),
+  } as unknown as Folder;
+  const start = new HeldFolder(base);
+  const walk = new Walk(start, options);
+  const taken = batch();
+  expect(walk.fill(taken)).toBe(false);
+  expect([taken.pathOf(0), taken.pathOf(1)]).toEqual(["a", "z"]);
+  expect(() => taken.pathOf(2)).toThrow();
+  expect(closed).toEqual(["gone"]);
+  taken.release();
+  start.release();
+  expect(closed).toEqual(["gone", "base"]);
 });

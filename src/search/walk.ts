@@ -1,20 +1,18 @@
 /**
  * The regular files below a folder, in the order of the bytes of their paths, folder by folder and lazily: of the
- * folders on the way one per level is held open, and one that is handed out stays open until it was let go of.
+ * folders on the way one per level is held open.
  */
 import type { Entry, Files } from "../files/files.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
-import type { Folder, Jail, Name } from "../jail/folder.ts";
+import { refusing } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { type EntryKind, kindOf } from "../jail/kind.ts";
+import { nameOf } from "../jail/name.ts";
+import { isTemporaryIn } from "../jail/temporary.ts";
+import type { Batch } from "./batches.ts";
+import { EntryStack } from "./entry-stack.ts";
 import { unlessGone } from "./gone.ts";
-
-/** Some files of one folder that follow each other in the order of paths. None: the walk only makes a pause. */
-export interface Run {
-  readonly folder: HeldFolder;
-  readonly names: readonly Name[];
-}
-
-/** What stands before the names of a folder's entries in their paths from the base. */
-export const prefixOf = ({ folder }: HeldFolder): string => (folder.path === "" ? "" : `${folder.path}/`);
+import { HeldFolder } from "./held-folder.ts";
 
 /** Which paths are wanted; a `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
@@ -33,129 +31,153 @@ export interface WalkOptions {
 /** Folders this deep are not entered: no tree that people made is, and each level holds a descriptor. */
 const maxDepth = 256;
 
-/** Files of a run, at most: a few large ones in one folder are work for more than one thread. */
-const longestRun = 16;
-
-/** Longest that a walk goes on between two runs, in milliseconds, before it lets others have a turn. */
+/** Longest that a walk goes on, in milliseconds, before it lets others have a turn. */
 const stretch = 5;
 
-/** A folder that is closed when the last of its users let go. */
-export class HeldFolder {
-  readonly folder: Folder;
-  readonly #close: () => void;
-  #users = 1;
-
-  constructor(folder: Folder, close = () => folder.close()) {
-    this.folder = folder;
-    this.#close = close;
-  }
-
-  hold(): this {
-    this.#users++;
-    return this;
-  }
-
-  release(): void {
-    if (--this.#users === 0) this.#close();
-  }
-}
-
-/**
- * Yields runs of the files below `start`, each held for the taker, who releases it, and a run without files as a pause.
- * Throws a refusal when `start` itself cannot be listed.
- */
-export function* walk(start: HeldFolder, options: WalkOptions): Generator<Run> {
-  const entries = entriesOfStart(start, options);
-  const levels: Level[] = [{ held: start.hold(), entries, next: 0 }];
-  let until = performance.now() + stretch;
-  try {
-    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-      const names = takeFiles(level, options, until);
-      if (names.length > 0 || performance.now() > until) {
-        yield { folder: level.held.hold(), names };
-        until = performance.now() + stretch;
-        continue;
-      }
-      const folder = level.entries[level.next++];
-      if (folder !== undefined) enter(levels, level.held, folder, options);
-      else levels.pop()?.held.release();
-    }
-  } finally {
-    for (const { held } of levels) held.release();
-  }
-}
+/** Entries after which it looks at the clock. A caller's globs can be slow. */
+const entriesPerLook = { withGlobs: 1, withoutGlobs: 256 } as const;
 
 /** A folder on the way. */
 interface Level {
   readonly held: HeldFolder;
-  readonly entries: readonly Entry[];
-  /** The first of the entries that was not taken yet. */
+  /** The place of its first entry among all, and of the first that was not taken yet, and the one behind its last. */
+  readonly first: number;
   next: number;
+  end: number;
 }
 
-const entriesOfStart = (held: HeldFolder, { files, only }: WalkOptions): Entry[] =>
-  inPathOrder(only === undefined ? files.list(held.folder) : [only]);
+export class Walk {
+  readonly #options: WalkOptions;
+  readonly #entries = new EntryStack();
+  readonly #levels: Level[] = [];
+  #start: HeldFolder | undefined;
+  #until = 0;
 
-/** Takes the wanted files up to the next folder, or up to a run of them, or until the time is over. */
-function takeFiles(level: Level, options: WalkOptions, until: number): Name[] {
-  const { held, entries } = level;
-  const prefix = prefixOf(held);
-  const names: Name[] = [];
-  for (; level.next < entries.length; level.next++) {
-    const { name, raw, kind } = entries[level.next]!;
-    if (names.length === longestRun || (names.length === 0 && performance.now() > until)) break;
-    if ((kind !== "file" && kind !== "dir") || options.jail.deniesIn(held.folder, name)) continue;
-    if (kind === "dir") break;
-    if (isWanted(prefix, name, options)) names.push(raw);
+  /** `start` is held until it was walked, or the walk is closed. */
+  constructor(start: HeldFolder, options: WalkOptions) {
+    this.#options = options;
+    this.#start = start.hold();
   }
-  return names;
-}
 
-/** Adds the folder `entry` in the one that is held to the levels, unless it is gone or too deep. */
-function enter(levels: Level[], { folder }: HeldFolder, { raw }: Entry, options: WalkOptions): void {
-  if (levels.length > maxDepth) {
-    options.onTooDeep();
-    return;
+  /**
+   * Adds the next files to the batch until it is full, or for so long that others have to have their turn. False when
+   * there are no more. Throws a refusal when the start cannot be listed.
+   */
+  fill(batch: Batch): boolean {
+    this.#until = performance.now() + stretch;
+    this.#begin();
+    for (;;) {
+      const level = this.#levels.at(-1);
+      if (level === undefined) return false;
+      if (this.#isOverdue() || !this.#takeFiles(level, batch)) return true;
+      if (level.next < level.end) this.#enter(level);
+      else this.#leave();
+    }
   }
-  const child = unlessGone(() => folder.child(raw));
-  if (child === undefined) return;
-  const held = new HeldFolder(child);
-  const level = { held, entries: [] as Entry[], next: 0 };
-  // Before it is listed, so that it is let go of when that fails.
-  levels.push(level);
-  level.entries = inPathOrder(unlessGone(() => options.files.list(child)) ?? []);
-}
 
-function isWanted(prefix: string, name: string, { include, exclude }: WalkOptions): boolean {
-  if (include === undefined && exclude === undefined) return true;
-  const path = prefix + name;
-  return (include === undefined || include.matches(path)) && !(exclude?.matches(path) ?? false);
-}
-
-/**
- * Entries sorted by the bytes of their names, with each folder moved to where its files belong: a folder stands for
- * paths that go on with "/", which is more than " " or "." and less than "a".
- */
-export function inPathOrder(entries: readonly Entry[]): Entry[] {
-  const ordered: Entry[] = [];
-  const folders: Entry[] = [];
-  for (const entry of entries) {
-    while (folders.length > 0 && !isBefore(entry, folders.at(-1) as Entry))
-      ordered.push(folders.pop() as Entry);
-    (entry.kind === "dir" ? folders : ordered).push(entry);
+  /** Lets go of the folders on the way. */
+  close(): void {
+    this.#start?.release();
+    this.#start = undefined;
+    while (this.#levels.length > 0) this.#leave();
   }
-  while (folders.length > 0) ordered.push(folders.pop() as Entry);
-  return ordered;
-}
 
-/** Whether `entry`, which sorts after the folder's bare name, still sorts before that name with a "/". */
-function isBefore(entry: Entry, folder: Entry): boolean {
-  if (typeof entry.raw === "string" && typeof folder.raw === "string") {
-    return entry.raw.charCodeAt(folder.raw.length) < slash && entry.raw.startsWith(folder.raw);
+  #begin(): void {
+    const { only } = this.#options;
+    const start = this.#start;
+    if (start === undefined) return;
+    this.#start = undefined;
+    const level = this.#descend(start);
+    if (only === undefined) this.#list(level);
+    else {
+      const name = Buffer.from(only.raw);
+      this.#entries.push(name, 0, name.length, only.kind);
+      level.end = this.#entries.size;
+    }
   }
-  const name = Buffer.from(entry.raw);
-  const stem = Buffer.from(folder.raw);
-  return (name[stem.length] ?? slash) < slash && name.subarray(0, stem.length).equals(stem);
+
+  /** Takes the wanted files up to the next folder or the end; false when the batch is full or the time is over. */
+  #takeFiles(level: Level, batch: Batch): boolean {
+    const { jail } = this.#options;
+    const { held } = level;
+    const entries = this.#entries;
+    const perLook = this.#hasGlobs ? entriesPerLook.withGlobs : entriesPerLook.withoutGlobs;
+    for (; level.next < level.end; level.next++) {
+      if (level.next % perLook === 0 && this.#isOverdue()) return false;
+      const kind = entries.kind(level.next);
+      if (kind !== "file" && kind !== "dir") continue;
+      const [from, to] = [entries.start(level.next), entries.end(level.next)];
+      if (jail.deniesBytesIn(held.folder, entries.bytes, from, to)) continue;
+      if (kind === "dir") return true;
+      if (this.#isWanted(held, from, to) && !batch.add(held, entries.bytes, from, to)) return false;
+    }
+    return true;
+  }
+
+  #isWanted({ prefix }: HeldFolder, from: number, to: number): boolean {
+    if (!this.#hasGlobs) return true;
+    const { include, exclude } = this.#options;
+    const path = prefix + this.#entries.bytes.toString("utf8", from, to);
+    return (include === undefined || include.matches(path)) && !(exclude?.matches(path) ?? false);
+  }
+
+  /** Enters the folder that comes next in the one that is held, unless it is gone or too deep. */
+  #enter(level: Level): void {
+    const entries = this.#entries;
+    const name = nameOf(entries.bytes.subarray(entries.start(level.next), entries.end(level.next)));
+    level.next++;
+    if (this.#levels.length > maxDepth) {
+      this.#options.onTooDeep();
+      return;
+    }
+    const child = unlessGone(() => level.held.folder.child(name));
+    if (child === undefined) return;
+    const below = this.#descend(new HeldFolder(child));
+    if (unlessGone(() => this.#list(below)) === undefined) this.#leave();
+  }
+
+  /** Makes the folder the deepest on the way. */
+  #descend(held: HeldFolder): Level {
+    const first = this.#entries.size;
+    const level = { held, first, next: first, end: first };
+    this.#levels.push(level);
+    return level;
+  }
+
+  #leave(): void {
+    const level = this.#levels.pop();
+    if (level === undefined) return;
+    this.#entries.drop(level.first);
+    level.held.release();
+  }
+
+  get #hasGlobs(): boolean {
+    return this.#options.include !== undefined || this.#options.exclude !== undefined;
+  }
+
+  #isOverdue(): boolean {
+    return performance.now() > this.#until;
+  }
+
+  /** Adds the entries of the deepest folder. Throws a refusal. */
+  #list(level: Level): Level {
+    const { folder } = level.held;
+    const entries = this.#entries;
+    let hasTemporary = false;
+    refusing(folder.asked, () =>
+      folder.list((bytes, from, to, kind) => {
+        if (isTemporaryIn(bytes, from, to)) hasTemporary = true;
+        else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
+      }),
+    );
+    entries.sort(level.first);
+    level.end = entries.size;
+    // It removes what no one uses any more.
+    if (hasTemporary) this.#options.files.list(folder);
+    return level;
+  }
 }
 
-const slash = 0x2f;
+/** For file systems that do not tell kinds when a folder is read. */
+const kindIn = (folder: Folder, name: Buffer): EntryKind =>
+  unlessGone(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";

@@ -7,7 +7,10 @@ import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/machine.ts";
-import { HeldFolder, prefixOf, walk } from "../../search/walk.ts";
+import { takeBatch } from "../../search/batches.ts";
+import { FileCursor } from "../../search/file-cursor.ts";
+import { HeldFolder } from "../../search/held-folder.ts";
+import { Walk } from "../../search/walk.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
@@ -93,6 +96,9 @@ async function requireAll(jail: Jail, paths: readonly string[], deadline: Deadli
   }
 }
 
+/** What is taken from a walk at once. */
+const size = { files: pathsPerBreath, folders: 64 };
+
 /** The host paths of the regular files that are meant by `path`, in the order of their bytes. */
 async function collect(
   path: string,
@@ -111,15 +117,17 @@ async function collect(
   }
   const found: string[] = [];
   const start = new HeldFolder(jail.admitFolder(path));
+  const walk = new Walk(start, { jail, files, ...filters, onTooDeep: () => {} });
+  start.release();
   try {
-    for (const run of walk(start, { jail, files, ...filters, onTooDeep: () => {} })) {
-      found.push(...run.names.map((name) => jail.hostPath(prefixOf(run.folder) + name.toString())));
-      run.folder.release();
+    for (let batch = takeBatch(walk, size); batch !== undefined; batch = takeBatch(walk, size)) {
+      for (const file = new FileCursor(batch.files); file.next(); ) found.push(jail.hostPath(file.path));
+      batch.release();
       deadline.check();
       await setImmediate();
     }
   } finally {
-    start.release();
+    walk.close();
   }
   return found;
 }

@@ -1,0 +1,98 @@
+import type { EntryKind } from "../jail/kind.ts";
+
+/** Bytes of names that there is room for at first. */
+const firstBytes = 16 * 1024;
+
+/** So many are sorted by insertion, which is faster for few. */
+const few = 24;
+
+const slash = 0x2f;
+
+/**
+ * The entries of the folders on the way of a walk, those of the deepest on top. Names stay the bytes they are on disk: as
+ * strings, most of which nobody ever looks at, they would cost more than all else that a walk does in JavaScript.
+ */
+export class EntryStack {
+  /** Where the names are. */
+  bytes: Buffer = Buffer.allocUnsafeSlow(firstBytes);
+  #end = 0;
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #kinds: EntryKind[] = [];
+  /** The numbers of the entries above, folder by folder in the order they are asked for. */
+  readonly #order: number[] = [];
+
+  get size(): number {
+    return this.#order.length;
+  }
+
+  /** Adds an entry of the folder on top, whose name is `bytes[from, to)`. */
+  push(bytes: Buffer, from: number, to: number, kind: EntryKind): void {
+    // Behind the name comes a "/", if it is a folder's, and a NUL.
+    if (this.#end + to - from + 2 > this.bytes.length) this.#grow(this.#end + to - from + 2);
+    const names = this.bytes;
+    const start = this.#end;
+    for (let i = from; i < to; i++) names[start + i - from] = bytes[i]!;
+    this.#order.push(this.#starts.length);
+    this.#starts.push(start);
+    this.#kinds.push(kind);
+    let end = start + to - from;
+    this.#ends.push(end);
+    if (kind === "dir") names[end++] = slash;
+    names[end++] = 0;
+    this.#end = end;
+  }
+
+  /** Puts the entries from the place `from` on in the order of the paths below them: a folder's go on with "/". */
+  sort(from: number): void {
+    const order = this.#order;
+    if (order.length - from > few) {
+      const sorted = order.slice(from).sort((one, other) => (this.#isBefore(one, other) ? -1 : 1));
+      for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
+      return;
+    }
+    for (let i = from + 1; i < order.length; i++) {
+      const entry = order[i]!;
+      let at = i;
+      for (; at > from && this.#isBefore(entry, order[at - 1]!); at--) order[at] = order[at - 1]!;
+      order[at] = entry;
+    }
+  }
+
+  /** Takes away what was added after there were `size` entries. */
+  drop(size: number): void {
+    if (size === this.size) return;
+    this.#end = this.#starts[size]!;
+    this.#order.length = this.#starts.length = this.#ends.length = this.#kinds.length = size;
+  }
+
+  kind(place: number): EntryKind {
+    return this.#kinds[this.#order[place]!]!;
+  }
+
+  /** Where the name of an entry starts in `bytes`. */
+  start(place: number): number {
+    return this.#starts[this.#order[place]!]!;
+  }
+
+  end(place: number): number {
+    return this.#ends[this.#order[place]!]!;
+  }
+
+  #isBefore(one: number, other: number): boolean {
+    const { bytes } = this;
+    let at = this.#starts[one]!;
+    let beside = this.#starts[other]!;
+    while (bytes[at] === bytes[beside] && bytes[at] !== 0) {
+      at++;
+      beside++;
+    }
+    return bytes[at]! < bytes[beside]!;
+  }
+
+  #grow(least: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, least));
+    this.bytes.copy(larger, 0, 0, this.#end);
+    this.bytes = larger;
+  }
+}

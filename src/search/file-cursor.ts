@@ -1,0 +1,59 @@
+import type { NameBytes } from "../jail/openat.ts";
+
+/** Opens a name in the folder of this number. Throws the errno error. */
+export type OpenIn = (folder: number, name: NameBytes) => number;
+
+/** Files in the order of their paths: their names one behind the other, folder by folder. */
+export interface FileNames {
+  /** As they are on disk, with a NUL behind each. */
+  readonly bytes: Buffer;
+  /** Of each folder, how many of the files are in it. */
+  readonly counts: readonly number[];
+  /** Of each folder, what stands before its names in paths from the base. */
+  readonly prefixes: readonly string[];
+}
+
+/** Goes from one file to the next. It is itself the name of the file it has come to. */
+export class FileCursor implements NameBytes {
+  readonly bytes: Buffer;
+  from = 0;
+  to = -1;
+  /** Of the file, from 0; -1 before the first. */
+  index = -1;
+  readonly #files: FileNames;
+  #folder = -1;
+  /** Files of the folder that are still to come. */
+  #left = 0;
+
+  constructor(files: FileNames) {
+    this.#files = files;
+    this.bytes = files.bytes;
+  }
+
+  /** The number of its folder. */
+  get folder(): number {
+    return this.#folder;
+  }
+
+  get path(): string {
+    return this.#files.prefixes[this.#folder]! + this.bytes.toString("utf8", this.from, this.to);
+  }
+
+  /** False when there is no further file. */
+  next(): boolean {
+    const { bytes } = this;
+    while (this.#left === 0) {
+      const count = this.#files.counts[this.#folder + 1];
+      if (count === undefined) return false;
+      this.#folder++;
+      this.#left = count;
+    }
+    this.#left--;
+    this.index++;
+    this.from = this.to + 1;
+    let to = this.from;
+    while (bytes[to] !== 0) to++;
+    this.to = to;
+    return true;
+  }
+}
