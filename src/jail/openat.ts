@@ -40,7 +40,7 @@ export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, f
 
 /** A name in `bytes[from, to)`. */
 export interface NameBytes {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
 }

@@ -16,9 +16,10 @@ export interface BatchSize {
 
 /** The files of a batch as they are posted to a thread, which may open them until the batch is released. */
 export interface PostedFiles {
-  /** See `FileNames.bytes`. */
-  readonly names: SharedArrayBuffer;
-  readonly counts: readonly number[];
+  /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */
+  readonly names: string;
+  readonly firsts: readonly number[];
+  readonly count: number;
   /** None when paths are not wanted. */
   readonly prefixes: readonly string[];
   /** The descriptor of each folder in this process. */
@@ -33,9 +34,9 @@ export class Batch {
   readonly #size: BatchSize;
   readonly #held: Holdings;
   readonly #folders: HeldFolder[] = [];
-  /** How many of the files are in each folder. */
-  readonly #counts: number[] = [];
-  #names: SharedArrayBuffer;
+  /** The index of the first file of each folder. */
+  readonly #firsts: number[] = [];
+  /** The names, each with a NUL behind it. */
   #bytes: Buffer;
   #end = 0;
   #files = 0;
@@ -45,8 +46,7 @@ export class Batch {
   constructor(size: BatchSize, held: Holdings) {
     this.#size = size;
     this.#held = held;
-    this.#names = new SharedArrayBuffer(size.files * usualName);
-    this.#bytes = Buffer.from(this.#names);
+    this.#bytes = Buffer.allocUnsafeSlow(size.files * usualName);
   }
 
   /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
@@ -65,7 +65,6 @@ export class Batch {
     for (let i = from; i < to; i++) own[at++] = bytes[i]!;
     own[at] = 0;
     this.#end = end;
-    this.#counts[this.#counts.length - 1]!++;
     this.#files++;
     return true;
   }
@@ -73,23 +72,22 @@ export class Batch {
   #addFolder(folder: HeldFolder): boolean {
     if (this.#folders.length === this.#size.folders) return false;
     this.#folders.push(folder.hold());
-    this.#counts.push(0);
+    this.#firsts.push(this.#files);
     this.#held.folders++;
     return true;
   }
 
   #grow(least: number): void {
-    const names = new SharedArrayBuffer(Math.max(2 * this.#bytes.length, least));
-    const bytes = Buffer.from(names);
-    this.#bytes.copy(bytes, 0, 0, this.#end);
-    this.#names = names;
-    this.#bytes = bytes;
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, least));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
   }
 
   get files(): FileNames {
     return {
       bytes: this.#bytes,
-      counts: this.#counts,
+      count: this.#files,
+      firsts: this.#firsts,
       prefixes: this.#folders.map(({ prefix }) => prefix),
     };
   }
@@ -97,8 +95,9 @@ export class Batch {
   /** The files for a thread. Every folder has a descriptor. */
   post(wantsPaths: boolean): PostedFiles {
     return {
-      names: this.#names,
-      counts: this.#counts,
+      names: this.#bytes.toString("latin1", 0, this.#end),
+      count: this.#files,
+      firsts: this.#firsts,
       prefixes: wantsPaths ? this.#folders.map(({ prefix }) => prefix) : [],
       descriptors: this.#folders.map(({ folder }) => folder.descriptor!),
     };

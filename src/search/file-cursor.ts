@@ -7,8 +7,9 @@ export type OpenIn = (folder: number, name: NameBytes) => number;
 export interface FileNames {
   /** As they are on disk, with a NUL behind each. */
   readonly bytes: Buffer;
-  /** Of each folder, how many of the files are in it. */
-  readonly counts: readonly number[];
+  readonly count: number;
+  /** Of each folder, the index of its first file. */
+  readonly firsts: readonly number[];
   /** Of each folder, what stands before its names in paths from the base. */
   readonly prefixes: readonly string[];
 }
@@ -22,8 +23,8 @@ export class FileCursor implements NameBytes {
   index = -1;
   readonly #files: FileNames;
   #folder = -1;
-  /** Files of the folder that are still to come. */
-  #left = 0;
+  /** The index of the first file of the next folder. */
+  #nextFirst = 0;
 
   constructor(files: FileNames) {
     this.#files = files;
@@ -42,14 +43,13 @@ export class FileCursor implements NameBytes {
   /** False when there is no further file. */
   next(): boolean {
     const { bytes } = this;
-    while (this.#left === 0) {
-      const count = this.#files.counts[this.#folder + 1];
-      if (count === undefined) return false;
-      this.#folder++;
-      this.#left = count;
-    }
-    this.#left--;
+    const { count, firsts } = this.#files;
+    if (this.index + 1 === count) return false;
     this.index++;
+    if (this.index === this.#nextFirst) {
+      this.#folder++;
+      this.#nextFirst = firsts[this.#folder + 1] ?? count;
+    }
     this.from = this.to + 1;
     let to = this.from;
     while (bytes[to] !== 0) to++;

@@ -56,7 +56,7 @@ function searchBatch(job: BatchJob, { planner, ...tools }: Tools): Finding[] {
   const isOver = () => Atomics.load(job.over, 0) !== 0;
   const { maxFileBytes, question, files } = job;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
-  const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names) });
+  const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
   searchFiles(cursor, { ...question, ...tools, query, open, maxFileBytes, isOver }, sink);
   return sink.findings;
 }

@@ -114,10 +114,10 @@ export class Walk {
     return true;
   }
 
-  #isWanted({ prefix }: HeldFolder, from: number, to: number): boolean {
+  #isWanted(held: HeldFolder, from: number, to: number): boolean {
     if (!this.#hasGlobs) return true;
     const { include, exclude } = this.#options;
-    const path = prefix + this.#entries.bytes.toString("utf8", from, to);
+    const path = held.prefix + this.#entries.bytes.toString("utf8", from, to);
     return (include === undefined || include.matches(path)) && !(exclude?.matches(path) ?? false);
   }
 
