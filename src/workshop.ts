@@ -43,7 +43,7 @@ export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
   });
   const files = openFiles({ jail, config });
   const regex = openRegexEngine();
-  const searcher = openSearcher({ jail, files, regex });
+  const searcher = openSearcher({ jail, regex });
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   return {

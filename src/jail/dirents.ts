@@ -26,5 +26,6 @@ export function parseDirents(records: Buffer, length: number, onDirent: OnDirent
 
 const dot = 0x2e;
 
-const isSelfOrParent = (records: Buffer, from: number, to: number): boolean =>
+/** Whether the name in `bytes[from, to)` is "." or "..". */
+export const isSelfOrParent = (records: Buffer, from: number, to: number): boolean =>
   records[from] === dot && (to - from === 1 || (to - from === 2 && records[from + 1] === dot));

@@ -185,6 +185,20 @@ describe("a folder's entries", () => {
     expect(entriesOf(123_456)).toBeUndefined();
   });
 
+  test("of a folder that is removed meanwhile are told in part, and then what is wrong with it", () => {
+    const names = Array.from({ length: 5000 }, (_, i) => [`base/going/file-${i}`, ""]);
+    sandbox.plant(Object.fromEntries(names));
+    const descriptor = openBeneath(folder, "going", "list")!;
+    let told = 0;
+    const list = () =>
+      readDirents(descriptor, () => {
+        if (told++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
+      });
+    expect(list).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    expect(told).toBeGreaterThan(0);
+    closeSync(descriptor);
+  });
+
   test("are all told, by their bytes, however many and long", () => {
     const base = Buffer.from(`${sandbox.at("base/many")}/`);
     sandbox.plant({ "base/many": null });

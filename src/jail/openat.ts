@@ -4,9 +4,9 @@
  * takes several names in one step where none of them is a link, and getdents64(2), which reads a folder by its
  * descriptor.
  */
-import { constants, openSync } from "node:fs";
+import { constants, openSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
-import { type OnDirent, parseDirents } from "./dirents.ts";
+import { isSelfOrParent, type OnDirent, parseDirents } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
@@ -31,7 +31,7 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
 /** `openAt` for a name that lies in other bytes, and of which nothing is made on the way. */
 export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, flags: number): number {
   direct ??= loadDirect() ?? "none";
-  if (direct !== "none" && isOneName(bytes, from, to)) {
+  if (direct !== "none" && putName(bytes, from, to)) {
     const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
@@ -91,8 +91,8 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
 
 /**
  * Tells all entries of the folder held by `descriptor`, which was opened for reading. False, and nothing told, when the
- * system has no such call (Node) and when something is against it, which it does not tell. Throws EIO when it fails in
- * the midst.
+ * system has no such call (Node) and when something is against it, which it does not tell. Throws the errno error when
+ * it fails in the midst.
  */
 export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
   direct ??= loadDirect() ?? "none";
@@ -101,10 +101,20 @@ export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
   records ??= Buffer.allocUnsafeSlow(recordBytes);
   for (let hasTold = false; ; hasTold = true) {
     const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
-    if (length < 0 && hasTold) throw errnoError("EIO");
+    if (length < 0 && hasTold) throw failureOf(descriptor);
     if (length <= 0) return length === 0;
     parseDirents(records, length, onDirent);
   }
+}
+
+/** What keeps the folder from being read on: the portable way is told. */
+function failureOf(descriptor: number): unknown {
+  try {
+    readdirSync(`/proc/self/fd/${descriptor}/.`);
+  } catch (error) {
+    return error;
+  }
+  return errnoError("EIO");
 }
 
 /** Whether `openAt` has the direct way in this process. */
@@ -159,21 +169,6 @@ let records: Buffer | undefined;
 const nameBytes = new Uint8Array(1024);
 const encoder = new TextEncoder();
 
-/** Puts the name with a NUL into `nameBytes`; false when it does not go in whole, or may be no name: that is looked at later. */
-function isOneName(bytes: Uint8Array, from: number, to: number): boolean {
-  const length = to - from;
-  if (length === 0 || length >= nameBytes.length || (length <= 2 && bytes[from] === dot)) return false;
-  for (let i = 0; i < length; i++) {
-    const byte = bytes[from + i]!;
-    if (byte === slash || byte === 0) return false;
-    nameBytes[i] = byte;
-  }
-  nameBytes[length] = 0;
-  return true;
-}
-
-const [dot, slash] = [0x2e, 0x2f];
-
 /** Puts the name with a NUL into `nameBytes`; false when it does not go in whole. */
 function fits(name: Name): boolean {
   if (name.length >= nameBytes.length) return false;
@@ -187,6 +182,21 @@ function fits(name: Name): boolean {
   nameBytes[written] = 0;
   return true;
 }
+
+/** The same for the name in `bytes[from, to)`; false also when it is no name of an entry (`requireOneName`). */
+function putName(bytes: Buffer, from: number, to: number): boolean {
+  const length = to - from;
+  if (length === 0 || length >= nameBytes.length || isSelfOrParent(bytes, from, to)) return false;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[from + i]!;
+    if (byte === slash || byte === 0) return false;
+    nameBytes[i] = byte;
+  }
+  nameBytes[length] = 0;
+  return true;
+}
+
+const slash = 0x2f;
 
 function loadDirect(): Direct | undefined {
   if (process.env["CODER_JAIL"] === "descriptors") return undefined;

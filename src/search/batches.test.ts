@@ -3,14 +3,14 @@ import fc from "fast-check";
 import type { Folder } from "../jail/folder.ts";
 import { Batch, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
-import { HeldFolder } from "./held-folder.ts";
+import { SharedFolder } from "./shared-folder.ts";
 
 const size = { files: 100, folders: 100 };
 
-const heldAt = (path: string, onClose: () => void = () => {}): HeldFolder =>
-  new HeldFolder({ path, descriptor: path.length } as Folder, onClose);
+const heldAt = (path: string, onClose: () => void = () => {}): SharedFolder =>
+  new SharedFolder({ path, descriptor: path.length } as Folder, onClose);
 
-function add(batch: Batch, folder: HeldFolder, name: string | Buffer): boolean {
+function add(batch: Batch, folder: SharedFolder, name: string | Buffer): boolean {
   const bytes = Buffer.concat([Buffer.from("before"), Buffer.from(name), Buffer.from("behind")]);
   return batch.add(folder, bytes, 6, bytes.length - 6);
 }

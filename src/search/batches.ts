@@ -1,6 +1,6 @@
 import { openFileIn } from "../files/file-buffer.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
-import type { HeldFolder } from "./held-folder.ts";
+import type { SharedFolder } from "./shared-folder.ts";
 import type { Walk } from "./walk.ts";
 
 /** What the batches of all searches hold open together. */
@@ -15,13 +15,9 @@ export interface BatchSize {
 }
 
 /** The files of a batch as they are posted to a thread, which may open them until the batch is released. */
-export interface PostedFiles {
+export interface PostedFiles extends Omit<FileNames, "bytes"> {
   /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */
   readonly names: string;
-  readonly firsts: readonly number[];
-  readonly count: number;
-  /** None when paths are not wanted. */
-  readonly prefixes: readonly string[];
   /** The descriptor of each folder in this process. */
   readonly descriptors: readonly number[];
 }
@@ -33,7 +29,7 @@ const usualName = 32;
 export class Batch {
   readonly #size: BatchSize;
   readonly #held: Holdings;
-  readonly #folders: HeldFolder[] = [];
+  readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
   readonly #firsts: number[] = [];
   /** The names, each with a NUL behind it. */
@@ -55,7 +51,7 @@ export class Batch {
   }
 
   /** Adds the file whose name is `bytes[from, to)`, behind all others. False, and not added, when the batch is full. */
-  add(folder: HeldFolder, bytes: Buffer, from: number, to: number): boolean {
+  add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
     if (this.#files === this.#size.files) return false;
     if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;
     const end = this.#end + to - from + 1;
@@ -69,7 +65,7 @@ export class Batch {
     return true;
   }
 
-  #addFolder(folder: HeldFolder): boolean {
+  #addFolder(folder: SharedFolder): boolean {
     if (this.#folders.length === this.#size.folders) return false;
     this.#folders.push(folder.hold());
     this.#firsts.push(this.#files);
@@ -84,21 +80,17 @@ export class Batch {
   }
 
   get files(): FileNames {
-    return {
-      bytes: this.#bytes,
-      count: this.#files,
-      firsts: this.#firsts,
-      prefixes: this.#folders.map(({ prefix }) => prefix),
-    };
+    const prefixes = this.#folders.map(({ prefix }) => prefix);
+    return { bytes: this.#bytes, count: this.#files, firsts: this.#firsts, prefixes };
   }
 
-  /** The files for a thread. Every folder has a descriptor. */
+  /** The files for a thread, without prefixes unless paths are wanted. Every folder has a descriptor. */
   post(wantsPaths: boolean): PostedFiles {
+    const { bytes, prefixes, ...files } = this.files;
     return {
-      names: this.#bytes.toString("latin1", 0, this.#end),
-      count: this.#files,
-      firsts: this.#firsts,
-      prefixes: wantsPaths ? this.#folders.map(({ prefix }) => prefix) : [],
+      ...files,
+      names: bytes.toString("latin1", 0, this.#end),
+      prefixes: wantsPaths ? prefixes : [],
       descriptors: this.#folders.map(({ folder }) => folder.descriptor!),
     };
   }

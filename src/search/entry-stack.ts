@@ -47,7 +47,8 @@ export class EntryStack {
   sort(from: number): void {
     const order = this.#order;
     if (order.length - from > few) {
-      const sorted = order.slice(from).sort((one, other) => (this.#isBefore(one, other) ? -1 : 1));
+      const shared = this.#shared(from);
+      const sorted = order.slice(from).sort((one, other) => (this.#isBefore(one, other, shared) ? -1 : 1));
       for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
       return;
     }
@@ -79,10 +80,25 @@ export class EntryStack {
     return this.#ends[this.#order[place]!]!;
   }
 
-  #isBefore(one: number, other: number): boolean {
+  /** Bytes with which all names from the place on begin: names of many files, made by programs, differ at their ends. */
+  #shared(from: number): number {
     const { bytes } = this;
-    let at = this.#starts[one]!;
-    let beside = this.#starts[other]!;
+    const first = this.start(from);
+    let shared = this.end(from) - first;
+    for (let place = from + 1; place < this.size; place++) {
+      const start = this.start(place);
+      let length = 0;
+      while (length < shared && bytes[start + length] === bytes[first + length]) length++;
+      shared = length;
+    }
+    return shared;
+  }
+
+  /** Of names of which so many bytes are known to be the same. */
+  #isBefore(one: number, other: number, shared = 0): boolean {
+    const { bytes } = this;
+    let at = this.#starts[one]! + shared;
+    let beside = this.#starts[other]! + shared;
     while (bytes[at] === bytes[beside] && bytes[at] !== 0) {
       at++;
       beside++;

@@ -1,8 +1,5 @@
 import type { NameBytes } from "../jail/openat.ts";
 
-/** Opens a name in the folder of this number. Throws the errno error. */
-export type OpenIn = (folder: number, name: NameBytes) => number;
-
 /** Files in the order of their paths: their names one behind the other, folder by folder. */
 export interface FileNames {
   /** As they are on disk, with a NUL behind each. */

@@ -3,21 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deadlineIn } from "../deadline.ts";
-import { openFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { ThreadEnded } from "../threads/pool.ts";
-import { HeldFolder } from "./held-folder.ts";
 import { type Means, Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
 import { plain } from "./sandbox.ts";
 import type { SearchAnswer } from "./search.ts";
+import { SharedFolder } from "./shared-folder.ts";
 import type { BatchReply } from "./thread.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 writeFileSync(join(base, "a.txt"), "needle\n");
 const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "descriptors" });
-const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
 afterAll(() => {
   jail.close();
   rmSync(base, { recursive: true });
@@ -47,13 +45,13 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
     },
   };
   const request = { ...plain, query: "nee+dle", regex: true };
-  const folder = new HeldFolder(jail.admitFolder("."));
+  const folder = new SharedFolder(jail.admitFolder("."));
   const search = new Search({
     request,
     deadline: deadlineIn(20_000),
     means,
     folder,
-    walk: { jail, files, ...request },
+    walk: { jail, ...request },
   });
   const { answer } = await search.run();
   return { answer, jobs };

@@ -3,15 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deadlineIn } from "../deadline.ts";
-import { openFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { openDescriptors } from "../jail/sandbox.ts";
-import { HeldFolder } from "./held-folder.ts";
 import { type Means, Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
 import { plain } from "./sandbox.ts";
 import type { SearchAnswer } from "./search.ts";
+import { SharedFolder } from "./shared-folder.ts";
 import type { BatchReply } from "./thread.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
@@ -20,7 +19,6 @@ for (let i = 0; i < 100; i++) {
   writeFileSync(join(base, `${i}`, "a.txt"), "needle\n");
 }
 const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "descriptors" });
-const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
 afterAll(() => {
   jail.close();
   rmSync(base, { recursive: true });
@@ -52,9 +50,9 @@ test("many searches at once leave descriptors for others, and each of them ends"
   const answers: Promise<SearchAnswer>[] = [];
   for (let i = 0; i < searches; i++) {
     means.active++;
-    const folder = new HeldFolder(jail.admitFolder("."));
+    const folder = new SharedFolder(jail.admitFolder("."));
     const deadline = deadlineIn(20_000);
-    const search = new Search({ request, deadline, means, folder, walk: { jail, files, ...request } });
+    const search = new Search({ request, deadline, means, folder, walk: { jail, ...request } });
     answers.push(search.run().then(({ answer }) => answer));
   }
   // Of each search a batch, of which one folder is always let through, and what its walk holds.

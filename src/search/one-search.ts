@@ -8,10 +8,10 @@ import { Answer } from "./answer.ts";
 import { type Batch, type BatchSize, type Holdings, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { type Sink, searchFiles } from "./files.ts";
-import type { HeldFolder } from "./held-folder.ts";
 import { type Packed, unpack } from "./packed.ts";
 import { type Outcome, Pending } from "./pending.ts";
 import type { Found, SearchRequest } from "./search.ts";
+import type { SharedFolder } from "./shared-folder.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 import { Walk, type WalkOptions } from "./walk.ts";
@@ -40,7 +40,7 @@ export interface SearchOptions {
   readonly deadline: Deadline;
   readonly means: Means;
   /** Where the walk starts. Released by the search. */
-  readonly folder: HeldFolder;
+  readonly folder: SharedFolder;
   readonly walk: Omit<WalkOptions, "onTooDeep">;
 }
 
@@ -76,6 +76,8 @@ export class Search {
   readonly #pending: Pending[] = [];
   #batchFiles = firstBatch;
   #mostPending = firstPending;
+  /** When others are to get a turn. */
+  #turnEnds = performance.now() + turn;
   /** Ends the wait for something to change. */
   #wake = () => {};
 
@@ -104,20 +106,17 @@ export class Search {
     return this.#answer.render();
   }
 
-  /** Searches run by run in this thread, for so many milliseconds, or longer if the answer is soon full. */
+  /** Searches piece by piece in this thread, for so many milliseconds, or longer if the answer is soon full. */
   async #searchHere(milliseconds: number): Promise<void> {
     const started = performance.now();
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (longestHead - 1) * this.#answer.fill);
-    let turnEnds = started + turn;
     while (!this.#answer.isFull && mayGoOn()) {
       const batch = takeBatch(this.#walk, piece, this.#options.means.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
       if (this.#isOver()) break;
-      if (performance.now() < turnEnds) continue;
-      await breath();
-      turnEnds = performance.now() + turn;
+      await this.#giveTurns();
     }
   }
 
@@ -181,14 +180,23 @@ export class Search {
     while (this.#hasRoom() && !this.#isOver()) {
       const batch = takeBatch(this.#walk, this.#nextSize(), this.#options.means.held);
       if (batch === undefined) return;
-      if (batch.isEmpty) {
+      if (!batch.isEmpty) this.#pending.push(this.#give(batch, pool, false));
+      else {
         batch.release();
         if (this.#pending.length > 0) return;
-        await breath();
-        continue;
       }
-      this.#pending.push(this.#give(batch, pool, false));
+      await this.#giveTurns();
     }
+  }
+
+  /**
+   * Lets others have their turns when it has worked here for long, also in pieces: the event loop takes what threads
+   * post before all else, and threads that answer fast would keep it from everything else.
+   */
+  async #giveTurns(): Promise<void> {
+    if (performance.now() < this.#turnEnds) return;
+    await breath();
+    this.#turnEnds = performance.now() + turn;
   }
 
   /** A search gets its part of the folders that may still be held, and always one, so that each goes on. */

@@ -1,6 +1,5 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
 import { deadlineIn } from "../deadline.ts";
-import { openFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
@@ -35,11 +34,10 @@ export type Ask = (asked: Partial<SearchRequest>, milliseconds?: number) => Prom
 /** Opens a searcher over the folder `base`. */
 export function openAsking(base: string, { backend, threads, deny = [] }: Setting) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
-  const files = openFiles({ jail, config: { max_write_bytes: 1024, fsync: false } });
   const regex = openRegexEngine();
   const set = process.env["CODER_THREADS"];
   if (!threads) process.env["CODER_THREADS"] = "0";
-  const searcher = openSearcher({ jail, files, regex });
+  const searcher = openSearcher({ jail, regex });
   if (set === undefined) delete process.env["CODER_THREADS"];
   else process.env["CODER_THREADS"] = set;
   const ask: Ask = async (asked, milliseconds = 60_000) => {

@@ -1,14 +1,14 @@
 /** The searches of callers over the folder (specification, section 8). */
 import { availableParallelism } from "node:os";
 import type { Deadline } from "../deadline.ts";
-import type { Entry, Files } from "../files/files.ts";
+import type { Entry } from "../files/files.ts";
 import { errnoOf, refusalOf as refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { type RegexEngine, refusalOf } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
-import { HeldFolder } from "./held-folder.ts";
 import { type Means, Search } from "./one-search.ts";
+import { SharedFolder } from "./shared-folder.ts";
 import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
 import { openTools } from "./tools.ts";
 import type { PathFilter } from "./walk.ts";
@@ -81,13 +81,12 @@ export interface Searcher {
 
 export interface SearcherOptions {
   readonly jail: Jail;
-  readonly files: Files;
   readonly regex: RegexEngine;
 }
 
 /** Where a walk starts. */
 interface Start {
-  readonly folder: HeldFolder;
+  readonly folder: SharedFolder;
   /** The one file in it that is meant. */
   readonly only: Entry | undefined;
 }
@@ -96,11 +95,11 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
   const place = mayBeFile ? jail.admit(path) : undefined;
   if (place === undefined || place.stats?.isDirectory()) {
     place?.[Symbol.dispose]();
-    return { folder: new HeldFolder(jail.admitFolder(path)), only: undefined };
+    return { folder: new SharedFolder(jail.admitFolder(path)), only: undefined };
   }
   const { folder, name, stats } = place;
   const only: Entry = { name, raw: name, kind: stats?.isFile() ? "file" : "other" };
-  return { folder: new HeldFolder(folder, () => place[Symbol.dispose]()), only };
+  return { folder: new SharedFolder(folder, () => place[Symbol.dispose]()), only };
 }
 
 /** Threads that search at once: the disk feeds no more, and each takes some 25 MB. */
@@ -109,7 +108,7 @@ const threads = Math.min(8, availableParallelism());
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
-export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher {
+export function openSearcher({ jail, regex }: SearcherOptions): Searcher {
   const pool = new Pool<BatchJob, BatchReply>({
     program: "search",
     size: threads,
@@ -134,7 +133,7 @@ export function openSearcher({ jail, files, regex }: SearcherOptions): Searcher 
         deadline,
         means,
         folder,
-        walk: { jail, files, ...request, only },
+        walk: { jail, ...request, only },
       });
       means.active++;
       try {

@@ -1,15 +1,13 @@
 import { expect, test } from "bun:test";
-import type { Files } from "../files/files.ts";
 import type { OnDirent } from "../jail/dirents.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { Batch } from "./batches.ts";
-import { HeldFolder } from "./held-folder.ts";
+import { SharedFolder } from "./shared-folder.ts";
 import { Walk } from "./walk.ts";
 
 const options = {
   jail: { deniesBytesIn: () => false } as unknown as Jail,
-  files: {} as Files,
   include: undefined,
   exclude: undefined,
   onTooDeep() {},
@@ -22,7 +20,7 @@ test.each(["ENOENT", "EIO"] as const)("a start that cannot be listed (%s) is not
   const list = () => {
     throw errnoError(errno);
   };
-  const start = new HeldFolder({ path: "", asked: ".", list } as unknown as Folder, () => closed++);
+  const start = new SharedFolder({ path: "", asked: ".", list } as unknown as Folder, () => closed++);
   const walk = new Walk(start, options);
   expect(() => walk.fill(batch())).toThrow(expect.objectContaining({ name: "Refusal" }));
   walk.close();
@@ -30,7 +28,7 @@ test.each(["ENOENT", "EIO"] as const)("a start that cannot be listed (%s) is not
   expect(closed).toBe(1);
 });
 
-test("a folder that goes away while it is listed has no files", () => {
+test("a folder that is removed while it is listed has no files", () => {
   const closed: string[] = [];
   const tell = (onDirent: OnDirent, name: string, kind: "file" | "dir") =>
     onDirent(Buffer.from(name), 0, name.length, kind);
@@ -54,7 +52,7 @@ test("a folder that goes away while it is listed has no files", () => {
     child: () => gone,
     close: () => closed.push("base"),
   } as unknown as Folder;
-  const start = new HeldFolder(base);
+  const start = new SharedFolder(base);
   const walk = new Walk(start, options);
   const taken = batch();
   expect(walk.fill(taken)).toBe(false);

@@ -2,7 +2,8 @@
  * The regular files below a folder, in the order of the bytes of their paths, folder by folder and lazily: of the
  * folders on the way one per level is held open.
  */
-import type { Entry, Files } from "../files/files.ts";
+import type { Entry } from "../files/files.ts";
+import { sweepFolder } from "../files/sweep.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { refusing } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
@@ -12,18 +13,17 @@ import { isTemporaryIn } from "../jail/temporary.ts";
 import type { Batch } from "./batches.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { unlessGone } from "./gone.ts";
-import { HeldFolder } from "./held-folder.ts";
+import { SharedFolder } from "./shared-folder.ts";
 
 /** Which paths are wanted; a `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
 
 export interface WalkOptions {
   readonly jail: Jail;
-  readonly files: Files;
   readonly include: PathFilter | undefined;
   readonly exclude: PathFilter | undefined;
   /** The one entry of the start that is meant, instead of all of them. */
-  readonly only?: Entry | undefined;
+  readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
   /** Told of folders that lie too deep to be entered. */
   readonly onTooDeep: () => void;
 }
@@ -39,7 +39,7 @@ const entriesPerLook = { withGlobs: 1, withoutGlobs: 256 } as const;
 
 /** A folder on the way. */
 interface Level {
-  readonly held: HeldFolder;
+  readonly held: SharedFolder;
   /** The place of its first entry among all, and of the first that was not taken yet, and the one behind its last. */
   readonly first: number;
   next: number;
@@ -50,11 +50,11 @@ export class Walk {
   readonly #options: WalkOptions;
   readonly #entries = new EntryStack();
   readonly #levels: Level[] = [];
-  #start: HeldFolder | undefined;
+  #start: SharedFolder | undefined;
   #until = 0;
 
   /** `start` is held until it was walked, or the walk is closed. */
-  constructor(start: HeldFolder, options: WalkOptions) {
+  constructor(start: SharedFolder, options: WalkOptions) {
     this.#options = options;
     this.#start = start.hold();
   }
@@ -114,7 +114,7 @@ export class Walk {
     return true;
   }
 
-  #isWanted(held: HeldFolder, from: number, to: number): boolean {
+  #isWanted(held: SharedFolder, from: number, to: number): boolean {
     if (!this.#hasGlobs) return true;
     const { include, exclude } = this.#options;
     const path = held.prefix + this.#entries.bytes.toString("utf8", from, to);
@@ -132,12 +132,12 @@ export class Walk {
     }
     const child = unlessGone(() => level.held.folder.child(name));
     if (child === undefined) return;
-    const below = this.#descend(new HeldFolder(child));
-    if (unlessGone(() => this.#list(below)) === undefined) this.#leave();
+    const below = this.#descend(new SharedFolder(child));
+    unlessGone(() => this.#list(below));
   }
 
   /** Makes the folder the deepest on the way. */
-  #descend(held: HeldFolder): Level {
+  #descend(held: SharedFolder): Level {
     const first = this.#entries.size;
     const level = { held, first, next: first, end: first };
     this.#levels.push(level);
@@ -160,21 +160,22 @@ export class Walk {
   }
 
   /** Adds the entries of the deepest folder. Throws a refusal. */
-  #list(level: Level): Level {
+  #list(level: Level): void {
     const { folder } = level.held;
     const entries = this.#entries;
-    let hasTemporary = false;
+    const temporary: Entry[] = [];
     refusing(folder.asked, () =>
       folder.list((bytes, from, to, kind) => {
-        if (isTemporaryIn(bytes, from, to)) hasTemporary = true;
-        else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
+        if (isTemporaryIn(bytes, from, to)) {
+          const raw = nameOf(bytes.subarray(from, to));
+          temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
+        } else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
       }),
     );
     entries.sort(level.first);
     level.end = entries.size;
-    // It removes what no one uses any more.
-    if (hasTemporary) this.#options.files.list(folder);
-    return level;
+    // What no one uses any more is removed.
+    sweepFolder(folder, temporary);
   }
 }
 

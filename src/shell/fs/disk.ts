@@ -28,7 +28,7 @@ export function openDisk({ fs }: ShellConfig, regex: RegexEngine): Disk {
     jail,
     config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
   });
-  const searcher = openSearcher({ jail, files, regex });
+  const searcher = openSearcher({ jail, regex });
   const transfers = new Transfers();
   return {
     jail,

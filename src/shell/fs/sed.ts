@@ -9,7 +9,7 @@ import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/machine.ts";
 import { takeBatch } from "../../search/batches.ts";
 import { FileCursor } from "../../search/file-cursor.ts";
-import { HeldFolder } from "../../search/held-folder.ts";
+import { SharedFolder } from "../../search/shared-folder.ts";
 import { Walk } from "../../search/walk.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
@@ -96,14 +96,14 @@ async function requireAll(jail: Jail, paths: readonly string[], deadline: Deadli
   }
 }
 
-/** What is taken from a walk at once. */
-const size = { files: pathsPerBreath, folders: 64 };
+/** Taken from a walk between two breaths. Its folders are held open meanwhile. */
+const batchSize = { files: pathsPerBreath, folders: 64 };
 
 /** The host paths of the regular files that are meant by `path`, in the order of their bytes. */
 async function collect(
   path: string,
   { recursive, include_glob, exclude_glob }: Request,
-  { disk: { jail, files } }: ShellContext,
+  { disk: { jail } }: ShellContext,
   deadline: Deadline,
 ): Promise<string[]> {
   const { isFolder, prefix } = startOf(jail, path);
@@ -116,11 +116,11 @@ async function collect(
     return isWanted ? [path] : [];
   }
   const found: string[] = [];
-  const start = new HeldFolder(jail.admitFolder(path));
-  const walk = new Walk(start, { jail, files, ...filters, onTooDeep: () => {} });
+  const start = new SharedFolder(jail.admitFolder(path));
+  const walk = new Walk(start, { jail, ...filters, onTooDeep: () => {} });
   start.release();
   try {
-    for (let batch = takeBatch(walk, size); batch !== undefined; batch = takeBatch(walk, size)) {
+    for (let batch = takeBatch(walk, batchSize); batch !== undefined; batch = takeBatch(walk, batchSize)) {
       for (const file = new FileCursor(batch.files); file.next(); ) found.push(jail.hostPath(file.path));
       batch.release();
       deadline.check();

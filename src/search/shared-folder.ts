@@ -1,7 +1,7 @@
 import type { Folder } from "../jail/folder.ts";
 
 /** A folder that is closed when the last of its users let go. */
-export class HeldFolder {
+export class SharedFolder {
   readonly folder: Folder;
   readonly #close: () => void;
   #users = 1;
