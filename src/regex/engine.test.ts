@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deadlineIn } from "../deadline.ts";
+import { type Deadline, deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { openRegexEngine, type RegexEngine } from "./engine.ts";
 
@@ -160,7 +160,8 @@ test("a replacement that takes too long ends at the deadline, and the next one w
 test("a replacement ends when its deadline's signal says so, though the clock has some time left", async () => {
   const engine = openRegexEngine();
   const controller = new AbortController();
-  const deadline = { ...deadlineIn(20_000), check: () => {}, left: 1, signal: controller.signal };
+  const { signal } = controller;
+  const deadline: Deadline = { milliseconds: 20_000, left: 1, signal, check() {}, end() {} };
   const change = { pattern: ".*z|a", replacement: "", ignoreCase: false };
   const limits = { path: "a.txt", maxBytes, deadline };
   const replaced = engine.replaceAll(Buffer.alloc(maxBytes, "a"), change, limits);

@@ -1,4 +1,4 @@
-import { jsonBytes } from "../worker/json-size.ts";
+import { digits, jsonBytes } from "../worker/json-size.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
 import type { ContentMatch, Found, PathMatch } from "./search.ts";
@@ -21,13 +21,6 @@ const contentMatchBytes =
 
 const quotes = jsonBytes("");
 const commaBytes = 1;
-
-/** Digits of a number from 1 on. */
-function digits(number: number): number {
-  let count = 1;
-  for (let rest = number; rest >= 10; rest /= 10) count++;
-  return count;
-}
 
 /**
  * The two lists of an answer, filled in order. A list is over when a match was left out of it: then, and only then,

@@ -8,10 +8,18 @@ import { kernelFor, pieceBytes } from "../text/kernel.ts";
  */
 export function jsonBytes(value: unknown): number {
   if (typeof value === "string") return stringBytes(value);
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return digits(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value).length : 4;
   if (typeof value === "boolean") return value ? 4 : 5;
   if (value === null || typeof value !== "object") return 4;
   return Array.isArray(value) ? arrayBytes(value) : objectBytes(value as Record<string, unknown>);
+}
+
+/** Digits of a whole number that is not negative. */
+export function digits(number: number): number {
+  let count = 1;
+  for (let rest = number; rest >= 10; rest /= 10) count++;
+  return count;
 }
 
 function arrayBytes(items: readonly unknown[]): number {
@@ -67,7 +75,8 @@ export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonl
   let isAllAscii = true;
   for (let from = 0; from < text.length; from += pieceBytes) {
     const length = text.copy(kernel.piece, 0, from, from + pieceBytes);
-    isAllAscii &&= isAscii(kernel.piece.subarray(0, length));
+    // Of a text of one piece no view is made.
+    isAllAscii &&= isAscii(length === text.length ? text : kernel.piece.subarray(0, length));
     jsonBytes += kernel.countEscapes(length);
   }
   return { jsonBytes, isAscii: isAllAscii };

@@ -159,14 +159,13 @@ const tamperings: Readonly<Record<string, (temporary: string) => void>> = {
 
 /** A deadline that lets `tamper` at the temporary file each time it is asked, as it is just before the rename. */
 function tamperingDeadline(tamper: (temporary: string) => void): Deadline {
-  return {
-    ...deadlineIn(5000),
+  return Object.assign(deadlineIn(5000), {
     check() {
       const names = readdirSync(base, { recursive: true }) as string[];
       const temporary = names.find((name) => name.includes(".coder-tmp-"));
       if (temporary !== undefined) tamper(at(temporary));
     },
-  };
+  });
 }
 
 describe.each(Object.entries(tamperings))("the temporary file %s before it has its name", (_, tamper) => {

@@ -88,8 +88,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
   const dead = spawnSync("true").pid.toString(36);
   let live: string[] = [];
   // It is asked when the temporary file has its content and not yet its name.
-  const deadline: Deadline = {
-    ...deadlineIn(20_000),
+  const deadline: Deadline = Object.assign(deadlineIn(20_000), {
     check() {
       if (live.length > 0 || temporaries().length === 0) return;
       live = temporaries();
@@ -103,7 +102,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
         expect(temporaries()).toEqual(live);
       }
     },
-  };
+  });
   await workshop.files.update("f.txt", () => Buffer.from("new\n"), deadline);
   await workshop.close();
   expect(live.length).toBe(1);
