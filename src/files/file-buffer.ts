@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { Folder } from "../jail/folder.ts";
-import { nameOf } from "../jail/name.ts";
-import { type NameBytes, openNameAt } from "../jail/openat.ts";
+import { type NameBytes, nameOf } from "../jail/name.ts";
+import { openNameAt } from "../jail/openat.ts";
 
 /** What is lent of a file. */
 export interface LendLimits {

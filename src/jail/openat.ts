@@ -10,7 +10,7 @@ import { isSelfOrParent, type OnDirent, parseDirents } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
-import { nameOf } from "./name.ts";
+import { type NameBytes, nameOf } from "./name.ts";
 
 /**
  * Opens `name` in the folder held by `descriptor`, never following a link as the last name, and closed in programs
@@ -36,13 +36,6 @@ export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, f
     if (opened >= 0) return opened;
   }
   return openThroughProc(descriptor, nameOf(bytes.subarray(from, to)), flags);
-}
-
-/** A name in `bytes[from, to)`. */
-export interface NameBytes {
-  readonly bytes: Buffer;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** How a name below a descriptor is opened: `openAt`, or what promises the same. */
@@ -107,7 +100,7 @@ export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
   }
 }
 
-/** What keeps the folder from being read on: the portable way is told. */
+/** What keeps the folder from being read on: errno is out of reach here, and `readdirSync` throws it. */
 function failureOf(descriptor: number): unknown {
   try {
     readdirSync(`/proc/self/fd/${descriptor}/.`);

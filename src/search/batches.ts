@@ -1,5 +1,6 @@
 import { openFileIn } from "../files/file-buffer.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
+import { NameBuffer } from "./name-buffer.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { Walk } from "./walk.ts";
 
@@ -32,9 +33,7 @@ export class Batch {
   readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
   readonly #firsts: number[] = [];
-  /** The names, each with a NUL behind it. */
-  #bytes: Buffer;
-  #end = 0;
+  readonly #names: NameBuffer;
   #files = 0;
   #cursor: FileCursor | undefined;
   #isReleased = false;
@@ -42,7 +41,7 @@ export class Batch {
   constructor(size: BatchSize, held: Holdings) {
     this.#size = size;
     this.#held = held;
-    this.#bytes = Buffer.allocUnsafeSlow(size.files * usualName);
+    this.#names = new NameBuffer(size.files * usualName);
   }
 
   /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
@@ -54,13 +53,7 @@ export class Batch {
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
     if (this.#files === this.#size.files) return false;
     if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;
-    const end = this.#end + to - from + 1;
-    if (end > this.#bytes.length) this.#grow(end);
-    const own = this.#bytes;
-    let at = this.#end;
-    for (let i = from; i < to; i++) own[at++] = bytes[i]!;
-    own[at] = 0;
-    this.#end = end;
+    this.#names.add(bytes, from, to);
     this.#files++;
     return true;
   }
@@ -73,26 +66,25 @@ export class Batch {
     return true;
   }
 
-  #grow(least: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, least));
-    this.#bytes.copy(larger, 0, 0, this.#end);
-    this.#bytes = larger;
-  }
-
   get files(): FileNames {
-    const prefixes = this.#folders.map(({ prefix }) => prefix);
-    return { bytes: this.#bytes, count: this.#files, firsts: this.#firsts, prefixes };
+    const { bytes } = this.#names;
+    return { bytes, count: this.#files, firsts: this.#firsts, prefixes: this.#prefixes() };
   }
 
   /** The files for a thread, without prefixes unless paths are wanted. Every folder has a descriptor. */
   post(wantsPaths: boolean): PostedFiles {
-    const { bytes, prefixes, ...files } = this.files;
+    const { bytes, end } = this.#names;
     return {
-      ...files,
-      names: bytes.toString("latin1", 0, this.#end),
-      prefixes: wantsPaths ? prefixes : [],
+      names: bytes.toString("latin1", 0, end),
+      count: this.#files,
+      firsts: this.#firsts,
+      prefixes: wantsPaths ? this.#prefixes() : [],
       descriptors: this.#folders.map(({ folder }) => folder.descriptor!),
     };
+  }
+
+  #prefixes(): string[] {
+    return this.#folders.map(({ prefix }) => prefix);
   }
 
   /** Opens the file a cursor has come to. Throws the errno error. */

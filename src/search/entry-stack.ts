@@ -1,4 +1,5 @@
 import type { EntryKind } from "../jail/kind.ts";
+import { NameBuffer } from "./name-buffer.ts";
 
 /** Bytes of names that there is room for at first. */
 const firstBytes = 16 * 1024;
@@ -6,21 +7,22 @@ const firstBytes = 16 * 1024;
 /** So many are sorted by insertion, which is faster for few. */
 const few = 24;
 
-const slash = 0x2f;
-
 /**
  * The entries of the folders on the way of a walk, those of the deepest on top. Names stay the bytes they are on disk: as
  * strings, most of which nobody ever looks at, they would cost more than all else that a walk does in JavaScript.
  */
 export class EntryStack {
-  /** Where the names are. */
-  bytes: Buffer = Buffer.allocUnsafeSlow(firstBytes);
-  #end = 0;
+  readonly #names = new NameBuffer(firstBytes);
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #kinds: EntryKind[] = [];
   /** The numbers of the entries above, folder by folder in the order they are asked for. */
   readonly #order: number[] = [];
+
+  /** Where the names are. */
+  get bytes(): Buffer {
+    return this.#names.bytes;
+  }
 
   get size(): number {
     return this.#order.length;
@@ -28,19 +30,12 @@ export class EntryStack {
 
   /** Adds an entry of the folder on top, whose name is `bytes[from, to)`. */
   push(bytes: Buffer, from: number, to: number, kind: EntryKind): void {
-    // Behind the name comes a "/", if it is a folder's, and a NUL.
-    if (this.#end + to - from + 2 > this.bytes.length) this.#grow(this.#end + to - from + 2);
-    const names = this.bytes;
-    const start = this.#end;
-    for (let i = from; i < to; i++) names[start + i - from] = bytes[i]!;
+    const start = this.#names.end;
     this.#order.push(this.#starts.length);
     this.#starts.push(start);
+    this.#ends.push(start + to - from);
     this.#kinds.push(kind);
-    let end = start + to - from;
-    this.#ends.push(end);
-    if (kind === "dir") names[end++] = slash;
-    names[end++] = 0;
-    this.#end = end;
+    this.#names.add(bytes, from, to, kind === "dir");
   }
 
   /** Puts the entries from the place `from` on in the order of the paths below them: a folder's go on with "/". */
@@ -63,7 +58,7 @@ export class EntryStack {
   /** Takes away what was added after there were `size` entries. */
   drop(size: number): void {
     if (size === this.size) return;
-    this.#end = this.#starts[size]!;
+    this.#names.end = this.#starts[size]!;
     this.#order.length = this.#starts.length = this.#ends.length = this.#kinds.length = size;
   }
 
@@ -104,11 +99,5 @@ export class EntryStack {
       beside++;
     }
     return bytes[at]! < bytes[beside]!;
-  }
-
-  #grow(least: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, least));
-    this.bytes.copy(larger, 0, 0, this.#end);
-    this.bytes = larger;
   }
 }

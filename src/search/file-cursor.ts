@@ -1,4 +1,4 @@
-import type { NameBytes } from "../jail/openat.ts";
+import type { NameBytes } from "../jail/name.ts";
 
 /** Files in the order of their paths: their names one behind the other, folder by folder. */
 export interface FileNames {
