@@ -184,6 +184,8 @@ export class Search {
       else {
         batch.release();
         if (this.#pending.length > 0) return;
+        // The walk made a pause for others.
+        this.#turnEnds = 0;
       }
       await this.#giveTurns();
     }
