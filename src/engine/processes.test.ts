@@ -125,5 +125,5 @@ describe.each(["bun", "node"] as const)("engine, server and client as three proc
     engine.kill("SIGTERM");
     expect(await server.exited).toBe(0);
     expect(await engine.exited).toBe(0);
-  }, 20_000);
+  });
 });

@@ -145,11 +145,11 @@ describe.each(backends)("%s", (backend) => {
   test("no descriptor is left open", async () => {
     using bench = new TestBench(backend, { "base/a": "", "base/dangling": { link: "x" } }, { fsync: true });
     await freeOldFiles();
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     for (const path of ["a", "x/y/z", "x/y/z", "dangling", ".env", "a/b"]) await reason(bench, path);
     await reason(bench, "a", { overwrite: true });
     await freeOldFiles();
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 });
 

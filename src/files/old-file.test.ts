@@ -7,25 +7,25 @@ import { TestBench } from "./workbench.ts";
 test("replaced files are let go of in the background, and some at once where there are many", async () => {
   using bench = new TestBench(backends[0]!, { "base/a": "text" });
   await freeOldFiles();
-  const before = openDescriptors();
+  const before = openDescriptors(bench.root);
   const held = Array.from({ length: 20 }, () => new OldFile(openSync(bench.at("base/a"), "r")));
-  expect(openDescriptors()).toBe(before + 20);
+  expect(openDescriptors(bench.root)).toBe(before + 20);
   for (const old of held) {
     old.isReplaced = true;
     old[Symbol.dispose]();
   }
-  expect(openDescriptors()).toBe(before + 8);
+  expect(openDescriptors(bench.root)).toBe(before + 8);
   expect(await freeOldFiles()).toBe(true);
-  expect(openDescriptors()).toBe(before);
+  expect(openDescriptors(bench.root)).toBe(before);
   expect(await freeOldFiles()).toBe(false);
 });
 
 test("a file that was not replaced is let go of at once", async () => {
   using bench = new TestBench(backends[0]!, { "base/a": "text" });
   await freeOldFiles();
-  const before = openDescriptors();
+  const before = openDescriptors(bench.root);
   new OldFile(openSync(bench.at("base/a"), "r"))[Symbol.dispose]();
-  expect(openDescriptors()).toBe(before);
+  expect(openDescriptors(bench.root)).toBe(before);
 });
 
 test("a file that cannot be opened is not held", () => {

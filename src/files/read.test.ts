@@ -77,9 +77,9 @@ describe.each(backends)("%s", (backend) => {
       "base/over": "x".repeat(101),
       "base/.env": "",
     });
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     for (const path of ["d/a.txt", "over", ".env", "d", "nothing"]) await reasonOf(() => read(bench, path));
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 });
 

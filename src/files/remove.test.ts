@@ -110,10 +110,10 @@ describe.each(backends)("%s", (backend) => {
     using bench = new TestBench(backend, { "base/deep/a": "" });
     const deepest = Array.from({ length: 300 }, () => "d").join("/");
     mkdirSync(bench.at(`base/deep/${deepest}`), { recursive: true });
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     expect(await reason(bench, "deep", true)).toBe("io");
     expect(bench.text("base/deep/a")).toBe("");
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 
   test("a removal ends when its time is up", async () => {
@@ -157,9 +157,9 @@ describe.each(backends)("%s", (backend) => {
 
   test("no descriptor is left open", async () => {
     using bench = new TestBench(backend, { "base/a/b/c": "", "base/x/.env": "", "base/d/e": "" });
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     for (const path of ["a", "x", "d", "nothing", "."]) await reason(bench, path, path !== "d");
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 });
 

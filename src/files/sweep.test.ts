@@ -23,13 +23,13 @@ describe.each(backends)("%s", (backend) => {
       "base/out": { link: "../outside" },
       [`outside/${leftBehind()}`]: "not ours to remove",
     });
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     const outside = bench.snapshot("outside");
     expect(await bench.files.sweep()).toBe(2);
     for (const name of kept) expect(bench.text(`base/a/${name}`)).toBe("");
     expect(bench.snapshot("outside")).toEqual(outside);
     expect(await bench.files.sweep()).toBe(0);
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 
   test("what nobody can be asked about goes when it is older than any call", () => {

@@ -32,14 +32,14 @@ describe.each(backends)("%s", (backend) => {
 
   test("of a file that is not sent to its end nothing is left", async () => {
     using bench = new TestBench(backend, { "base/f": "old" });
-    const before = openDescriptors();
+    const before = openDescriptors(bench.root);
     await expect(
       bench.files.store("a/b", failing(), { ...usual, parents: true }, bench.deadline),
     ).rejects.toThrow("died");
     await expect(bench.files.store("f", failing(), usual, bench.deadline)).rejects.toThrow("died");
     expect(await reasonOf(() => bench.files.store("no/f", pieces(), usual, bench.deadline))).toBe("missing");
     expect(bench.snapshot("base")).toEqual({ "base/f": "old" });
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(bench.root)).toBe(before);
   });
 
   test("a file is renamed, also into another folder, and never onto another unasked", async () => {

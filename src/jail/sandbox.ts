@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -81,5 +82,20 @@ export const backends: readonly BackendName[] =
     ? ["current-directory"]
     : [...(hasDirectOpenat() ? (["openat"] as const) : []), "descriptors", "current-directory"];
 
-/** How many descriptors this process has open. Linux only. */
-export const openDescriptors = (): number => readdirSync("/proc/self/fd").length;
+/**
+ * How many descriptors of this process lead into the folder, a canonical host path. Others are not counted: what tests
+ * before had open may be closed meanwhile. Linux only.
+ */
+export function openDescriptors(folder: string): number {
+  const targets = readdirSync("/proc/self/fd").map(targetOf);
+  return targets.filter((target) => `${target}/`.startsWith(`${folder}/`)).length;
+}
+
+/** "" for the one that the list of descriptors was read by. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}

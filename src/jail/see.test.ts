@@ -38,7 +38,7 @@ describe.each(backends)("%s", (backend) => {
   test("what is seen is what would be admitted", () => {
     using sandbox = new Sandbox(plan);
     const jail = sandbox.jail(backend, ["**/.env", "**/secrets/**", "a/b/**"]);
-    const before = openDescriptors();
+    const before = openDescriptors(sandbox.root);
     const paths = [
       ...[
         ".",
@@ -79,7 +79,7 @@ describe.each(backends)("%s", (backend) => {
       const [seen, admitted] = outcomes(jail, path);
       expect([path, seen]).toEqual([path, admitted]);
     }
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(sandbox.root)).toBe(before);
     expect(outcomes(jail, "a/b/f.txt")[0]).toBe("a/b/f.txt 1 f");
     expect(outcomes(jail, "c/secrets/key")[0]).toStartWith("denied");
   });

@@ -107,7 +107,7 @@ describe.each(backends)("%s", (backend) => {
       }),
       { numRuns: 100 },
     );
-  }, 60_000);
+  });
 
   test("no text makes it throw anything but a refusal", () => {
     using sandbox = new Sandbox({ "base/a/b": null, "base/l": { link: "a" } });
@@ -121,5 +121,5 @@ describe.each(backends)("%s", (backend) => {
       }),
       { numRuns: 300 },
     );
-  }, 60_000);
+  });
 });

@@ -146,7 +146,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("no descriptor is left open, whatever the answer", () => {
-    const before = openDescriptors();
+    const before = openDescriptors(sandbox.root);
     for (const path of [
       "chain",
       "out-chain",
@@ -162,7 +162,7 @@ describe.each(backends)("%s", (backend) => {
       lead(jail, path);
       lead(jail, path, { mayBeMissing: true, parents: true });
     }
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors(sandbox.root)).toBe(before);
   });
 
   test("the process does not stay in the tree", async () => {

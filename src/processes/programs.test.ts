@@ -115,7 +115,7 @@ test("who holds the outputs and is out of reach holds up neither the answer nor 
     while (descriptorCount() > before) await Bun.sleep(5);
     process.kill(Number(stdout), "SIGKILL");
   }
-}, 30_000);
+});
 
 test("a run that is aborted before its turn never starts", async () => {
   const path = join(folder, "never");

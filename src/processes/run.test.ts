@@ -143,7 +143,7 @@ describe.each(["bun", "node"] as const)("a run on %s has", (runtime) => {
       runtime,
       Object.values(cases).map(([run]) => run),
     );
-  }, 60_000);
+  });
 
   test.each(Object.keys(cases).map((name, index) => [name, index] as const))("%s", (name, index) => {
     expect(driven.outcomes[index]).toMatchObject(cases[name]?.[1] ?? {});

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deadlineIn } from "../deadline.ts";
@@ -13,7 +13,7 @@ import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { BatchReply } from "./thread.ts";
 
-const base = mkdtempSync(join(tmpdir(), "coder-"));
+const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 for (let i = 0; i < 100; i++) {
   mkdirSync(join(base, `${i}`));
   writeFileSync(join(base, `${i}`, "a.txt"), "needle\n");
@@ -46,7 +46,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     },
   };
   const request = { ...plain, query: "nee+dle", regex: true };
-  const before = openDescriptors();
+  const before = openDescriptors(base);
   const answers: Promise<SearchAnswer>[] = [];
   for (let i = 0; i < searches; i++) {
     means.active++;
@@ -56,7 +56,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     answers.push(search.run().then(({ answer }) => answer));
   }
   // Of each search a batch, of which one folder is always let through, and what its walk holds.
-  expect(openDescriptors() - before).toBeLessThan(640 + searches * 4);
+  expect(openDescriptors(base) - before).toBeLessThan(640 + searches * 4);
 
   let done = false;
   const all = Promise.all(answers).finally(() => {
@@ -67,6 +67,6 @@ test("many searches at once leave descriptors for others, and each of them ends"
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect((await all).every(({ truncated }) => !truncated)).toBe(true);
-  expect(openDescriptors()).toBe(before);
+  expect(openDescriptors(base)).toBe(before);
   expect(means.held.folders).toBe(0);
 });

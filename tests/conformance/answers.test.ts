@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { onServed } from "./clean-run.ts";
 import { parseWireError } from "./messages.ts";
 import type { Served } from "./served.ts";
 import { subjects } from "./subject.ts";
-
-setDefaultTimeout(20_000);
 
 describe.each(subjects)("%s", (subject) => {
   test("an answer too large for one message is C213, and the connection stays", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Engine, type EngineFailure, startEngine } from "../../src/engine/engine.ts";
@@ -6,8 +6,6 @@ import { logFaults, onServed } from "./clean-run.ts";
 import { parseWireError } from "./messages.ts";
 import { registered, temporaryFolder } from "./served.ts";
 import { startCoder, subjects } from "./subject.ts";
-
-setDefaultTimeout(20_000);
 
 /** The answer of an engine-made call, or the code it failed with. */
 const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch((error: EngineFailure) => error.code);

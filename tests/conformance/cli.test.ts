@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
@@ -6,8 +6,6 @@ import { parseError } from "./case.ts";
 import { logFaults } from "./clean-run.ts";
 import { callThrough, connect, serve, temporaryFolder } from "./served.ts";
 import { repository, runCoder, startCoder, subjects } from "./subject.ts";
-
-setDefaultTimeout(20_000);
 
 const here = temporaryFolder();
 mkdirSync(join(here, "base"));

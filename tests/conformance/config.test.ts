@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "./served.ts";
 import { runCoder, type Subject, subjects } from "./subject.ts";
-
-setDefaultTimeout(20_000);
 
 const here = temporaryFolder();
 const base = join(here, "base");

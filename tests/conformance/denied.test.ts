@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Outcome, type Served, serve } from "./served.ts";
 import type { Tree } from "./tree.ts";
-
-setDefaultTimeout(20_000);
 
 let guarded: Served;
 let open: Served;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Case, compareAnswer, expandPayload, missingWords, parseError } from "./case.ts";
 import { catalogue } from "./catalogue.ts";
 import { logFaults } from "./clean-run.ts";
@@ -25,7 +25,6 @@ export function runCatalogue(
   subject: Subject,
   { serve = serveOnBus, carries = () => true }: Road = {},
 ): void {
-  setDefaultTimeout(20_000);
   for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(carries))) {
     describe(config, () => {
       let served: Serving;

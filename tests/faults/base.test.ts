@@ -1,12 +1,10 @@
 /** The base folder goes away or changes places while the worker runs: it keeps to the folder it was started with. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codesOf, type Driven, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
-
-setDefaultTimeout(20_000);
 
 const calls: readonly (readonly [functionId: string, payload: unknown])[] = [
   ["coder::read-file", { path: "a.txt" }],

@@ -1,6 +1,6 @@
 /** Files that would block a reader, or never end, and a tree too deep to go through. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, truncateSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,8 +8,6 @@ import { join } from "node:path";
 import { call } from "./call.ts";
 import { type Driven, onDriven } from "./driven.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
-
-setDefaultTimeout(60_000);
 
 const editOf = (path: string) => ({ files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] });
 const overwriteOf = (path: string) => ({ files: [{ path, content: "x", overwrite: true }] });

@@ -2,11 +2,9 @@
  * Calls that would take for ever, or all memory. Each is answered, with a code or with what it found, and a small call
  * that is made after it is answered before it: it never had the worker to itself.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildTree } from "../conformance/tree.ts";
 import { codesOf, type Driven, drive, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
-
-setDefaultTimeout(20_000);
 
 const mebibyte = 1024 * 1024;
 const letters = "a".repeat(mebibyte);

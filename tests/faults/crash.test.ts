@@ -7,4 +7,4 @@ test("30 kills in the middle of writes: every file is whole, and no temporary fi
   // Otherwise nothing was tried.
   expect(report.writes).toBeGreaterThan(30);
   expect(report.leftTemporaries).toBeGreaterThan(5);
-}, 60_000);
+});

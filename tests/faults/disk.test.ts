@@ -1,14 +1,12 @@
 /** What the operating system refuses: a coded answer, everything as it was, no temporary file, and the next call works. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseError } from "../conformance/case.ts";
 import { buildTree, compareSnapshots } from "../conformance/tree.ts";
 import { codesOf, type Driven, type DriveOptions, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
-
-setDefaultTimeout(20_000);
 
 type Call = readonly [functionId: string, payload: unknown];
 

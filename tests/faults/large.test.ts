@@ -1,12 +1,10 @@
 /** A folder too large to go through at once. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { call } from "./call.ts";
 import { type Driven, onDriven } from "./driven.ts";
-
-setDefaultTimeout(60_000);
 
 const tree = { "small.txt": "needle\n" };
 

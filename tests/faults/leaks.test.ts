@@ -7,7 +7,6 @@ test.each([true, false])(
     const options: LeakOptions = { calls: 5000, seed: 20_260_101, withThreads };
     expect(leakFaults(await runLeaks(options), options)).toEqual([]);
   },
-  120_000,
 );
 
 test("what grows without end is told from what goes up and down", () => {

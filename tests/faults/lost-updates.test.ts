@@ -1,6 +1,6 @@
 /** Calls on one file queue up, under whatever path they come, and none is lost. */
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { deadlineIn } from "../../src/deadline.ts";
@@ -8,8 +8,6 @@ import { openWorkshop } from "../../src/workshop.ts";
 import { serve, temporaryFolder } from "../conformance/served.ts";
 import { buildTree } from "../conformance/tree.ts";
 import { configOf } from "./settings.ts";
-
-setDefaultTimeout(30_000);
 
 const tree = { "f.txt": "0\n", "link.txt": { link: "f.txt" }, "d/up": { link: ".." } };
 const spellings = ["f.txt", "./f.txt", "link.txt", "d/../f.txt", "d/up/link.txt"];

@@ -1,6 +1,6 @@
 /** Payloads that are large, deep or poisoned, in this process and over the bus. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { functions } from "../../src/functions.ts";
@@ -11,8 +11,6 @@ import { serve, temporaryFolder } from "../conformance/served.ts";
 import { buildTree, compareSnapshots, snapshotTree } from "../conformance/tree.ts";
 import { codesOf, type Outcome, outcomeFaults } from "./driven.ts";
 import { configOf } from "./settings.ts";
-
-setDefaultTimeout(60_000);
 
 const mebibyte = 1024 * 1024;
 const create = (content: string, path = "new.txt") => ({ files: [{ path, content }] });

@@ -1,6 +1,6 @@
 /** Others at work on the very file, between the moment a call reads it and the moment it puts the new one in its place. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   readdirSync,
@@ -18,8 +18,6 @@ import { type OpenWorkshop, openWorkshop } from "../../src/workshop.ts";
 import { temporaryFolder } from "../conformance/served.ts";
 import { buildTree, snapshotTree } from "../conformance/tree.ts";
 import { configOf } from "./settings.ts";
-
-setDefaultTimeout(20_000);
 
 let root: string;
 let base: string;

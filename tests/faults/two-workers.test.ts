@@ -2,7 +2,7 @@
  * Two workers on one base. They share no queue: each compares a file with what it has read before it gives it a new
  * content, so an edit is lost only in the moment between that look and the rename, which no stat can see.
  */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,6 @@ import { type Deadline, deadlineIn } from "../../src/deadline.ts";
 import { openWorkshop } from "../../src/workshop.ts";
 import { codesOf, type Driven, drive, type Outcome } from "./driven.ts";
 import { configOf } from "./settings.ts";
-
-setDefaultTimeout(30_000);
 
 let one: Driven;
 let other: Driven;

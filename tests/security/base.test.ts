@@ -1,5 +1,5 @@
 /** The base itself: what becomes of it while the worker runs, and what no base may open. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseError } from "../conformance/case.ts";
@@ -9,8 +9,6 @@ import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 import type { Call } from "./layout.ts";
 import { leaksIn } from "./witness.ts";
-
-setDefaultTimeout(20_000);
 
 let house: string;
 

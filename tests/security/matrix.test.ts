@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expandPayload, parseError } from "../conformance/case.ts";
 import { logFaults } from "../conformance/clean-run.ts";
 import { parseWireError } from "../conformance/messages.ts";
@@ -11,8 +11,6 @@ import { waysToCall } from "./calls.ts";
 import { type Call, type Layout, surroundings, type Verdict } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import { changedKeys, leaksIn, stampsOutside } from "./witness.ts";
-
-setDefaultTimeout(20_000);
 
 const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout) as {
   functions: { name: string }[];

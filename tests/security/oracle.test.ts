@@ -1,11 +1,9 @@
 /** What an answer must not tell: whether something is there that the caller may not reach. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Served, serve } from "../conformance/served.ts";
 import { compareSnapshots, type Tree } from "../conformance/tree.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
-
-setDefaultTimeout(20_000);
 
 const link: Tree = { l: { link: "../outside/x" }, m: { link: "../outside" } };
 

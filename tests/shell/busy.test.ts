@@ -1,12 +1,10 @@
 /** Calls that take long do not hold up others. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { subjects } from "../conformance/subject.ts";
 import { answerOf } from "./case.ts";
 import { jailed, plant, type Spot } from "./planted.ts";
 import { type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(60_000);
 
 /** Takes a call tens of milliseconds at least. */
 const entries = 5000;

@@ -1,5 +1,5 @@
 /** Files under hostile and unlucky conditions: weaknesses of the original that this worker does not have. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { subjects } from "../conformance/subject.ts";
@@ -7,8 +7,6 @@ import { answerOf, expectCode } from "./case.ts";
 import { openChannel, read, receive, sendAll, write } from "./channels.ts";
 import { jailed, type Plan, plant, type Spot } from "./planted.ts";
 import { type Config, type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(20_000);
 
 let served: Served;
 afterEach(() => served.stop());

@@ -1,5 +1,5 @@
 /** What has been answered survives a loss of power: the file is flushed before it gets its name, its folder after. */
-import { afterEach, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterEach, describe, expect } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -10,8 +10,6 @@ import { answerOf } from "./case.ts";
 import { write } from "./channels.ts";
 import { jailed, plant } from "./planted.ts";
 import { type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(20_000);
 
 /** Why system calls cannot be watched here; undefined when they can. */
 const reasonAgainstTracing = ((): string | undefined => {

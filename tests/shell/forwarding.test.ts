@@ -1,11 +1,9 @@
 /** Weaknesses of the original in what it forwards that this worker does not have. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { subjects } from "../conformance/subject.ts";
 import { answerOf, ended, expectCode } from "./case.ts";
 import type { Reply } from "./sandbox.ts";
 import { type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(20_000);
 
 const target = { kind: "sandbox", sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9" };
 const command = { command: "echo hi", timeout_ms: 100, target };

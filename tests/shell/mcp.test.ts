@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
@@ -7,8 +7,6 @@ import { temporaryFolder } from "../conformance/served.ts";
 import { commandOf, subjects } from "../conformance/subject.ts";
 import { gone, pidIn } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
-
-setDefaultTimeout(20_000);
 
 const folder = temporaryFolder();
 const file = join(folder, "shell.yaml");

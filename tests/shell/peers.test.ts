@@ -1,5 +1,5 @@
 /** Whoever is at the other end of a channel may be slow, die, or never come. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ChannelReader } from "iii-sdk/channel";
@@ -8,8 +8,6 @@ import { answerOf, expectCode, until } from "./case.ts";
 import { openChannel } from "./channels.ts";
 import { jailed, type Plan, plant, type Spot } from "./planted.ts";
 import { type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(30_000);
 
 let served: Served;
 afterEach(() => served.stop());

@@ -1,13 +1,11 @@
 /** What goes on in programs and after them: weaknesses of the original that this worker does not have. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { subjects } from "../conformance/subject.ts";
 import { gone, isAlive, pidIn } from "./alive.ts";
 import { answerOf, ended, expectPlain, until } from "./case.ts";
 import { type Around, type Config, type Served, serveShell } from "./served.ts";
-
-setDefaultTimeout(20_000);
 
 let served: Served;
 afterEach(() => served.stop());

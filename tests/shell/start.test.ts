@@ -1,5 +1,5 @@
 /** What the shell worker says before it serves, and how it is called. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { commandOf, runCoder, startCoder, subjects } from "../conformance/subjec
 import { gone, pidIn } from "./alive.ts";
 import { serveShell } from "./served.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
-
-setDefaultTimeout(20_000);
 
 const here = temporaryFolder();
 mkdirSync(join(here, "served"));

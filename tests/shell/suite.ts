@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logFaults } from "../conformance/clean-run.ts";
 import type { Subject } from "../conformance/subject.ts";
 import type { Case } from "./case.ts";
 import { type Served, serveShell } from "./served.ts";
 
-const slowMilliseconds = 90_000;
-
 /** Runs cases: one worker for all cases of one configuration, while those that are slow wait on workers of their own. */
 export function runCases(subject: Subject, cases: readonly Case[]): void {
-  setDefaultTimeout(20_000);
   const slow = cases.filter(({ isSlow }) => isSlow);
   const begun = new Map<Case, Promise<PromiseSettledResult<void>[]>>();
   beforeAll(() => {
@@ -30,7 +27,7 @@ export function runCases(subject: Subject, cases: readonly Case[]): void {
   for (const one of slow) {
     const judge = async () =>
       expect(await begun.get(one)).toEqual([{ status: "fulfilled", value: undefined }]);
-    test(`${one.number}: ${one.name}`, judge, slowMilliseconds);
+    test(`${one.number}: ${one.name}`, judge);
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { workers } from "../../../src/workers.ts";
@@ -9,8 +9,6 @@ import { isForbidden, type Layout, surroundings } from "../layout.ts";
 import { layouts } from "../layouts.ts";
 import { changedKeys, leaksIn, stampsOutside } from "../witness.ts";
 import { openShell, type Shell, type Way, ways } from "./shell.ts";
-
-setDefaultTimeout(60_000);
 
 test("each function of files is called on each layout", () => {
   const ids = workers.shell.functions.map(({ id }) => id).filter((id) => id.startsWith("shell::fs::"));
