@@ -17,9 +17,12 @@ export interface Deadline {
   end(): void;
 }
 
-/** A deadline `milliseconds` from now, or at once when `cancelled` aborts. */
-export const deadlineIn = (milliseconds: number, cancelled?: AbortSignal): Deadline =>
-  new ClockedDeadline(milliseconds, cancelled);
+/** A deadline `milliseconds` after `start`, which is now if not told, or at once when `cancelled` aborts. */
+export const deadlineIn = (
+  milliseconds: number,
+  cancelled?: AbortSignal,
+  start: number = performance.now(),
+): Deadline => new ClockedDeadline(milliseconds, cancelled, start);
 
 /** A class because every call makes one: an object of closures takes several times as long to make. */
 class ClockedDeadline implements Deadline {
@@ -31,10 +34,10 @@ class ClockedDeadline implements Deadline {
   /** A timer may fire a little before the clock says so. */
   #hasFired = false;
 
-  constructor(milliseconds: number, cancelled: AbortSignal | undefined) {
+  constructor(milliseconds: number, cancelled: AbortSignal | undefined, start: number) {
     this.milliseconds = milliseconds;
     this.#cancelled = cancelled;
-    this.#at = performance.now() + milliseconds;
+    this.#at = start + milliseconds;
   }
 
   get left(): number {

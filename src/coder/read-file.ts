@@ -25,6 +25,13 @@ const response = Type.Object(
   { title: "ReadFileOutput" },
 );
 
+/** What the answer takes besides its values. */
+const envelopeBytes =
+  jsonBytes({ path: "", is_utf8: true, size: 0, mode: 0, mtime: 0, content: "" }) -
+  2 * jsonBytes("") -
+  jsonBytes(true) -
+  3 * jsonBytes(0);
+
 /** `coder::read-file`: one file as text (specification, section 8). */
 export const readFile = defineFunction({
   id: "coder::read-file",
@@ -37,8 +44,12 @@ export const readFile = defineFunction({
   handle({ path }, { files, config }) {
     return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
       const { text, isUtf8, jsonBytes: ofText } = tellText(bytes);
-      const rest = { path, is_utf8: isUtf8, size: stats.size, mode: stats.mode, mtime: stats.mtime };
-      return new Measured({ ...rest, content: text }, jsonBytes({ ...rest, content: "" }) - 2 + ofText);
+      const { size, mode, mtime } = stats;
+      const ofNumbers = jsonBytes(size) + jsonBytes(mode) + jsonBytes(mtime);
+      return new Measured(
+        { path, is_utf8: isUtf8, size, mode, mtime, content: text },
+        envelopeBytes + jsonBytes(path) + jsonBytes(isUtf8) + ofNumbers + ofText,
+      );
     });
   },
   render({ content, is_utf8 }) {

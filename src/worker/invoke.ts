@@ -39,7 +39,7 @@ export function openInvoke(workshop: Workshop, log: Log): Invoke {
   ) => {
     const started = performance.now();
     let turnBegan = started;
-    const deadline = deadlineIn(workshop.callMilliseconds, cancelled);
+    const deadline = deadlineIn(workshop.callMilliseconds, cancelled, started);
     const context: Context = {
       ...workshop,
       deadline,
