@@ -47,7 +47,10 @@ export interface Counts {
 const bun = process.execPath;
 const tool = (name: string) => join(root, "node_modules/.bin", name);
 
-/** Each file in a fresh global object: without, what others left slows down the last. A test that hangs fails in two minutes. */
+/**
+ * Each file in a fresh global object: what others leave behind slowed down the last to a fifth. A test that hangs fails
+ * after two minutes; none may be refused for want of speed, however slow the machine.
+ */
 const testing = [bun, "test", "--isolate", "--timeout=120000", "--only-failures"];
 
 const suite = (name: string, folders: readonly string[], more: Partial<Step> = {}): Step => ({
