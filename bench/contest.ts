@@ -10,9 +10,12 @@ export type Turn = () => unknown;
 /** The answer of a turn that let another program work. */
 export class ElsewhereCost {
   readonly cpuMilliseconds: number;
+  /** How long it worked, where it told that itself; otherwise the turn is timed here. */
+  readonly milliseconds: number | undefined;
 
-  constructor(cpuMilliseconds: number) {
+  constructor(cpuMilliseconds: number, milliseconds?: number) {
     this.cpuMilliseconds = cpuMilliseconds;
+    this.milliseconds = milliseconds;
   }
 }
 
@@ -21,8 +24,6 @@ export interface Peer {
   readonly run: Turn;
   /** The most that ours may take, as a multiple of the peer's time. Absent: the row only informs. */
   readonly target?: number;
-  /** It works in this process, and its processor time is compared too. */
-  readonly comparesCpu?: boolean;
   /** It takes part in every so manieth round only, because it takes long. */
   readonly every?: number;
 }
@@ -74,9 +75,7 @@ export async function hold(
   return peers.map((peer, index) => {
     const taken = samples[index]!;
     const quotients = taken.map((sample) => sample.ours.wall / sample.theirs.wall);
-    const ofCpu = taken.flatMap(({ ours, theirs }) =>
-      theirs.isElsewhere || peer.comparesCpu ? [ours.cpu / theirs.cpu] : [],
-    );
+    const ofCpu = taken.flatMap(({ ours, theirs }) => (theirs.isElsewhere ? [ours.cpu / theirs.cpu] : []));
     return {
       group,
       name,
@@ -115,7 +114,7 @@ async function clock(turn: Turn, times: number): Promise<Cost> {
     const result = work instanceof Promise ? await work : work;
     if (result instanceof ElsewhereCost) elsewhere = result;
   }
-  const wall = (performance.now() - started) / times;
+  const wall = elsewhere?.milliseconds ?? (performance.now() - started) / times;
   const { user, system } = process.cpuUsage(before);
   const here = (user + system) / 1000 / times;
   return { wall, cpu: elsewhere?.cpuMilliseconds ?? here, isElsewhere: elsewhere !== undefined };

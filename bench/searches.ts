@@ -1,14 +1,11 @@
 /** `coder::search` against ripgrep and against the program that everybody writes first. */
-import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { type Contest, ElsewhereCost } from "./contest.ts";
 import { ensureCorpus } from "./corpus.ts";
+import { openPlain, type Plain, type PlainQuery } from "./plain.ts";
 import { type Local, openLocal } from "./workshop.ts";
 
-interface Query {
+interface Query extends PlainQuery {
   readonly name: string;
-  readonly query: string;
-  readonly regex?: boolean;
-  readonly ignoreCase?: boolean;
   /** The most that ours may take of the time of `rg -j2`. */
   readonly target: number;
 }
@@ -42,13 +39,21 @@ export interface Tree {
   readonly folder: string;
   readonly local: Local;
   readonly rg: string;
+  readonly plain: Plain;
 }
 
 /** A tree to search, by ours and by `rg`. */
 export async function openTree(name: "S" | "L" | "long", rg: string): Promise<Tree & AsyncDisposable> {
   const folder = ensureCorpus(name);
   const local = await openLocal(folder);
-  return { name, folder, local, rg, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
+  const plain = openPlain();
+  return {
+    ...{ name, folder, local, rg, plain },
+    async [Symbol.asyncDispose]() {
+      await plain[Symbol.asyncDispose]();
+      await local[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Every match of the twelve queries. */
@@ -61,9 +66,14 @@ export function searchesForAll(tree: Tree): Contest[] {
     peers: [
       { name: "rg -j2", target: query.target, run: () => ripgrep(tree, query, ["-j2"]) },
       { name: "rg --sort path", target: 0.75, run: () => ripgrep(tree, query, ["--sort", "path"]) },
-      { name: "naive", target: 0.35, run: () => searchNaively(tree, query), every: isLarge ? 3 : 1 },
+      {
+        name: "naive",
+        target: 0.35,
+        run: () => tree.plain.run({ folder: tree.folder, query }),
+        every: isLarge ? 3 : 1,
+      },
       ...(query === queries[0]
-        ? [{ name: "system calls alone", comparesCpu: true, run: () => readEverything(tree.folder) }]
+        ? [{ name: "system calls alone", run: () => tree.plain.run({ folder: tree.folder }) }]
         : []),
     ],
   }));
@@ -141,47 +151,4 @@ function runRipgrep({ folder, rg }: Tree, query: Query, flags: readonly string[]
   const command = [rg, ...flags, ...usual, ...kind, "--", query.query, "."];
   const cut = ["sh", "-c", `"$@" | head -${head}`, "sh", ...command];
   return Bun.spawnSync(head === undefined ? command : cut, { cwd: folder });
-}
-
-/** What no search can do without, by paths and in one thread: lists every folder, opens, reads and closes every file. */
-function readEverything(folder: string): void {
-  const buffer = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
-  const descend = (path: string) => {
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
-      const inner = `${path}/${entry.name}`;
-      if (entry.isDirectory()) descend(inner);
-      else {
-        const descriptor = openSync(inner, constants.O_RDONLY | constants.O_NOFOLLOW);
-        while (readSync(descriptor, buffer, 0, buffer.length, null) === buffer.length);
-        closeSync(descriptor);
-      }
-    }
-  };
-  descend(folder);
-}
-
-/** The design that is at hand: read each file as a string, split it, test every line. */
-function searchNaively({ folder }: Tree, { query, regex, ignoreCase }: Query): unknown[] {
-  const pattern = regex || ignoreCase ? new RegExp(query, ignoreCase ? "iu" : "u") : undefined;
-  const columnOf = (line: string) => (pattern ? (pattern.exec(line)?.index ?? -1) : line.indexOf(query));
-  const found: unknown[] = [];
-  const descend = (path: string) => {
-    const entries = readdirSync(`${folder}/${path}`, { withFileTypes: true });
-    entries.sort((one, other) => (one.name < other.name ? -1 : 1));
-    for (const entry of entries) {
-      const inner = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.isDirectory()) descend(inner);
-      else lookInto(inner);
-    }
-  };
-  const lookInto = (path: string) => {
-    const content = readFileSync(`${folder}/${path}`, "utf8");
-    if (content.includes("\0")) return;
-    for (const [index, line] of content.split("\n").entries()) {
-      const column = columnOf(line);
-      if (column >= 0) found.push({ path, line: index + 1, column: column + 1, text: line });
-    }
-  };
-  descend("");
-  return found;
 }

@@ -1,0 +1,106 @@
+/**
+ * The peers of a search that are written here, in a process of their own, as the others are: what they leave in memory
+ * slowed ours down when they shared it.
+ */
+
+import { fullGC } from "bun:jsc";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { ElsewhereCost } from "./contest.ts";
+
+export interface PlainQuery {
+  readonly query: string;
+  readonly regex?: boolean;
+  readonly ignoreCase?: boolean;
+}
+
+/** What is asked of them: the naive search, or, without a query, to read everything. */
+interface Task {
+  readonly folder: string;
+  readonly query?: PlainQuery;
+}
+
+/** The process, which does one thing at a time. */
+export interface Plain extends AsyncDisposable {
+  run(task: Task): Promise<ElsewhereCost>;
+}
+
+interface Report {
+  readonly cpuMilliseconds: number;
+  readonly milliseconds: number;
+}
+
+export function openPlain(): Plain {
+  let take: (report: Report) => void = () => {};
+  const child = Bun.spawn([process.execPath, import.meta.path], { ipc: (report: Report) => take(report) });
+  return {
+    async run(task) {
+      const report = new Promise<Report>((resolve) => {
+        take = resolve;
+      });
+      child.send(task);
+      const { cpuMilliseconds, milliseconds } = await report;
+      return new ElsewhereCost(cpuMilliseconds, milliseconds);
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+function serve(): void {
+  process.on("message", ({ folder, query }: Task) => {
+    const [before, started] = [process.cpuUsage(), performance.now()];
+    if (query === undefined) readEverything(folder);
+    else searchNaively(folder, query);
+    const milliseconds = performance.now() - started;
+    const { user, system } = process.cpuUsage(before);
+    fullGC(); // not in the time of the next
+    process.send?.({ cpuMilliseconds: (user + system) / 1000, milliseconds } satisfies Report);
+  });
+}
+
+/** What no search can do without, by paths and in one thread: lists every folder, opens, reads and closes every file. */
+function readEverything(folder: string): void {
+  const buffer = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
+  const descend = (path: string) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const inner = `${path}/${entry.name}`;
+      if (entry.isDirectory()) descend(inner);
+      else {
+        const descriptor = openSync(inner, constants.O_RDONLY | constants.O_NOFOLLOW);
+        while (readSync(descriptor, buffer, 0, buffer.length, null) === buffer.length);
+        closeSync(descriptor);
+      }
+    }
+  };
+  descend(folder);
+}
+
+/** The design that is at hand: read each file as a string, split it, test every line. */
+function searchNaively(folder: string, { query, regex, ignoreCase }: PlainQuery): unknown[] {
+  const pattern = regex || ignoreCase ? new RegExp(query, ignoreCase ? "iu" : "u") : undefined;
+  const columnOf = (line: string) => (pattern ? (pattern.exec(line)?.index ?? -1) : line.indexOf(query));
+  const found: unknown[] = [];
+  const descend = (path: string) => {
+    const entries = readdirSync(`${folder}/${path}`, { withFileTypes: true });
+    entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const entry of entries) {
+      const inner = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) descend(inner);
+      else lookInto(inner);
+    }
+  };
+  const lookInto = (path: string) => {
+    const content = readFileSync(`${folder}/${path}`, "utf8");
+    if (content.includes("\0")) return;
+    for (const [index, line] of content.split("\n").entries()) {
+      const column = columnOf(line);
+      if (column >= 0) found.push({ path, line: index + 1, column: column + 1, text: line });
+    }
+  };
+  descend("");
+  return found;
+}
+
+if (import.meta.main) serve();
