@@ -2,7 +2,6 @@
  * The peers of a search that are written here, in a process of their own, as the others are: what they leave in memory
  * slowed ours down when they shared it.
  */
-
 import { fullGC } from "bun:jsc";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { ElsewhereCost } from "./contest.ts";
@@ -30,15 +29,16 @@ interface Report {
 }
 
 export function openPlain(): Plain {
-  let take: (report: Report) => void = () => {};
-  const child = Bun.spawn([process.execPath, import.meta.path], { ipc: (report: Report) => take(report) });
+  let awaited: ReturnType<typeof Promise.withResolvers<Report>> | undefined;
+  const child = Bun.spawn([process.execPath, import.meta.path], {
+    ipc: (report: Report) => awaited?.resolve(report),
+    onExit: () => awaited?.reject(new Error("the process of the naive peers ended")),
+  });
   return {
     async run(task) {
-      const report = new Promise<Report>((resolve) => {
-        take = resolve;
-      });
+      awaited = Promise.withResolvers<Report>();
       child.send(task);
-      const { cpuMilliseconds, milliseconds } = await report;
+      const { cpuMilliseconds, milliseconds } = await awaited.promise;
       return new ElsewhereCost(cpuMilliseconds, milliseconds);
     },
     async [Symbol.asyncDispose]() {
