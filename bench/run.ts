@@ -17,6 +17,7 @@ import { openDiskContests } from "./disk.ts";
 import { type Figure, takeFigures } from "./figures.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { renderPicture } from "./picture.ts";
+import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
 import { openTree, searchesForAll, searchForFirst, searchInLongLines, verifyCounts } from "./searches.ts";
 import { openServerContests } from "./servers.ts";
@@ -62,10 +63,11 @@ async function main(): Promise<void> {
 type HoldAll = (contests: readonly Contest[]) => Promise<void>;
 
 async function search({ quick }: Run, { rg }: Peers, holdAll: HoldAll): Promise<void> {
+  await using plain = openPlainPeers();
   for (const name of quick ? (["S"] as const) : (["S", "L"] as const)) {
     await using tree = await openTree(name, rg);
     await verifyCounts(tree);
-    await holdAll([...searchesForAll(tree), searchForFirst(tree)]);
+    await holdAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
   }
   await using tree = await openTree("long", rg);
   await holdAll([searchInLongLines(tree)]);

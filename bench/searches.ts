@@ -1,7 +1,7 @@
 /** `coder::search` against ripgrep and against the program that everybody writes first. */
 import { type Contest, ElsewhereCost } from "./contest.ts";
 import { ensureCorpus } from "./corpus.ts";
-import { openPlain, type Plain, type PlainQuery } from "./plain.ts";
+import type { PlainPeers, PlainQuery } from "./plain-peers.ts";
 import { type Local, openLocal } from "./workshop.ts";
 
 interface Query extends PlainQuery {
@@ -39,25 +39,17 @@ export interface Tree {
   readonly folder: string;
   readonly local: Local;
   readonly rg: string;
-  readonly plain: Plain;
 }
 
 /** A tree to search, by ours and by `rg`. */
 export async function openTree(name: "S" | "L" | "long", rg: string): Promise<Tree & AsyncDisposable> {
   const folder = ensureCorpus(name);
   const local = await openLocal(folder);
-  const plain = openPlain();
-  return {
-    ...{ name, folder, local, rg, plain },
-    async [Symbol.asyncDispose]() {
-      await plain[Symbol.asyncDispose]();
-      await local[Symbol.asyncDispose]();
-    },
-  };
+  return { name, folder, local, rg, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
 }
 
 /** Every match of the twelve queries. */
-export function searchesForAll(tree: Tree): Contest[] {
+export function searchesForAll(tree: Tree, plain: PlainPeers): Contest[] {
   const isLarge = tree.name === "L";
   return queries.map((query) => ({
     group: `search ${tree.name}, all matches`,
@@ -69,11 +61,11 @@ export function searchesForAll(tree: Tree): Contest[] {
       {
         name: "naive",
         target: 0.35,
-        run: () => tree.plain.run({ folder: tree.folder, query }),
+        run: () => plain.searchNaively(tree.folder, query),
         every: isLarge ? 3 : 1,
       },
       ...(query === queries[0]
-        ? [{ name: "system calls alone", run: () => tree.plain.run({ folder: tree.folder }) }]
+        ? [{ name: "system calls alone", run: () => plain.readEverything(tree.folder) }]
         : []),
     ],
   }));

@@ -49,7 +49,7 @@ const tool = (name: string) => join(root, "node_modules/.bin", name);
 
 /**
  * Each file in a fresh global object: what others leave behind slowed down the last to a fifth. A test that hangs fails
- * after two minutes; none may be refused for want of speed, however slow the machine.
+ * after two minutes; none may be refused for want of speed, however slow the machine. `npm run test:only` runs them in the same way.
  */
 const testing = [bun, "test", "--isolate", "--timeout=120000", "--only-failures"];
 

@@ -11,6 +11,13 @@ describe("a deadline", () => {
     expect(() => deadline.check()).toThrow("did not finish within 1 ms");
   });
 
+  test("counts from the start it is told", () => {
+    const deadline = deadlineIn(1000, undefined, performance.now() - 1000);
+    expect(deadline.left).toBe(0);
+    expect(() => deadline.check()).toThrow("did not finish within 1000 ms");
+    deadline.end();
+  });
+
   test("has passed by the clock when it has by the signal: a timer may fire early", async () => {
     const now = performance.now;
     const deadline = deadlineIn(1);

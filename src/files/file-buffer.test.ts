@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, openSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, openSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDescriptors } from "../jail/sandbox.ts";
 import { FileBuffer, openFileBelow } from "./file-buffer.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "coder-"));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const held = openSync(folder, "r");
@@ -65,12 +66,11 @@ test("follows no link, and closes what it opened", () => {
   const buffer = new FileBuffer();
   writeFileSync(join(folder, "target"), "x");
   symlinkSync("target", join(folder, "link"));
-  const descriptors = () => readdirSync("/proc/self/fd").length;
-  const before = descriptors();
+  const before = openDescriptors(folder);
   const broken = () => {
     throw new Error("broken");
   };
   expect(() => buffer.lend(open("link"), limits, whole)).toThrow(expect.objectContaining({ code: "ELOOP" }));
   expect(() => buffer.lend(open("target"), limits, broken)).toThrow("broken");
-  expect(descriptors()).toBe(before);
+  expect(openDescriptors(folder)).toBe(before);
 });

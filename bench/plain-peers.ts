@@ -12,15 +12,16 @@ export interface PlainQuery {
   readonly ignoreCase?: boolean;
 }
 
-/** What is asked of them: the naive search, or, without a query, to read everything. */
+/** The process. It does one thing at a time. */
+export interface PlainPeers extends AsyncDisposable {
+  searchNaively(folder: string, query: PlainQuery): Promise<ElsewhereCost>;
+  readEverything(folder: string): Promise<ElsewhereCost>;
+}
+
+/** What it is told to do: the naive search, or, without a query, to read everything. */
 interface Task {
   readonly folder: string;
   readonly query?: PlainQuery;
-}
-
-/** The process, which does one thing at a time. */
-export interface Plain extends AsyncDisposable {
-  run(task: Task): Promise<ElsewhereCost>;
 }
 
 interface Report {
@@ -28,19 +29,21 @@ interface Report {
   readonly milliseconds: number;
 }
 
-export function openPlain(): Plain {
+export function openPlainPeers(): PlainPeers {
   let awaited: ReturnType<typeof Promise.withResolvers<Report>> | undefined;
   const child = Bun.spawn([process.execPath, import.meta.path], {
     ipc: (report: Report) => awaited?.resolve(report),
     onExit: () => awaited?.reject(new Error("the process of the naive peers ended")),
   });
+  const run = async (task: Task) => {
+    awaited = Promise.withResolvers<Report>();
+    child.send(task);
+    const { cpuMilliseconds, milliseconds } = await awaited.promise;
+    return new ElsewhereCost(cpuMilliseconds, milliseconds);
+  };
   return {
-    async run(task) {
-      awaited = Promise.withResolvers<Report>();
-      child.send(task);
-      const { cpuMilliseconds, milliseconds } = await awaited.promise;
-      return new ElsewhereCost(cpuMilliseconds, milliseconds);
-    },
+    searchNaively: (folder, query) => run({ folder, query }),
+    readEverything: (folder) => run({ folder }),
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;
