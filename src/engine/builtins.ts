@@ -15,7 +15,7 @@ const maxFunctionIds = 32;
 /** The `engine::*` functions: what is connected, what it offers, and new channels (bus specification, section 10). */
 export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<string, Builtin> {
   return new Map<string, Builtin>([
-    ["engine::workers::register", registerWorker],
+    ["engine::workers::register", (input, caller) => registerWorker(router, input, caller)],
     ["engine::workers::list", () => ({ workers: listWorkers(router) })],
     ["engine::workers::info", (input) => workerInfo(router, input)],
     ["engine::functions::list", (input) => ({ functions: listFunctions(router, input) })],
@@ -25,9 +25,9 @@ export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<stri
   ]);
 }
 
-function registerWorker(input: Json, caller: Connection | undefined): Json {
+function registerWorker(router: Router, input: Json, caller: Connection | undefined): Json {
   if (caller === undefined || !isRecord(input)) throw invalid("_caller_worker_id");
-  caller.profile = input;
+  router.describe(caller, input);
   return { success: true };
 }
 

@@ -53,6 +53,11 @@ export class Connection {
     });
   }
 
+  /** Closes the socket once what was sent has left. */
+  close(): void {
+    this.#socket.close();
+  }
+
   /** Cuts the socket without a closing handshake. */
   cut(): void {
     this.#socket.terminate();

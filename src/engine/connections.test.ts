@@ -3,37 +3,7 @@ import { once } from "node:events";
 import { registerWorker } from "iii-sdk";
 import { WebSocket } from "ws";
 import { type Engine, type EngineOptions, type RecordedFrame, startEngine } from "./engine.ts";
-
-type Received = Record<string, unknown>;
-
-/** A worker that says exactly what it is told to. */
-class RawWorker {
-  readonly socket: WebSocket;
-  readonly #received: Received[] = [];
-  #wake: () => void = () => {};
-
-  constructor(url: string) {
-    this.socket = new WebSocket(url);
-    this.socket.on("message", (data) => {
-      this.#received.push(JSON.parse(data.toString()));
-      this.#wake();
-    });
-  }
-
-  send(frame: Received | string): void {
-    this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
-  }
-
-  /** The next frame that came. */
-  async next(): Promise<Received> {
-    while (this.#received.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return this.#received.shift()!;
-  }
-}
+import { type JoinedWorker, RawWorker, settled } from "./raw-worker.ts";
 
 let engine: Engine;
 let workers: RawWorker[] = [];
@@ -42,17 +12,10 @@ async function start(options: EngineOptions = {}): Promise<void> {
   engine = await startEngine(options);
 }
 
-/** Connects and reads the welcome. */
-async function join(): Promise<RawWorker & { welcome: Received }> {
-  const worker = new RawWorker(engine.url);
+async function join(): Promise<JoinedWorker> {
+  const worker = await RawWorker.join(engine.url);
   workers.push(worker);
-  return Object.assign(worker, { welcome: await worker.next() });
-}
-
-/** Waits until the engine has taken all that a worker sent so far. */
-async function settled(worker: RawWorker): Promise<void> {
-  worker.send({ type: "ping" });
-  expect(await worker.next()).toEqual({ type: "pong" });
+  return worker;
 }
 
 /** Tries to connect; resolves to "open" or to the refusal. */

@@ -7,11 +7,11 @@ import { Channels } from "./channels.ts";
 import { Connection, type RecordedFrame } from "./connection.ts";
 import { type Json, parseFrame, sortKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
-import { type Builtin, Router } from "./router.ts";
+import { type Behaviour, type Builtin, Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
 
-export interface EngineOptions {
+export interface EngineOptions extends Behaviour {
   /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
@@ -45,7 +45,7 @@ export interface Engine {
  * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
-  const router = new Router();
+  const router = new Router(options);
   const channels = new Channels();
   for (const [id, builtin] of [...builtinsOf(router, channels), ...(options.builtins ?? [])])
     router.builtins.set(id, builtin);

@@ -78,6 +78,13 @@ const shapes = {
   },
   reattach: { previous_worker_id: required(text), reattach_token: optional(text) },
   workerregistered: { worker_id: required(text), reattach_token: optional(text) },
+  registrationrejected: {
+    code: required(text),
+    namespace: required(text),
+    worker_name: optional(text),
+    function_id: optional(text),
+    owner_worker_id: required(text),
+  },
   ping: {},
   pong: {},
 } as const;

@@ -30,14 +30,22 @@ export class EngineFailure extends Error {
 /** What a caller is told when the connection of the worker serving it ends (bus specification, section 2). */
 export const stopped: WireError = { code: "invocation_stopped", message: "Invocation stopped" };
 
+type Pending = Invocation & { readonly sentAt: number };
+
 /** The calls that wait for an answer. There is no timeout here: callers have their own. */
 export class Invocations {
-  readonly #pending = new Map<string, Invocation>();
+  readonly #pending = new Map<string, Pending>();
+  readonly #loseWithin: number;
+
+  /** Answers that come earlier than `loseWithin` milliseconds after their call are lost. */
+  constructor(loseWithin: number) {
+    this.#loseWithin = loseWithin;
+  }
 
   /** Notes a call and returns the id it has between engine and worker; ids that callers chose may collide. */
   add(invocation: Invocation): string {
     const id = randomUUID();
-    this.#pending.set(id, invocation);
+    this.#pending.set(id, { ...invocation, sentAt: performance.now() });
     return id;
   }
 
@@ -45,6 +53,7 @@ export class Invocations {
   settle(server: Connection, id: string, outcome: Outcome): void {
     const invocation = this.#pending.get(id);
     if (invocation?.server !== server) return;
+    if (performance.now() - invocation.sentAt < this.#loseWithin) return;
     this.#pending.delete(id);
     invocation.settle(outcome);
   }

@@ -1,4 +1,5 @@
-import type { Connection } from "./connection.ts";
+import type { Connection, Profile } from "./connection.ts";
+import { type Deliver, type DeliveryOrder, deliveryOf } from "./delivery.ts";
 import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
 import { EngineFailure, type Invocation, Invocations, type Outcome } from "./invocations.ts";
 import { type Entry, Owned } from "./owned.ts";
@@ -12,15 +13,42 @@ export type Call = Pick<
   "function_id" | "data" | "traceparent" | "baggage" | "metadata"
 >;
 
+/** In what the versions of the production engine differ, and what it does only now and then. */
+export interface Behaviour {
+  /** Whether calls of one client may overtake each other, as in production; default "in-order". */
+  readonly delivery?: DeliveryOrder;
+  /** What out-of-order delivery shuffles with; default 1. */
+  readonly seed?: number;
+  /**
+   * An answer that comes earlier than this after its call was sent is lost, and its caller waits in vain; default 0.
+   * The production engine files the pending invocation after the call has left, about a millisecond.
+   */
+  readonly loseAnswersWithinMilliseconds?: number;
+  /**
+   * What becomes of a second registration: "last-wins", the default, as in iii 0.22. With "refuse", as in 0.23, a
+   * function stays with its first owner, and a worker with the name of one that is connected is sent
+   * `registrationrejected` and closed.
+   */
+  readonly secondRegistration?: "last-wins" | "refuse";
+}
+
 /** Who is connected, who offers what, and which call goes where. Knows no sockets. */
 export class Router {
   readonly workers = new Set<Connection>();
   readonly functions = new Owned<FrameOf<"registerfunction">>();
   readonly triggerTypes = new Owned<FrameOf<"registertriggertype">>();
   readonly triggers = new Owned<FrameOf<"registertrigger">>();
-  readonly invocations = new Invocations();
+  readonly invocations: Invocations;
   readonly builtins = new Map<string, Builtin>();
   readonly #awaited = new Map<string, (() => void)[]>();
+  readonly #refusesSecond: boolean;
+  readonly #deliver: Deliver;
+
+  constructor(behaviour: Behaviour = {}) {
+    this.invocations = new Invocations(behaviour.loseAnswersWithinMilliseconds ?? 0);
+    this.#refusesSecond = behaviour.secondRegistration === "refuse";
+    this.#deliver = deliveryOf(behaviour.delivery ?? "in-order", behaviour.seed ?? 1);
+  }
 
   /** Welcomes a worker. */
   join(worker: Connection): void {
@@ -35,6 +63,19 @@ export class Router {
     this.triggerTypes.removeAll(worker);
     for (const trigger of this.triggers.removeAll(worker)) this.#releaseTrigger(trigger);
     this.invocations.stop(worker);
+  }
+
+  /** Takes down what a worker tells of itself, unless its name is taken and second ones are refused. */
+  describe(worker: Connection, profile: Profile): void {
+    const { name } = profile;
+    const owner = [...this.workers].find((other) => other !== worker && other.name === name);
+    if (!this.#refusesSecond || typeof name !== "string" || owner === undefined) {
+      worker.profile = profile;
+      return;
+    }
+    worker.send(rejection("WORKER_NAMESPACE_CONFLICT", { worker_name: name }, owner));
+    this.leave(worker);
+    worker.close();
   }
 
   /** Does what a worker's frame asks. */
@@ -73,8 +114,12 @@ export class Router {
     }
   }
 
-  /** Routes a call and settles it once: at once, when the answer comes, or when the serving worker goes. */
+  /** Delivers a call and settles it once: at once, when the answer comes, or when the serving worker goes. */
   route(call: Call, caller: Connection | undefined, settle: (outcome: Outcome) => void): void {
+    this.#deliver(() => this.#route(call, caller, settle));
+  }
+
+  #route(call: Call, caller: Connection | undefined, settle: (outcome: Outcome) => void): void {
     const builtin = this.builtins.get(call.function_id);
     const server = this.functions.get(call.function_id)?.owner;
     if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
@@ -104,6 +149,11 @@ export class Router {
   }
 
   #registerFunction(worker: Connection, frame: FrameOf<"registerfunction">): void {
+    const owner = this.functions.get(frame.id)?.owner;
+    if (this.#refusesSecond && owner !== undefined && owner !== worker) {
+      worker.send(rejection("FUNCTION_NAMESPACE_CONFLICT", { function_id: frame.id }, owner));
+      return;
+    }
     this.functions.put(worker, frame);
     const callbacks = this.#awaited.get(frame.id) ?? [];
     this.#awaited.delete(frame.id);
@@ -172,6 +222,14 @@ export class Router {
 /** Handlers learn who called from the payload, when it can hold it; a forged id is replaced. */
 function withCaller(data: Json, caller: Connection | undefined): Json {
   return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
+}
+
+function rejection(
+  code: string,
+  what: { worker_name: string } | { function_id: string },
+  owner: Connection,
+): FrameOf<"registrationrejected"> {
+  return { type: "registrationrejected", code, namespace: "default", ...what, owner_worker_id: owner.id };
 }
 
 function failure(code: string, message: string): Outcome {
