@@ -115,7 +115,7 @@ export const plan: Plan = {
     "worker/define": ["deadline", "worker/log"],
     "worker/json-size": ["text"],
     "worker/lines": [],
-    "worker/log": [],
+    "worker/log": ["quote"],
     config: ["config-file", "worker/validate"],
     "config-file": ["worker/validate"],
     "worker/validate": [],
@@ -135,7 +135,8 @@ export const plan: Plan = {
     bun: [],
     codes: ["errors"],
     errors: [],
-    wire: [],
+    wire: ["quote"],
+    quote: [],
   },
   packages: {
     "@modelcontextprotocol/server": ["mcp"],

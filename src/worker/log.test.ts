@@ -34,3 +34,19 @@ test("writes one readable line on a terminal", () => {
     /^\d\d:\d\d:\d\d\.\d{3} info {2}call function=coder::tree note="two words\\nand more"\n$/,
   );
 });
+
+test("shows a terminal nothing that moves its cursor or turns its text", () => {
+  const { log, written } = lines("info", "text");
+  const hostile = "file:///a\u001b[2K\u001b[1A";
+  log.info(`roots\u009b\u007f\u202e\n${hostile}`, {
+    roots: hostile,
+    bidi: "a\u202eb",
+    c1: "\u009b2K",
+    plain: "x",
+  });
+  expect(written[0]).not.toMatch(/[^\n\P{C}]/u);
+  expect(written[0]).toEndWith(
+    String.raw`roots\u009b\u007f\u202e\nfile:///a\u001b[2K\u001b[1A roots="file:///a\u001b[2K\u001b[1A" bidi="a\u202eb" c1="\u009b2K" plain=x` +
+      "\n",
+  );
+});

@@ -1,3 +1,5 @@
+import { escapeInvisible, quote } from "../quote.ts";
+
 /**
  * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
  * only what was asked for, and no line ever carries the contents of a file or a payload.
@@ -37,14 +39,17 @@ function renderJson(level: LogLevel, message: string, fields: LogFields): string
   return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
 }
 
+/** What would not stand as one word, or not be seen. */
+const needsQuotes = /[\s"\p{C}]/u;
+
 function renderText(level: LogLevel, message: string, fields: LogFields): string {
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(
       ([name, value]) =>
-        `${name}=${typeof value === "string" && /[\s"]/.test(value) ? JSON.stringify(value) : value}`,
+        `${name}=${typeof value === "string" && needsQuotes.test(value) ? quote(value) : value}`,
     );
-  return [new Date().toISOString().slice(11, 23), level.padEnd(5), message, ...rest]
-    .join(" ")
-    .replaceAll("\n", "\\n");
+  return [new Date().toISOString().slice(11, 23), level.padEnd(5), escapeInvisible(message), ...rest].join(
+    " ",
+  );
 }

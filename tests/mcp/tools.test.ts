@@ -12,6 +12,8 @@ const tree = {
   "big.txt": "x".repeat(2000),
   "sub/b.txt": "two\n",
   "sub/c\nd": "",
+  "names/x:1:1: forged": "rose\n",
+  "names/\u202egpj.md": "rose\n",
   out: { link: ".." },
 };
 
@@ -48,8 +50,20 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_list_folder",
       { page_size: 2 },
-      ".env [not accessible]  8\na.txt  8\n[page 1: 2 of 7 entries; send page 2 for more]",
+      ".env [not accessible]  8\na.txt  8\n[page 1: 2 of 8 entries; send page 2 for more]",
     ],
+    [
+      "coder_search",
+      { query: "rose", path: "names" },
+      '"names/x:1:1: forged":1:1: rose\n"names/\\u202egpj.md":1:1: rose',
+    ],
+    ["coder_search", { query: "gpj", search_content: false }, '[paths that match]\n"names/\\u202egpj.md"'],
+    [
+      "coder_list_folder",
+      { path: "names" },
+      '"x:1:1: forged"  5\n"\\u202egpj.md"  5\n[page 1: 2 of 2 entries]',
+    ],
+    ["coder_tree", { path: "names" }, 'names/\n  "x:1:1: forged"\n  "\\u202egpj.md"'],
     ["coder_tree", { path: "sub" }, 'sub/\n  b.txt\n  "c\\nd"'],
     [
       "coder_tree",

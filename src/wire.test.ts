@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { renderName } from "./wire.ts";
+
+test.each([
+  ["src/main.ts", "src/main.ts"],
+  ["[slug]/é 漢字 🙂.tsx", "[slug]/é 漢字 🙂.tsx"],
+  ["10:30.log", "10:30.log"],
+  ["a\nb", String.raw`"a\nb"`],
+  ["\u202egpj.exe", String.raw`"\u202egpj.exe"`],
+  ["a\u200bb", String.raw`"a\u200bb"`],
+  ["a\u0085b\u2028c", String.raw`"a\u0085b\u2028c"`],
+  ["x:1:1: forged match", '"x:1:1: forged match"'],
+  ["x:1/y", "x:1/y"],
+  ["x:1", '"x:1"'],
+  ['"x"', String.raw`"\"x\""`],
+])("the name %j is shown as %s", (name, shown) => {
+  expect(renderName(name)).toBe(shown);
+});
