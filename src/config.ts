@@ -63,7 +63,7 @@ export const configSchema = Type.Object({
   fsync: Type.Boolean({
     default: true,
     description:
-      "Flush a written file and its folder to the disk before a call is answered, so that it survives a power cut.",
+      "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
   }),
   call_timeout_ms: Type.Integer({
     minimum: 100,

@@ -28,6 +28,7 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   baseIsKept: refuse.baseIsKept(),
   rootIsKept: refuse.rootIsKept("/srv"),
   tooDeep: refuse.tooDeep("a", 256),
+  holdsMount: refuse.holdsMount("build"),
   replacedTooLarge: refuse.replacedTooLarge("a", 10),
   tooLarge: refuse.tooLarge("a", { key: "max_read_bytes", bytes: 5 }, "search it with coder::search"),
   answerTooLarge: refuse.answerTooLarge(20, 10, "reads"),

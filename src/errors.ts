@@ -198,6 +198,13 @@ export const refuse = {
       path,
     ),
 
+  holdsMount: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `Something is mounted at ${quote(path)} or below it, and so nothing was removed; delete what lies beside the mount by its own path, or ask the operator to unmount it.`,
+      path,
+    ),
+
   tooLarge: (path: string, limit: { key: string; bytes: number }, instead: string): Refusal =>
     new Refusal(
       "too-large",

@@ -49,3 +49,40 @@ test("bodies are cut to what the caller takes, and the edit is told all the same
   expect(after.length).toBeGreaterThan(0);
   expect(after).toBe(`é, and so on\nnew "line" é\n${text.slice(13)}`.slice(0, after.length));
 });
+
+test("a body that fills the answer leaves half of it to the other", async () => {
+  // Each of these takes six bytes of JSON.
+  const text = `\n${"\u0001".repeat(1_000_000)}`;
+  writeFileSync(join(base, "costly"), text);
+  const { results } = await edit(["costly"], { maxAnswerBytes: 5 * 1024 * 1024 });
+  const [{ before, after }] = results as [Required<Results["results"][number]>];
+  expect(text.startsWith(before)).toBe(true);
+  expect(`\nnew "line" é\n${text.slice(1)}`.startsWith(after)).toBe(true);
+  const room = (5 - 1) * 1024 * 1024;
+  for (const body of [before, after])
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeGreaterThan(room * 0.49);
+});
+
+test("what one body does not need of its half is the other's", async () => {
+  const filler = "\u0001".repeat(1_000_000);
+  writeFileSync(join(base, "costly"), `a\n${filler}`);
+  const shrink = [{ op: "remove", from_line: 2, to_line: 2 }];
+  const grow = [{ op: "replace", pattern: "a", replacement: "\u0001", ignore_case: false }];
+  const room = (5 - 1) * 1024 * 1024;
+  const one = async (ops: unknown[]) => {
+    const outcome = await invoke(
+      updateFile,
+      { files: [{ path: "costly", ops }] },
+      { maxAnswerBytes: 5 * 1024 * 1024 },
+    );
+    if ("error" in outcome) throw new Error(outcome.error);
+    return (outcome.answer as Results).results[0]!;
+  };
+  const shrunk = await one(shrink);
+  expect(shrunk.after).toBe("a");
+  expect(Buffer.byteLength(JSON.stringify(shrunk.before))).toBeGreaterThan(room * 0.95);
+  writeFileSync(join(base, "costly"), "a".repeat(1_000_000));
+  const grown = await one(grow);
+  expect(grown.before).toBe("a".repeat(1_000_000));
+  expect(Buffer.byteLength(JSON.stringify(grown.after))).toBeGreaterThan((room - 1_000_000) * 0.95);
+});

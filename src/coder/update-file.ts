@@ -208,10 +208,17 @@ class Answer {
     this.#results.push({ ...head, before: before.text, after: after.text });
   }
 
-  /** The bodies of one more file, cut to the room that is left. */
+  /**
+   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not need is the
+   * other's. An empty body would read as an empty file.
+   */
   fit({ before, after }: Bodies): { before: ToldText; after: ToldText } {
-    const fitted = this.#fit([before], this.#roomBytes);
-    return { before: fitted, after: this.#fit(after, this.#roomBytes - fitted.jsonBytes) };
+    const room = this.#roomBytes;
+    const old = this.#fit([before], room);
+    if (old.jsonBytes <= room / 2) return { before: old, after: this.#fit(after, room - old.jsonBytes) };
+    const now = this.#fit(after, Math.max(room - old.jsonBytes, Math.floor(room / 2)));
+    const rest = room - now.jsonBytes;
+    return { before: old.jsonBytes <= rest ? old : this.#fit([before], rest), after: now };
   }
 
   /** The whole answer. The bodies were measured when they were made to fit. */

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { deadlineIn } from "../deadline.ts";
 import { backends, openDescriptors } from "../jail/sandbox.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { requireNothingDenied } from "./remove.ts";
 import { reasonOf, TestBench } from "./workbench.ts";
 
 describe.each(backends)("%s", (backend) => {
@@ -114,6 +115,17 @@ describe.each(backends)("%s", (backend) => {
     expect(await reason(bench, "deep", true)).toBe("io");
     expect(bench.text("base/deep/a")).toBe("");
     expect(openDescriptors(bench.root)).toBe(before);
+  });
+
+  test("where mounts are not listed, a folder on another device keeps all of them", async () => {
+    using bench = new TestBench(backend, { "base/d/e/f": "" });
+    using folder = bench.jailed.admitFolder("d");
+    const { dev: device } = folder.lstat(".");
+    const errand = { jail: bench.jailed, path: "d", deadline: bench.deadline, entries: 0 };
+    expect(await reasonOf(() => requireNothingDenied({ ...errand, device }, folder, 1))).toBe("done");
+    expect(await reasonOf(() => requireNothingDenied({ ...errand, device: device + 1 }, folder, 1))).toBe(
+      "io",
+    );
   });
 
   test("a removal ends when its time is up", async () => {

@@ -4,10 +4,12 @@ import type { Deadline } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail, Name, Place } from "../jail/folder.ts";
+import { holdsMount } from "../jail/mounts.ts";
 import { readEntries } from "./entries.ts";
 import type { Workbench } from "./files.ts";
 import { sweepFolder } from "./sweep.ts";
 import { inTurn } from "./turn.ts";
+import { flushFolder } from "./write.ts";
 
 interface Removal {
   readonly path: string;
@@ -35,18 +37,28 @@ export function unlinkPath(bench: Workbench, removal: Removal, deadline: Deadlin
   );
 }
 
-async function removeAt(
-  { jail }: Workbench,
-  { path, recursive }: Removal,
-  { place, deadline }: { place: Place; deadline: Deadline },
-): Promise<void> {
-  const { folder, name } = place;
+interface Turn {
+  readonly place: Place;
+  readonly deadline: Deadline;
+}
+
+async function removeAt(bench: Workbench, removal: Removal, turn: Turn): Promise<void> {
+  const { folder, name, stats } = turn.place;
   if (name === ".") throw refuse.baseIsKept();
-  if (!place.stats!.isDirectory()) return folder.enter((at) => unlinkSync(at(name)));
-  if (!recursive) return removeEmpty(folder, name);
+  if (!stats!.isDirectory()) folder.enter((at) => unlinkSync(at(name)));
+  else if (removal.recursive) await removeTree(bench, removal, turn);
+  else removeEmpty(folder, name);
+  if (bench.config.fsync) await flushFolder(folder);
+}
+
+async function removeTree({ jail }: Workbench, { path }: Removal, { place, deadline }: Turn): Promise<void> {
+  const { folder, name } = place;
   using inside = folder.child(name);
-  const errand: Errand = { jail, path, deadline, entries: 0 };
+  const isMounted = holdsMount(inside);
+  const device = isMounted === undefined ? folder.lstat(".").dev : undefined;
+  const errand: Errand = { jail, path, deadline, device, entries: 0 };
   await requireNothingDenied(errand, inside, 1);
+  if (isMounted) throw refuse.holdsMount(path);
   await removeInside(errand, inside);
   unlessGone(() => folder.enter((at) => rmdirSync(at(name))));
 }
@@ -69,6 +81,8 @@ export interface Errand {
   readonly jail: Jail;
   readonly path: string;
   readonly deadline: Deadline;
+  /** No folder may lie on another device than this; undefined where any may. */
+  readonly device?: number | undefined;
   /** Entries met so far. */
   entries: number;
 }
@@ -76,9 +90,14 @@ export interface Errand {
 /** Each level holds a descriptor. */
 const maxDepth = 256;
 
-/** Throws when anything in the folder, however deep, is denied. Nothing is removed before this has looked at all. */
+/**
+ * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. Nothing is removed
+ * before this has looked at all.
+ */
 export async function requireNothingDenied(errand: Errand, folder: Folder, depth: number): Promise<void> {
   if (depth > maxDepth) throw refuse.tooDeep(errand.path, maxDepth);
+  if (errand.device !== undefined && folder.lstat(".").dev !== errand.device)
+    throw refuse.holdsMount(errand.path);
   for (const { name, raw, kind } of unlessGone(() => readEntries(folder)) ?? []) {
     await breathe(errand);
     requireAllowed(errand, folder, name);

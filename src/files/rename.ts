@@ -7,7 +7,7 @@ import { moveToNew } from "./create.ts";
 import type { Workbench } from "./files.ts";
 import { openFile } from "./open-file.ts";
 import { requireNothingDenied } from "./remove.ts";
-import { type At, writeAndPublish } from "./write.ts";
+import { type At, flushFolder, writeAndPublish } from "./write.ts";
 
 export interface Renaming {
   readonly from: string;
@@ -36,6 +36,7 @@ export async function renamePath(bench: Workbench, renaming: Renaming, deadline:
     if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, to);
     await copyAcross(bench, renaming, { source, target, deadline });
   }
+  if (bench.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
 }
 
 function requireMovable({ from, to, overwrite }: Renaming, source: Place, target: Place): void {

@@ -13,7 +13,13 @@ const elsewhere = () => temporaryName().replace(/^(\.coder-tmp-)[0-9a-f]{8}/, "$
 
 describe.each(backends)("%s", (backend) => {
   test("what killed processes left is removed, in every folder, and nothing else", async () => {
-    const kept = [temporaryName(), elsewhere(), ".coder-tmp-notes", `x${leftBehind()}`];
+    const kept = [
+      temporaryName(),
+      elsewhere(),
+      ".coder-tmp-notes",
+      `x${leftBehind()}`,
+      `${leftBehind()}.user-file.txt`,
+    ];
     using bench = new TestBench(backend, {
       [`base/${leftBehind()}`]: "",
       [`base/a/b/${leftBehind()}`]: "",

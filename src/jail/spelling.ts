@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import type { Folder, JailedPath, Name } from "./folder.ts";
-import { temporaryName } from "./temporary.ts";
+import { trialName } from "./temporary.ts";
 
 type At = (name: Name) => JailedPath;
 
@@ -13,7 +13,7 @@ export function takesSpellingsForOne(folder: Folder): boolean {
 }
 
 function tryNewName(at: At): boolean | undefined {
-  const name = `${temporaryName()}-\u00e9`;
+  const name = trialName();
   try {
     closeSync(openSync(at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
   } catch {

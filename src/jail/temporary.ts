@@ -24,6 +24,12 @@ export function temporaryName(): string {
   return `${prefix}${place}-${pid.toString(36)}-${start.toString(36)}-${randomBytes(8).toString("hex")}`;
 }
 
+/** Another, for finding out how a file system compares names: it ends in a letter that is written in two ways. */
+export const trialName = (): string => `${temporaryName()}-\u00e9`;
+
+/** To its end: what else someone called so is not ours to remove. */
+const ours = /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-[0-9a-f]{16}(?:-\u00e9|-e\u0301)?$/;
+
 /** The process that made a temporary file, as far as its name tells. */
 export interface Maker {
   /** Which pid numbers `pid` belongs to: one running kernel and one pid namespace. */
@@ -35,7 +41,7 @@ export interface Maker {
 
 /** Who made the temporary file `name`; undefined when the name only has the prefix. */
 export function makerOf(name: string): Maker | undefined {
-  const found = /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-[0-9a-f]{16}/.exec(name);
+  const found = ours.exec(name);
   if (found === null) return undefined;
   return { place: found[1]!, pid: Number.parseInt(found[2]!, 36), start: Number.parseInt(found[3]!, 36) };
 }

@@ -1,4 +1,7 @@
-/** What has been answered survives a loss of power: the file is flushed before it gets its name, its folder after. */
+/**
+ * What has been answered survives a loss of power: a file is flushed before it gets its name, its folder after that, and
+ * after a name was removed.
+ */
 import { afterEach, describe, expect } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -20,17 +23,19 @@ const reasonAgainstTracing = ((): string | undefined => {
 let served: Served | undefined;
 afterEach(() => served?.stop());
 
-/** The names of the system calls of flushing and renaming that `act` makes the worker make, in their order. */
+/** The names of the system calls of flushing, renaming and removing that `act` makes the worker make, in their order. */
 async function traced({ folder, worker }: Served, act: () => Promise<void>): Promise<string[]> {
   const file = join(folder, "..", "trace");
-  const calls = "trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat";
+  const calls = "trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir";
   const tracer = spawn("strace", ["-f", "-o", file, "-e", calls, "-p", `${worker.child.pid}`]);
   // It says so when it is attached, and again for each thread.
   await once(tracer.stderr, "data");
   await act();
   tracer.kill("SIGINT");
   await once(tracer, "close");
-  const lines = readFileSync(file, "utf8").matchAll(/^\d+ +(fsync|fdatasync|rename|link)\w*\(/gm);
+  const lines = readFileSync(file, "utf8").matchAll(
+    /^\d+ +(fsync|fdatasync|rename|link|unlink|rmdir)\w*\(/gm,
+  );
   return [...lines].map(([, name]) => (name === "fdatasync" ? "fsync" : name!));
 }
 
@@ -46,5 +51,20 @@ describe.each(subjects)("%s", (subject) => {
       await spot.answer("sed", { files: ["<D>/f"], pattern: "new", replacement: "newer" });
     };
     expect(await traced(served, edited)).toEqual(["fsync", "rename", "fsync"]);
+  });
+
+  testUnless(reasonAgainstTracing, "what is removed, and what is moved", async () => {
+    served = await serveShell(subject, jailed());
+    const spot = plant(served, { f: "", "d/g": "", "from/h": "", to: null });
+    const remove = (path: string, recursive = false) => spot.answer("rm", { path: `<D>/${path}`, recursive });
+    const removed = async () => {
+      await remove("f");
+      await remove("d", true);
+    };
+    expect(await traced(served, removed)).toEqual(["unlink", "fsync", "unlink", "rmdir", "fsync"]);
+    const moved = async () => {
+      await spot.answer("mv", { src: "<D>/from/h", dst: "<D>/to/h", overwrite: true });
+    };
+    expect(await traced(served, moved)).toEqual(["rename", "fsync", "fsync"]);
   });
 });

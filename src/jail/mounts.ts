@@ -1,0 +1,42 @@
+/** What is mounted where, as Linux lists it (proc_pid_mountinfo(5)). */
+import { readFileSync, readlinkSync } from "node:fs";
+import type { Folder } from "./folder.ts";
+
+/**
+ * Whether something is mounted on `folder` or on anything below it: a file system, or a file or folder from elsewhere
+ * on this one, which no device number tells. Undefined where the system has no list of mounts. The answer is of this
+ * moment: who may mount may do so the moment after.
+ */
+export function holdsMount(folder: Folder): boolean | undefined {
+  const points = mountPoints();
+  if (points === undefined) return undefined;
+  const path = hostPathOf(folder);
+  return points.some((point) => point === path || point.startsWith(`${path}/`));
+}
+
+/** One character per byte, as names need not be UTF-8. Undefined without procfs. */
+function mountPoints(): string[] | undefined {
+  try {
+    return parseMountPoints(readFileSync("/proc/self/mountinfo", "latin1"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The mount points in the text of a mountinfo file. */
+export const parseMountPoints = (mountinfo: string): string[] =>
+  mountinfo.split("\n").flatMap((line) => {
+    const point = line.split(" ")[4];
+    return point === undefined ? [] : [unescapeOctal(point)];
+  });
+
+/** Blanks, tabs, newlines and backslashes are written by their octal numbers. */
+const unescapeOctal = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+
+/** Good for being compared only: what is at this path may have changed by the time that it is used. */
+function hostPathOf(folder: Folder): string {
+  const { descriptor } = folder;
+  if (descriptor === undefined) return Buffer.from(folder.enter(() => process.cwd())).toString("latin1");
+  return readlinkSync(`/proc/self/fd/${descriptor}`, "latin1");
+}

@@ -1,0 +1,49 @@
+/** What is mounted below the base is neither emptied nor removed, and nor is what lies beside it. */
+import { describe, expect } from "bun:test";
+import { compareSnapshots } from "../conformance/tree.ts";
+import { codesOf, type DriveOptions, onDriven, outcomeFaults } from "./driven.ts";
+import { reasonAgainstMounts, testUnless } from "./machine.ts";
+
+const functionId = "coder::delete-file";
+
+const mounts: Readonly<Record<string, string>> = {
+  "a folder of the same file system": 'mount --bind "$BASE/../kept" "$BASE/d/inner/point"',
+  "a folder with a blank and a backslash in its name":
+    'mkdir "$BASE/d/in ner\\\\"; mount --bind "$BASE/../kept" "$BASE/d/in ner\\\\"',
+  "a file": 'mount --bind "$BASE/../kept/f.txt" "$BASE/d/inner/f.txt"',
+  "another file system": 'mount -t tmpfs none "$BASE/d/inner/point"; echo kept > "$BASE/d/inner/point/f.txt"',
+  "the folder itself": 'mount --bind "$BASE/../kept" "$BASE/d"',
+};
+
+const tree = {
+  "d/a.txt": "beside",
+  "d/inner/f.txt": "beside",
+  "d/inner/point/": null,
+  "d-2/a.txt": "a name that begins like it",
+  "../kept/f.txt": "kept",
+};
+
+describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) => {
+  const driven = (before: string): DriveOptions => ({
+    tree,
+    before,
+    ownMounts: true,
+    env: { CODER_JAIL: backend },
+  });
+
+  for (const [what, before] of Object.entries(mounts)) {
+    testUnless(reasonAgainstMounts, `a folder in which there is mounted: ${what}`, () =>
+      onDriven(driven(before), async ({ call, snapshot, root }) => {
+        const seen = snapshot();
+        const payload = { paths: ["d"], recursive: true };
+        const outcome = await call(functionId, payload);
+        expect(codesOf(outcome)).toEqual(["C216"]);
+        expect(JSON.stringify(outcome)).toContain("mounted");
+        expect(outcomeFaults(outcome, { functionId, payload, root })).toEqual([]);
+        expect(compareSnapshots(snapshot(), seen)).toEqual([]);
+        // Its neighbour, whose name begins like it, is in nobody's way.
+        expect(codesOf(await call(functionId, { paths: ["d-2"], recursive: true }))).toEqual([""]);
+      }),
+    );
+  }
+});
