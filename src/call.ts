@@ -3,7 +3,7 @@ import { createConnection } from "node:net";
 import { about } from "./about.ts";
 import { type Intent, UsageError } from "./arguments.ts";
 import { stderrLog } from "./lifetime.ts";
-import { connect } from "./worker/bus.ts";
+import { callInNamespace, connect } from "./worker/bus.ts";
 import { openInvoke } from "./worker/invoke.ts";
 import type { Log } from "./worker/log.ts";
 import { offered, openWorker } from "./workers.ts";
@@ -54,7 +54,10 @@ interface BusCall {
 
 async function callThrough(url: string, { function: id, payload, log }: BusCall): Promise<unknown> {
   await reach(url);
-  const bus = connect(url, { name: `coder-call-${process.pid}`, description: about.description }, log);
+  const namespace = process.env["III_NAMESPACE"] || undefined;
+  const name = `coder-call-${process.pid}`;
+  const bus = connect(url, { name, description: about.description, namespace }, log);
+  if (namespace !== undefined) callInNamespace(bus, namespace);
   try {
     return await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds });
   } catch (error) {

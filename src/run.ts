@@ -18,6 +18,7 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
   const identity = {
     name: process.env["III_WORKER_NAME"] || intent.worker,
     description: worker.description,
+    namespace: process.env["III_NAMESPACE"] || undefined,
   };
   const serving = serve({ url, identity, functions, invoke: openInvoke(workshop, log), log });
   void serving.registered.then(() => log.info("serving", { url, functions: functions.length }));

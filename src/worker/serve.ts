@@ -3,13 +3,16 @@
  * answer. Sections are those of the bus specification.
  */
 import { renderSchema } from "../reference/json.ts";
-import { accessTo, type Bus, connect, type Identity, restoreChannels } from "./bus.ts";
+import { accessTo, connect, type Identity } from "./bus.ts";
 import type { FunctionDefinition } from "./define.ts";
+import { earliestAnswer } from "./earliest.ts";
 import type { Invoke, Outcome } from "./invoke.ts";
 import type { Log } from "./log.ts";
+import { Registration, type RegistrationOptions } from "./registration.ts";
 import { UnderWay } from "./under-way.ts";
 
-export interface ServeOptions {
+export interface ServeOptions
+  extends Pick<RegistrationOptions, "intervalMilliseconds" | "settlingMilliseconds"> {
   readonly url: string;
   /** What the engine knows this worker by. */
   readonly identity: Identity;
@@ -19,52 +22,57 @@ export interface ServeOptions {
 }
 
 export interface Serving {
-  /** Resolves when the engine knows all functions, for the first time. */
+  /** Resolves when the engine has said that all functions are registered, for the first time. */
   readonly registered: Promise<void>;
-  /** Takes no new calls, finishes those under way (at most 5 s), sends their answers and leaves the bus. */
+  /** Takes no new calls, finishes those under way (at most 2.5 s), sends their answers and leaves the bus. */
   stop(): Promise<void>;
 }
 
+/** How long a stop waits for calls that are under way: iii kills a worker 3 s after it asked it to end. */
+const drainMilliseconds = 2500;
+
 /** Registers `functions` at the engine and answers calls until stopped. An absent engine is tried for ever. */
-export function serve({ url, identity, functions, invoke, log }: ServeOptions): Serving {
+export function serve({ url, identity, functions, invoke, log, ...timing }: ServeOptions): Serving {
   const bus = connect(url, identity, log);
   const access = accessTo(bus, url);
   const underWay = new UnderWay();
-  const registrations = functions.map((definition) =>
-    bus.registerFunction(
-      definition.id,
-      (payload: unknown) => {
-        const origin = { bus: access, caller: callerOf(payload) };
-        return underWay.add(answerOnBus(invoke(definition, restoreChannels(payload), origin)));
-      },
-      {
-        description: definition.description,
-        request_format: renderSchema(definition.published ?? definition.request),
-        response_format: renderSchema(definition.response),
-      },
-    ),
-  );
+  const answer = (definition: FunctionDefinition) => (payload: unknown) => {
+    const arrived = performance.now();
+    const outcome = invoke(definition, payload, { bus: access, caller: callerOf(payload) });
+    return underWay.add(answerOnBus(outcome, arrived));
+  };
+  const register = (definition: FunctionDefinition) =>
+    bus.registerFunction(definition.id, answer(definition), {
+      description: definition.description,
+      request_format: renderSchema(definition.published ?? definition.request),
+      response_format: renderSchema(definition.response),
+    });
+  const registered = new Map(functions.map((definition) => [definition, register(definition)]));
+  const registration = new Registration({
+    ...timing,
+    ...identity,
+    namespace: identity.namespace,
+    bus,
+    log,
+    ids: functions.map(({ id }) => id),
+    register(missing) {
+      for (const [definition, { unregister }] of registered) {
+        if (!missing.includes(definition.id)) continue;
+        unregister();
+        registered.set(definition, register(definition));
+      }
+    },
+  });
   return {
-    registered: registered(bus),
+    registered: registration.confirmed,
     async stop() {
-      for (const registration of registrations) registration.unregister();
-      await underWay.settled();
+      registration.stop();
+      for (const { unregister } of registered.values()) unregister();
+      await underWay.settled(drainMilliseconds);
       await bus.shutdown();
     },
   };
 }
-
-/** Section 1: the SDK has no event for it, but a call made now is sent behind the registrations. */
-async function registered(bus: Bus): Promise<void> {
-  try {
-    await bus.trigger({ function_id: "engine::workers::list", payload: {}, timeoutMs: longestTimer });
-  } catch {
-    // An engine that does not know the function has answered too; and at the end nobody waits any more.
-  }
-}
-
-/** What setTimeout can wait at most: 24 days, in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
 
 /** The engine writes it into every payload that is an object, over whatever stood there (section 0). */
 function callerOf(payload: unknown): string | undefined {
@@ -72,8 +80,9 @@ function callerOf(payload: unknown): string | undefined {
   return typeof caller === "string" ? caller : undefined;
 }
 
-async function answerOnBus(call: Promise<Outcome>): Promise<unknown> {
+async function answerOnBus(call: Promise<Outcome>, arrived: number): Promise<unknown> {
   const outcome = await call;
+  await earliestAnswer(arrived);
   if ("error" in outcome) throw wireError(outcome.error);
   return outcome.answer;
 }

@@ -1,4 +1,4 @@
-/** How long a stop waits for calls that are under way (specification, section 2). */
+/** How long a stop waits for calls that are under way where nobody gives the process less. */
 const drainMilliseconds = 5000;
 
 /** The calls that are being worked on, so that a stop loses no answer. */

@@ -64,6 +64,7 @@ describe.each(subjects)("%s", (subject) => {
     await worker.saying(/warn/);
     worker.child.kill("SIGTERM");
     expect(await worker.exited).toBe(0);
+    expect(worker.stderr()).not.toContain("serving");
   });
 
   test.each([

@@ -1,0 +1,73 @@
+import { afterEach, expect, test } from "bun:test";
+import { type Engine, type RecordedFrame, startEngine } from "../engine/engine.ts";
+import { callInNamespace, connect } from "./bus.ts";
+import { Lines, serveEcho } from "./sandbox.ts";
+
+type Frame = Readonly<Record<string, unknown>> & { readonly data?: Readonly<Record<string, unknown>> };
+
+let engine: Engine;
+const frames: Frame[] = [];
+const lines = new Lines();
+
+async function start(): Promise<void> {
+  const onFrame = ({ direction, text }: RecordedFrame) => {
+    if (direction === "received") frames.push(JSON.parse(text));
+  };
+  engine = await startEngine({ onFrame });
+}
+
+const callsOf = (id: string) => frames.filter(({ function_id }) => function_id === id);
+
+afterEach(async () => {
+  frames.length = 0;
+  await engine.stop();
+});
+
+test("a worker names its namespace in the first call of each connection, and asks in it", async () => {
+  await start();
+  const serving = serveEcho(engine.url, lines, { namespace: "dev" });
+  await serving.registered;
+  engine.dropConnections();
+  await lines.next(/registered again/);
+  const calls = frames.filter(({ type }) => type === "invokefunction");
+  expect(calls[0]).toMatchObject({ function_id: "engine::workers::register", data: { namespace: "dev" } });
+  const registrations = callsOf("engine::workers::register");
+  expect(registrations.map(({ data }) => [data?.["namespace"], data?.["name"]])).toEqual([
+    ["dev", "tester"],
+    ["dev", "tester"],
+  ]);
+  for (const question of ["engine::functions::info", "engine::workers::info"])
+    expect(callsOf(question)[0]?.data).toMatchObject({ namespace: "dev" });
+  await serving.stop();
+});
+
+test("without a namespace nothing says one", async () => {
+  await start();
+  const serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  expect(JSON.stringify(frames)).not.toContain("namespace");
+  await serving.stop();
+});
+
+test("a client calls in its namespace, and the engine's own functions without", async () => {
+  await start();
+  const client = connect(engine.url, { name: "c", description: "", namespace: "dev" }, lines.log);
+  callInNamespace(client, "dev");
+  for (const function_id of ["test::none", "engine::workers::list"])
+    await client.trigger({ function_id, payload: {} }).catch(() => undefined);
+  expect(callsOf("test::none")).toMatchObject([{ namespace: "dev" }]);
+  expect(callsOf("engine::workers::list")[0]).not.toHaveProperty("namespace");
+  expect(callsOf("engine::workers::register")).toMatchObject([{ data: { namespace: "dev" } }]);
+  await client.shutdown();
+});
+
+test("nothing that a peer sends reaches the log when it makes no sense", async () => {
+  await start();
+  const client = connect(engine.url, { name: "c", description: "" }, lines.log);
+  await client.trigger({ function_id: "engine::workers::list", payload: {} });
+  const { onMessage } = client as unknown as { onMessage(message: Buffer): void };
+  onMessage.call(client, Buffer.from("SECRET words"));
+  await lines.next(/parse/);
+  expect(JSON.stringify(lines.all)).not.toContain("SECRET");
+  await client.shutdown();
+});

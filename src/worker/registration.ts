@@ -1,0 +1,175 @@
+/**
+ * Whether the functions of this worker are its own at the engine. An engine of 0.22 lets the last registration of an
+ * id win, and when that worker ends nobody has the id; one of 0.23 refuses the second worker. Neither tells the first.
+ */
+import { type Bus, slowDown, watch } from "./bus.ts";
+import type { Log } from "./log.ts";
+
+export interface RegistrationOptions {
+  readonly bus: Bus;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** At most 32, which is what an engine tells of at once. */
+  readonly ids: readonly string[];
+  /** Registers functions that the engine does not know any more. */
+  register(ids: readonly string[]): void;
+  readonly log: Log;
+  /** How often the engine is asked; by default every 30 s. */
+  readonly intervalMilliseconds?: number | undefined;
+  /** Pauses between the questions behind a connect, until the answer is the wanted one. */
+  readonly settlingMilliseconds?: readonly number[] | undefined;
+}
+
+/** An engine handles the registration of the worker and of its functions side by side with what is asked then. */
+const usualSettling = [50, 100, 200, 400, 800];
+const usualInterval = 30_000;
+
+/** What the engine says. Where it cannot tell, there is neither. */
+interface Findings {
+  /** Functions that it does not know. */
+  readonly missing: readonly string[];
+  /** The worker that has the functions or the name instead. */
+  readonly rival?: { readonly pid: number | undefined };
+}
+
+/** Looks after a worker's registration, from the first connection until stopped. */
+export class Registration {
+  /** Resolves when the functions have been found registered for the first time. */
+  readonly confirmed: Promise<void>;
+  readonly #options: RegistrationOptions;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #confirm: () => void = () => {};
+  #isConfirmed = false;
+  #standing: "open" | "ours" | "lost" | "another's" | "stopped" = "open";
+  /** Counts connections: what was asked over one says nothing about the next. */
+  #connection = 0;
+  #isOpen = false;
+  /** The connection that is being asked about. */
+  #inspected: number | undefined;
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.confirmed = new Promise((resolve) => {
+      this.#confirm = resolve;
+    });
+    watch(options.bus, {
+      opened: () => {
+        this.#isOpen = true;
+        this.#connection++;
+        void this.#inspect(true);
+      },
+      closed: () => this.#lose(),
+      refused: () => this.#yieldTo(undefined),
+    });
+    const look = () => {
+      if (this.#isOpen && this.#inspected !== this.#connection) void this.#inspect(false);
+    };
+    this.#timer = setInterval(look, options.intervalMilliseconds ?? usualInterval);
+    this.#timer.unref();
+  }
+
+  /** Asks no more, and says nothing more. */
+  stop(): void {
+    this.#standing = "stopped";
+    this.#connection++;
+    clearInterval(this.#timer);
+  }
+
+  /** Asks, registers what is missing, and draws the conclusion. */
+  async #inspect(isFresh: boolean): Promise<void> {
+    const connection = this.#connection;
+    const isOver = () => this.#connection !== connection || !this.#isOpen;
+    this.#inspected = connection;
+    let findings = await (isFresh ? this.#settled(isOver) : this.#ask());
+    if (findings.missing.length > 0 && !isOver()) {
+      this.#options.register(findings.missing);
+      this.#options.log.warn("functions were gone, registered again", { functions: findings.missing.length });
+      findings = await this.#settled(isOver);
+    }
+    if (isOver()) return;
+    this.#inspected = undefined;
+    if (findings.rival !== undefined) this.#yieldTo(findings.rival.pid);
+    else if (findings.missing.length === 0) this.#keep();
+  }
+
+  /** Asks until all is as it should be, or for the last time. */
+  async #settled(isOver: () => boolean): Promise<Findings> {
+    for (const pause of this.#options.settlingMilliseconds ?? usualSettling) {
+      const findings = await this.#ask();
+      if (isOver() || (findings.missing.length === 0 && findings.rival === undefined)) return findings;
+      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+    }
+    return this.#ask();
+  }
+
+  #keep(): void {
+    if (this.#standing === "ours") return;
+    this.#standing = "ours";
+    slowDown(this.#options.bus, false);
+    if (this.#isConfirmed) this.#options.log.info("registered again");
+    this.#isConfirmed = true;
+    this.#confirm();
+  }
+
+  #yieldTo(pid: number | undefined): void {
+    slowDown(this.#options.bus, true);
+    if (this.#standing === "another's" || this.#standing === "stopped") return;
+    this.#standing = "another's";
+    const family = this.#options.ids[0]?.split("::", 1)[0];
+    const who = pid === undefined ? "" : ` (pid ${pid})`;
+    this.#options.log.error(
+      `another worker serves ${family}::* on this engine${who}; nothing is served here`,
+    );
+  }
+
+  #lose(): void {
+    this.#isOpen = false;
+    if (this.#standing !== "ours") return;
+    this.#standing = "lost";
+    this.#options.log.warn("connection lost");
+  }
+
+  async #ask(): Promise<Findings> {
+    const { ids, name } = this.#options;
+    const [functions, pid] = await Promise.all([
+      this.#call("engine::functions::info", { function_ids: ids }),
+      this.#pidOf(name),
+    ]);
+    const rows = rowsOf(functions);
+    const missing = rows
+      .filter(({ error }) => error === "not_found")
+      .map(({ function_id: id }) => String(id));
+    const owner = rows.find(({ worker_name: of }) => typeof of === "string" && of !== name)?.worker_name;
+    if (owner !== undefined) return { missing, rival: { pid: await this.#pidOf(String(owner)) } };
+    return pid === undefined || pid === process.pid ? { missing } : { missing, rival: { pid } };
+  }
+
+  async #pidOf(name: string): Promise<number | undefined> {
+    const { worker } = ((await this.#call("engine::workers::info", { name })) ?? {}) as { worker?: unknown };
+    const { pid } = (worker ?? {}) as { readonly pid?: unknown };
+    return typeof pid === "number" ? pid : undefined;
+  }
+
+  /** The answer; undefined when the engine does not know the function, or fails. */
+  async #call(id: string, payload: object): Promise<unknown> {
+    const { bus, namespace } = this.#options;
+    try {
+      return await bus.trigger({
+        function_id: id,
+        payload: { ...payload, namespace },
+        timeoutMs: answerMilliseconds,
+      });
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const answerMilliseconds = 10_000;
+
+type FunctionRow = Readonly<Partial<Record<"function_id" | "worker_name" | "error", unknown>>>;
+
+function rowsOf(answer: unknown): readonly FunctionRow[] {
+  const { functions } = (answer ?? {}) as { readonly functions?: unknown };
+  return Array.isArray(functions) ? functions.filter((row) => typeof row === "object" && row !== null) : [];
+}

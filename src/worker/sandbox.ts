@@ -1,0 +1,72 @@
+/** For tests: a worker on the bus in this process. */
+import { Type } from "@sinclair/typebox";
+import { definerFor, type FunctionDefinition, type Workshop } from "./define.ts";
+import { openInvoke } from "./invoke.ts";
+import { type Log, openLog } from "./log.ts";
+import { type ServeOptions, type Serving, serve } from "./serve.ts";
+
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** A log whose lines can be awaited. */
+export class Lines {
+  readonly all: Line[] = [];
+  readonly log: Log = openLog({ level: "debug", form: "json", write: (line) => this.#add(JSON.parse(line)) });
+  #wake: () => void = () => {};
+
+  /** The first line, from the `from`th on, whose message matches. */
+  async next(pattern: RegExp, from = 0): Promise<Line> {
+    for (;;) {
+      const line = this.all.slice(from).find(({ message }) => pattern.test(message));
+      if (line !== undefined) return line;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The messages of the given levels. */
+  of(...levels: string[]): string[] {
+    return this.all.filter(({ level }) => levels.includes(level)).map(({ message }) => message);
+  }
+
+  #add(line: Line): void {
+    this.all.push(line);
+    // Not in the middle of what logged it.
+    setImmediate(this.#wake);
+  }
+}
+
+/** A function that answers at once with what it was sent. */
+export const echo: FunctionDefinition = definerFor<Workshop>()({
+  id: "test::echo",
+  description: "",
+  effect: "reads",
+  request: Type.Object({ value: Type.Unknown() }),
+  response: Type.Unknown(),
+  examples: [],
+  handle: ({ value }) => ({ value }),
+});
+
+const renderError = (error: unknown) => ({ text: (error as Error).message, code: undefined });
+
+/** Serves `echo` at the engine of `url`, which is asked about it every 10 ms. */
+export function serveEcho(
+  url: string,
+  lines: Lines,
+  more: { readonly functions?: ServeOptions["functions"] } & Partial<ServeOptions["identity"]> = {},
+): Serving {
+  const { functions = [echo], ...identity } = more;
+  return serve({
+    url,
+    identity: { name: "tester", description: "", ...identity },
+    functions,
+    invoke: openInvoke({ callMilliseconds: 25_000, renderError }, lines.log),
+    log: lines.log,
+    intervalMilliseconds: 10,
+    settlingMilliseconds: [0],
+  });
+}

@@ -1,0 +1,37 @@
+import { afterEach, expect, test } from "bun:test";
+import { type Engine, type EngineOptions, startEngine } from "../engine/engine.ts";
+import { connect } from "./bus.ts";
+import { Lines, serveEcho } from "./sandbox.ts";
+import type { Serving } from "./serve.ts";
+
+let engine: Engine | undefined;
+let serving: Serving | undefined;
+const lines = new Lines();
+
+async function start(options: EngineOptions): Promise<string> {
+  engine = await startEngine(options);
+  serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  return engine.url;
+}
+
+afterEach(async () => {
+  await serving?.stop();
+  await engine?.stop();
+});
+
+test("no answer is lost at an engine that loses what comes within a millisecond", async () => {
+  const url = await start({ loseAnswersWithinMilliseconds: 1 });
+  const client = connect(url, { name: "client", description: "" }, lines.log);
+  const request = { function_id: "test::echo", payload: { value: 1 }, timeoutMs: 2000 };
+  for (let call = 0; call < 50; call++) expect(await client.trigger(request)).toEqual({ value: 1 });
+  expect(await Promise.all(Array.from({ length: 50 }, () => client.trigger(request)))).toHaveLength(50);
+  await client.shutdown();
+});
+
+test("a channel in a payload arrives as it was sent, wherever it stands", async () => {
+  await start({});
+  const channel = { channel_id: "c", access_key: "k", direction: "read" };
+  const value = [channel, { deep: [{ ...channel, direction: "write" }] }];
+  expect(await engine?.call("test::echo", { value })).toEqual({ value });
+});
