@@ -8,6 +8,7 @@ export type ForeignSignatures = Readonly<
 
 interface ForeignFunctions {
   dlopen(library: string, symbols: ForeignSignatures): { readonly symbols: unknown };
+  readonly read: { i32(pointer: number, offset: number): number };
 }
 
 interface Collector {
@@ -28,6 +29,16 @@ export function openLibc<Functions>(signatures: ForeignSignatures): Functions | 
     }
   }
   return undefined;
+}
+
+/** errno of the last call of `openLibc` in this thread, if it is asked for at once; undefined where that is. */
+export function openErrno(): (() => number) | undefined {
+  const functions = openLibc<{ __errno_location(): number }>({
+    __errno_location: { args: [], returns: "ptr" },
+  });
+  if (functions === undefined) return undefined;
+  const { read } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
+  return () => read.i32(functions.__errno_location(), 0);
 }
 
 /** Frees at once what nothing in this thread refers to. Node does so by itself when there is much of it. */

@@ -1,6 +1,7 @@
 import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
+import { readAttributes } from "../jail/attributes.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
 import type { Workbench } from "./files.ts";
@@ -52,7 +53,8 @@ async function overwrite(
   if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
   const owner = requireReplaceable(place);
   using old = holdOld(place);
-  const draft = { folder: place.folder, content: [content], mode, owner, fsync: config.fsync };
+  const attributes = readAttributes(old?.descriptor);
+  const draft = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
   await replaceFile({ place, old }, draft, deadline);
 }
 

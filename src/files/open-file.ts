@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, read, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { refuse } from "../errors.ts";
+import { type Attributes, readAttributes } from "../jail/attributes.ts";
 import { refusalOf, refusing } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { Limit } from "./files.ts";
@@ -9,6 +10,8 @@ import type { Limit } from "./files.ts";
 export interface OpenFile {
   /** As it was when it was opened. */
   readonly stats: Stats;
+  /** See `readAttributes`. */
+  attributes(): Attributes | undefined;
   /** Its bytes up to its end, or up to a failure: io, or too-large when it has grown over the limit meanwhile. */
   pieces(): AsyncGenerator<Buffer>;
   /** Must be called, and not while `pieces` is reading. */
@@ -26,7 +29,12 @@ export function openFile(jail: Jail, path: string, limit: Limit | undefined): Op
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw refuse.notAFile(path);
     requireWithin(path, stats.size, limit);
-    return { stats, pieces: () => readPieces(descriptor, path, limit), close: () => closeSync(descriptor) };
+    return {
+      stats,
+      attributes: () => readAttributes(descriptor),
+      pieces: () => readPieces(descriptor, path, limit),
+      close: () => closeSync(descriptor),
+    };
   } catch (error) {
     closeSync(descriptor);
     throw refusalOf(error, path);

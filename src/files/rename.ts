@@ -76,7 +76,8 @@ async function copyAcross(
   const file = openFile(jail, from, undefined);
   try {
     const { mode, uid, gid, atime, mtime, mtimeMs, ino } = file.stats;
-    const draft = { folder: target.folder, content: file.pieces(), mode: mode & 0o777, owner: { uid, gid } };
+    const metadata = { mode: mode & 0o777, owner: { uid, gid }, attributes: file.attributes() };
+    const draft = { folder: target.folder, content: file.pieces(), ...metadata };
     await writeAndPublish(
       { ...draft, times: { atime, mtime }, fsync: config.fsync },
       deadline,

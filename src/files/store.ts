@@ -1,10 +1,13 @@
 import { renameSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
+import { readAttributes } from "../jail/attributes.ts";
 import { refusalOf } from "../jail/errno.ts";
 import type { Place } from "../jail/folder.ts";
 import type { Workbench } from "./files.ts";
+import type { Metadata } from "./metadata.ts";
 import { NewFolders } from "./new-folders.ts";
+import { holdOld } from "./old-file.ts";
 import { writeAndPublish } from "./write.ts";
 
 export interface StoreOptions {
@@ -34,7 +37,7 @@ export async function storeFile(
     const kept = requireReplaceable(place);
     using folders = new NewFolders(place);
     const draft = { folder: folders.make(), content, mode: mode ?? kept?.mode ?? 0o644, fsync: config.fsync };
-    await writeAndPublish({ ...draft, ...(kept && { owner: kept }) }, deadline, (at, temporary) =>
+    await writeAndPublish({ ...draft, ...kept?.metadata }, deadline, (at, temporary) =>
       renameSync(at(temporary), at(place.name)),
     );
     folders.keep();
@@ -45,7 +48,7 @@ export async function storeFile(
 }
 
 /** What is kept of the file at `place`, if there is one. Throws io for what is not a regular file. */
-function requireReplaceable(place: Place): { uid: number; gid: number; mode: number } | undefined {
+function requireReplaceable(place: Place): { mode: number; metadata: Omit<Metadata, "mode"> } | undefined {
   const { stats, asked } = place;
   if (stats === undefined) return undefined;
   if (!stats.isFile())
@@ -53,5 +56,7 @@ function requireReplaceable(place: Place): { uid: number; gid: number; mode: num
       asked,
       stats.isDirectory() ? "it is a folder (EISDIR)" : "it is not a regular file (EINVAL)",
     );
-  return { uid: stats.uid, gid: stats.gid, mode: stats.mode & 0o777 };
+  using old = holdOld(place);
+  const attributes = readAttributes(old?.descriptor);
+  return { mode: stats.mode & 0o777, metadata: { owner: { uid: stats.uid, gid: stats.gid }, attributes } };
 }

@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
+import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, Place } from "../jail/folder.ts";
 import type { FilesConfig, Limit, Workbench } from "./files.ts";
@@ -74,7 +75,8 @@ async function updateAt<T>(
     throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
   if (isSame(before, after)) return tell({ before, after });
   const mode = place.stats!.mode & 0o777;
-  const draft = { folder: place.folder, content: after, mode, owner, fsync: config.fsync };
+  const attributes = readAttributes(old.descriptor);
+  const draft = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
   const verify = (path: JailedPath) => requireVersion(path, seen);
   const replacing = replaceFile({ place, old, verify }, draft, deadline);
   try {

@@ -6,8 +6,6 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  fchmodSync,
-  fchownSync,
   fstatSync,
   fsync,
   futimesSync,
@@ -22,19 +20,16 @@ import type { Deadline } from "../deadline.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { applyMetadata, type Metadata } from "./metadata.ts";
 import { freeOldFiles } from "./old-file.ts";
 
 export type At = (name: Name) => JailedPath;
 
 /** A file to be. */
-export interface Draft {
+export interface Draft extends Metadata {
   readonly folder: Folder;
   /** In pieces, which may come with time. */
   readonly content: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** The permission bits it gets, whatever the umask. */
-  readonly mode: number;
-  /** Who shall own it, where this process may give it away; otherwise it is this process's. */
-  readonly owner?: { readonly uid: number; readonly gid: number };
   /** When it was last used and changed; otherwise now. */
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
@@ -60,7 +55,7 @@ export async function writeAndPublish(draft: Draft, deadline: Deadline, publish:
 type Publish = (at: At, temporary: string) => void;
 
 async function writeOnce(
-  { folder, content, mode, owner, times, fsync }: Draft,
+  { folder, content, times, fsync, ...metadata }: Draft,
   deadline: Deadline,
   publish: Publish,
 ): Promise<void> {
@@ -71,7 +66,7 @@ async function writeOnce(
     else if (lengthOf(content) < largeBytes) writeAll(descriptor, content);
     else await writeInBackground(descriptor, content);
     const ours = fstatSync(descriptor, { bigint: true });
-    fchmodSync(descriptor, owner === undefined ? mode : giveAway(descriptor, ours, { owner, mode }));
+    applyMetadata(descriptor, ours, metadata);
     if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);
     if (fsync) await flush(descriptor);
     deadline.check();
@@ -143,30 +138,6 @@ const writeSome = promisify(writev);
 async function writeInBackground(descriptor: number, pieces: readonly Uint8Array[]): Promise<void> {
   for (let rest = pieces; rest.length > 0; )
     rest = restOf(rest, (await writeSome(descriptor, rest)).bytesWritten);
-}
-
-/**
- * Gives the file to its owner as far as the system permits, and returns the mode it shall have. When the group stays
- * ours, its bits are cut to what all others had: another group than the old one must not gain anything.
- */
-function giveAway(
-  descriptor: number,
-  ours: BigIntStats,
-  { owner: { uid, gid }, mode }: { owner: { uid: number; gid: number }; mode: number },
-): number {
-  const now = { uid: Number(ours.uid), gid: Number(ours.gid) };
-  const isSettled = (now.uid === uid && now.gid === gid) || mayChown(descriptor, uid, gid);
-  if (isSettled || now.gid === gid || mayChown(descriptor, now.uid, gid)) return mode;
-  return mode & (0o707 | ((mode & 0o007) << 3));
-}
-
-function mayChown(descriptor: number, uid: number, gid: number): boolean {
-  try {
-    fchownSync(descriptor, uid, gid);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Throws when someone has taken the temporary file away, or put another in its place. */
