@@ -17,7 +17,7 @@ export interface Plan {
   readonly openToTests: readonly string[];
 }
 
-const disk = ["call", "config-file", "files", "jail", "regex/engine", "shell/workshop"];
+const disk = ["call", "config-file", "config-source", "files", "jail", "regex/engine", "shell/workshop"];
 
 export const plan: Plan = {
   rooms: {
@@ -43,6 +43,7 @@ export const plan: Plan = {
       "arguments",
       "codes",
       "config",
+      "config-source",
       "functions",
       "shell",
       "worker/define",
@@ -112,10 +113,12 @@ export const plan: Plan = {
       "worker/validate",
     ],
     reference: ["about", "codes", "config", "wire", "worker/define", "worker/validate"],
-    "worker/define": ["deadline", "worker/log"],
+    "worker/define": ["config-source", "deadline", "worker/log"],
     "worker/json-size": ["text"],
     "worker/lines": [],
     "worker/log": ["quote"],
+    "config-source": ["config-file", "engine-config", "worker/log"],
+    "engine-config": ["config-file"],
     config: ["config-file", "worker/validate"],
     "config-file": ["worker/validate"],
     "worker/validate": [],
@@ -159,6 +162,7 @@ export const plan: Plan = {
   onlyOnBun: ["bun"],
   nameCodes: ["codes"],
   openToTests: [
+    "config-source",
     "deadline",
     "engine/engine",
     "functions",

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "./about.ts";
-import { type LogLevel, logLevels } from "./worker/log.ts";
+import { type LogLevel, logLevels, originOf } from "./worker/log.ts";
 
 /** Which worker it is, where its configuration comes from, and what it is narrowed to. */
 export interface ConfigSource {
   readonly worker: WorkerName;
-  /** `--config`. Absent: `./config.yaml` if there is one, else the defaults. */
+  /** `--config`. Without it see `findConfig`. */
   readonly configFile: string | undefined;
   /** `--base-path`, which wins over the folder that the file names. */
   readonly basePath: string | undefined;
@@ -152,7 +152,9 @@ function flagValue({ name, rawName, value }: GivenFlag, program: WorkerName): st
 
 function parseUrl(url: string): string {
   if (/^wss?:\/\//.test(url) && URL.canParse(url)) return url;
-  throw new UsageError(`--url (or III_URL) is ${JSON.stringify(url)}; it must look like ${defaultUrl}`);
+  throw new UsageError(
+    `--url (or III_URL) is ${JSON.stringify(originOf(url))}; it must look like ${defaultUrl}`,
+  );
 }
 
 function parseWorker(name: string): WorkerName {

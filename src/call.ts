@@ -5,7 +5,7 @@ import { type Intent, UsageError } from "./arguments.ts";
 import { stderrLog } from "./lifetime.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";
 import { openInvoke } from "./worker/invoke.ts";
-import type { Log } from "./worker/log.ts";
+import { type Log, originOf } from "./worker/log.ts";
 import { offered, openWorker } from "./workers.ts";
 
 type CallIntent = Extract<Intent, { does: "call" }>;
@@ -87,7 +87,7 @@ function reach(url: string): Promise<void> {
 
 const absent = (url: string) =>
   new CallFailed(
-    `No engine answers at ${url}; start one, or leave --url and III_URL out to run the function in this process.`,
+    `No engine answers at ${originOf(url)}; start one, or leave --url and III_URL out to run the function in this process.`,
   );
 
 /** The worker's own error string, without what the bus wraps around it (section 2). */

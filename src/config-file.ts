@@ -1,6 +1,6 @@
-/** Reading a configuration file: YAML with variables, against a schema that has every key once. */
+/** Reading a configuration: YAML with variables, against a schema that has every key once. */
 import { isUtf8 } from "node:buffer";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Static, TObject } from "@sinclair/typebox";
 import { Mismatch, validate } from "./worker/validate.ts";
 
@@ -9,84 +9,103 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** The file that is read when no `--config` is given, if it is there. */
-const usualConfigFile = "./config.yaml";
+/** A mapping as it stands in a file, its variables not yet expanded. */
+export type Keys = Readonly<Record<string, unknown>>;
 
-/** The file to read: the one given, or the usual one if there is one; undefined means the defaults. */
-export const findConfigFile = (given: string | undefined): string | undefined =>
-  given ?? (existsSync(usualConfigFile) ? usualConfigFile : undefined);
-
-/** What is read, and where error sentences say that it stands. */
-export interface ConfigText<Schema extends TObject> {
+/** What the keys have to fit, and where error sentences say that they stand. */
+export interface KeyRules<Schema extends TObject> {
   readonly schema: Schema;
-  readonly path: string;
+  readonly source: string;
+  /** What variables are expanded from. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Reads the YAML file at `path`; environment variables come from `environment`. Throws a `ConfigError`. */
-export async function readConfigFile<Schema extends TObject>(
-  file: ConfigText<Schema>,
-): Promise<Static<Schema>> {
-  return parseConfigText(readText(file.path), file);
+/** The configuration that `keys` make, with the defaults of the rest. Throws a `ConfigError`. */
+export function checkKeys<Schema extends TObject>(
+  keys: Keys,
+  { schema, source, environment }: KeyRules<Schema>,
+): Static<Schema> {
+  const expanded = expandVariables(keys, { path: source, key: "", environment });
+  try {
+    return validate(schema, expanded, { unknownKeys: "refuse" });
+  } catch (error) {
+    if (error instanceof Mismatch) throw new ConfigError(`${source}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** The configuration that `text` (YAML) describes. Throws a `ConfigError`. */
 export async function parseConfigText<Schema extends TObject>(
   text: string,
-  { schema, path, environment }: ConfigText<Schema>,
+  rules: KeyRules<Schema>,
 ): Promise<Static<Schema>> {
-  const keys = expandVariables(onlyMapping(await parseYaml(text, path), path), {
-    path,
-    key: "",
-    environment,
-  });
-  try {
-    return validate(schema, keys, { unknownKeys: "refuse" });
-  } catch (error) {
-    if (error instanceof Mismatch) throw new ConfigError(`${path}: ${error.message}`);
-    throw error;
-  }
+  return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
 }
 
-function readText(path: string): string {
-  const bytes = readBytes(path);
+/** The text of a file. Throws a `ConfigError`, which says that `source` cannot be read, and `advice`. */
+export function readText(path: string, source: string, advice = ""): string {
+  const bytes = readBytes(path, source, advice);
   if (isUtf8(bytes)) return bytes.toString();
-  throw new ConfigError(`${path}: is not UTF-8 text; save it as UTF-8`);
+  throw new ConfigError(`${source}: is not UTF-8 text; save it as UTF-8`);
 }
 
-function readBytes(path: string): Buffer {
+function readBytes(path: string, source: string, advice: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
-    throw new ConfigError(
-      `${path}: cannot be read (${reason}); give the path of a readable YAML file to --config`,
-    );
+    throw new ConfigError(`${source}: cannot be read (${reason})${advice}`);
   }
 }
 
-/** What the parser only warns about, such as an unknown tag, would change the meaning of a key without a word. */
-async function parseYaml(text: string, path: string): Promise<unknown> {
+/**
+ * The value of a YAML document. What the parser only warns about, such as an unknown tag, would change the meaning of a
+ * key without a word, so it is an error too. Throws a `ConfigError`.
+ */
+export async function parseYaml(text: string, source: string): Promise<unknown> {
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
   const problem = document.errors[0] ?? document.warnings[0];
-  if (problem !== undefined) throw notYaml(path, problem);
+  if (problem !== undefined) throw notYaml(source, problem);
   try {
     return document.toJS({ maxAliasCount: 0 });
   } catch (error) {
-    throw notYaml(path, error as Error);
+    throw notYaml(source, error as Error);
   }
 }
 
-function notYaml(path: string, { message }: Error): ConfigError {
-  return new ConfigError(`${path}: is not YAML: ${message.split("\n", 1)[0]}`);
+/**
+ * The value of a YAML document of others, whose tags and aliases are theirs; undefined when it cannot be had. A `problem`
+ * is the sentence that says why.
+ */
+export async function parseForeignYaml(text: string): Promise<{ value?: unknown; problem?: string }> {
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(text, { logLevel: "silent" });
+  const [problem] = document.errors;
+  if (problem !== undefined) return { problem: firstLine(problem) };
+  try {
+    return { value: document.toJS() };
+  } catch (error) {
+    return { problem: firstLine(error as Error) };
+  }
 }
 
-/** The registry prints a configuration as a list that holds the one mapping. */
-function onlyMapping(document: unknown, path: string): unknown {
+const notYaml = (source: string, error: Error): ConfigError =>
+  new ConfigError(`${source}: is not YAML: ${firstLine(error)}`);
+
+const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!;
+
+/** A document as a mapping. The registry prints a configuration as a list that holds the one. Throws a `ConfigError`. */
+export function onlyMapping(document: unknown, source: string): Keys {
+  const keys = mappingIn(document);
+  if (keys !== undefined) return keys;
+  throw new ConfigError(`${source}: must be a mapping of keys to values; write {} for all defaults`);
+}
+
+/** The same; undefined when it is none. */
+export function mappingIn(document: unknown): Keys | undefined {
   const keys = Array.isArray(document) && document.length === 1 ? document[0] : document;
-  if (typeof keys === "object" && keys !== null && !Array.isArray(keys)) return keys;
-  throw new ConfigError(`${path}: must be a mapping of keys to values; write {} for all defaults`);
+  return typeof keys === "object" && keys !== null && !Array.isArray(keys) ? keys : undefined;
 }
 
 interface Expansion {

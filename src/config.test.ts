@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultConfig, parseConfig, readConfig } from "./config.ts";
+import { defaultConfig, parseConfig } from "./config.ts";
 import { ConfigError } from "./config-file.ts";
 
 const parse = (text: string, environment: NodeJS.ProcessEnv = {}) => parseConfig(text, "c.yaml", environment);
@@ -63,12 +63,5 @@ describe("refuses, with file, key and reason", () => {
   ];
   test.each(cases)("%j", async (text, sentence) => {
     expect(await refusal(text)).toStartWith(sentence);
-  });
-
-  test("a file that is not there", async () => {
-    const error = await readConfig("./no-such-file.yaml", {}).catch((failure: Error) => failure.message);
-    expect(error).toBe(
-      "./no-such-file.yaml: cannot be read (ENOENT); give the path of a readable YAML file to --config",
-    );
   });
 });

@@ -6,7 +6,7 @@
  * with file, key and reason.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { parseConfigText, readConfigFile } from "./config-file.ts";
+import { parseConfigText } from "./config-file.ts";
 import { validate } from "./worker/validate.ts";
 
 const mebibyte = 1024 * 1024;
@@ -81,16 +81,11 @@ export function defaultConfig(): Config {
   return validate(configSchema, {}, { unknownKeys: "refuse" });
 }
 
-/** Reads the YAML file at `path`; environment variables come from `environment`. Throws a `ConfigError`. */
-export async function readConfig(path: string, environment: NodeJS.ProcessEnv): Promise<Config> {
-  return readConfigFile({ schema: configSchema, path, environment });
-}
-
 /** The configuration that `text` (YAML) describes; `path` is for error sentences. Throws a `ConfigError`. */
 export async function parseConfig(
   text: string,
   path: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<Config> {
-  return parseConfigText(text, { schema: configSchema, path, environment });
+  return parseConfigText(text, { schema: configSchema, source: path, environment });
 }

@@ -13,7 +13,8 @@ Usage
   ${program} --print-schema | --manifest | --version | --help
 
 Flags
-  --config FILE        configuration (YAML); default ./config.yaml if it exists, else the defaults
+  --config FILE        configuration (YAML); default, when serving: $III_CONFIG, the worker's block in the
+                       configuration of the iii engine, ./config.yaml, the defaults
   --base-path DIR      the folder to serve; wins over ${flags.basePath} of the configuration
   --url URL            the engine's address; default $III_URL, $III_ENGINE_URL, ${defaultUrl}
   --engine embedded    start an engine for trying out and testing; :0 takes any free port

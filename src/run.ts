@@ -2,7 +2,7 @@ import type { Intent } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./lifetime.ts";
 import { openInvoke } from "./worker/invoke.ts";
-import type { Log } from "./worker/log.ts";
+import { type Log, originOf } from "./worker/log.ts";
 import { serve } from "./worker/serve.ts";
 import { offered, openWorker, workers } from "./workers.ts";
 
@@ -21,7 +21,9 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
     namespace: process.env["III_NAMESPACE"] || undefined,
   };
   const serving = serve({ url, identity, functions, invoke: openInvoke(workshop, log), log });
-  void serving.registered.then(() => log.info("serving", { url, functions: functions.length }));
+  void serving.registered.then(() =>
+    log.info("serving", { url: originOf(url), ...workshop.serves, functions: functions.length }),
+  );
   void sweep(workshop, log);
   const signal = await stopped;
   log.info("stopping", { signal });

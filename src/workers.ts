@@ -2,6 +2,7 @@ import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";
 import { configSchema } from "./config.ts";
+import { findConfig, type Mode, requireNamedBase } from "./config-source.ts";
 import { functions } from "./functions.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellFunctions } from "./shell/functions.ts";
@@ -22,11 +23,12 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       ],
       meanings: coderMeanings,
     },
-    async open({ environment, log, ...source }) {
+    async open(options) {
       const { loadConfig, openWorkshop, warnAbout } = await import("./workshop.ts");
-      const config = await loadConfig(source, environment);
-      warnAbout(config, log);
-      return openWorkshop(config);
+      const config = loadConfig(options);
+      requireNamedBase(options);
+      warnAbout(config, options.log);
+      return openWorkshop(config, options);
     },
   },
   shell: {
@@ -41,19 +43,30 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       ],
       meanings: shellMeanings,
     },
-    async open({ environment, log, ...source }) {
+    async open(options) {
       const [{ loadShellConfig }, { openShellWorkshop }] = await Promise.all([
         import("./shell/config.ts"),
         import("./shell/workshop.ts"),
       ]);
-      return openShellWorkshop(await loadShellConfig(source, environment), { environment, log });
+      return openShellWorkshop(loadShellConfig(options), options);
     },
   },
 };
 
+/** What a worker is opened for. */
+export interface Opening extends ConfigSource {
+  readonly does: Mode;
+}
+
 /** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
-export const openWorker = ({ worker, configFile, basePath }: ConfigSource, log: Log): Promise<OpenWorkshop> =>
-  workers[worker].open({ configFile, basePath, environment: process.env, log });
+export async function openWorker(opening: Opening, log: Log): Promise<OpenWorkshop> {
+  const { worker, configFile: named, basePath, does: mode } = opening;
+  const definition = workers[worker];
+  const environment = process.env;
+  const keys = Object.keys(definition.configSchema.properties);
+  const config = await findConfig({ worker, keys, mode, named, environment, log });
+  return definition.open({ config, mode, basePath, environment, log });
+}
 
 /** The functions a caller gets: with `readOnly`, only those that cannot change anything. */
 export function offered({ worker, readOnly }: ConfigSource): readonly FunctionDefinition[] {

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import type { ConfigSource } from "./arguments.ts";
 import type { CoderWorkshop } from "./coder/define.ts";
 import { renderCoderError } from "./codes.ts";
-import { type Config, defaultConfig, readConfig } from "./config.ts";
-import { ConfigError, findConfigFile } from "./config-file.ts";
+import { type Config, configSchema } from "./config.ts";
+import { ConfigError, checkKeys } from "./config-file.ts";
 import { openFiles } from "./files/files.ts";
 import { compileGlobSet, GlobError } from "./globs/glob-set.ts";
 import { adviceAgainst } from "./globs/unmatchable.ts";
@@ -16,16 +15,14 @@ import type { Log } from "./worker/log.ts";
 /** The workshop of `coder::*`, open until closed. */
 export type OpenWorkshop = CoderWorkshop & worker.OpenWorkshop;
 
-/** Reads the configuration that the command line names. Throws a `ConfigError`. */
-export async function loadConfig(
-  source: Partial<ConfigSource>,
-  environment: NodeJS.ProcessEnv,
-): Promise<Config> {
-  const file = findConfigFile(source.configFile);
-  const config = file === undefined ? defaultConfig() : await readConfig(file, environment);
-  requireGlobs(config, file ?? "the default configuration");
-  return source.basePath === undefined ? config : { ...config, base_path: source.basePath };
+/** The configuration that was found, with `basePath` in the place of its own. Throws a `ConfigError`. */
+export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
+  const config = checkKeys(keys, { schema: configSchema, source, environment });
+  requireGlobs(config, source);
+  return basePath === undefined ? config : { ...config, base_path: basePath };
 }
+
+type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environment">;
 
 /** What an operator should know about the configuration, before the first call. */
 export function warnAbout({ base_path, non_accessible_globs: globs }: Config, log: Log): void {
@@ -35,8 +32,11 @@ export function warnAbout({ base_path, non_accessible_globs: globs }: Config, lo
   }
 }
 
+/** What is said of the configuration, where it was not made up. */
+type Opening = Partial<Pick<worker.OpenOptions, "config">>;
+
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
-export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
+export async function openWorkshop(config: Config, { config: found }: Opening = {}): Promise<OpenWorkshop> {
   const jail = await openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
@@ -47,6 +47,7 @@ export async function openWorkshop(config: Config): Promise<OpenWorkshop> {
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   return {
+    serves: { base_path: jail.hostPath(""), config: found?.source ?? "defaults" },
     config,
     jail,
     files,

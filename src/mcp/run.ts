@@ -20,7 +20,8 @@ export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<
     intent.http === undefined
       ? (await import("./stdio.ts")).serveOnStdio(desk)
       : await (await import("./http.ts")).serveOnHttp(desk, intent.http);
-  log.info("serving", { mcp: intent.http === undefined ? "stdio" : "http", tools: desk.tools.length });
+  const over = intent.http === undefined ? "stdio" : "http";
+  log.info("serving", { mcp: over, ...workshop.serves, tools: desk.tools.length });
   void sweep(workshop, log);
   const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
   log.info("stopping", { reason });

@@ -5,7 +5,7 @@ import { ConfigError, parseConfigText } from "../config-file.ts";
 import { crossCheck, defaultShellConfig, shellConfigSchema } from "./config.ts";
 
 const parse = (text: string, environment: NodeJS.ProcessEnv = {}) =>
-  parseConfigText(text, { schema: shellConfigSchema, path: "c.yaml", environment });
+  parseConfigText(text, { schema: shellConfigSchema, source: "c.yaml", environment });
 
 async function refusal(text: string): Promise<string> {
   const error = await parse(text)

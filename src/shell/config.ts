@@ -1,7 +1,8 @@
 /** Every key of the configuration of `shell`, once: its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { ConfigError, findConfigFile, readConfigFile } from "../config-file.ts";
+import { ConfigError, checkKeys } from "../config-file.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
+import type { OpenOptions } from "../worker/define.ts";
 import { validate } from "../worker/validate.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
@@ -133,24 +134,17 @@ export function defaultShellConfig(): ShellConfig {
   return validate(shellConfigSchema, {}, { unknownKeys: "refuse" });
 }
 
-export interface ShellConfigSource {
-  readonly configFile: string | undefined;
-  /** Wins over `fs.host_root`. */
-  readonly basePath: string | undefined;
-}
+type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment">;
 
-/** Reads the configuration that the command line names. Throws a `ConfigError`. */
-export async function loadShellConfig(
-  { configFile, basePath }: ShellConfigSource,
-  environment: NodeJS.ProcessEnv,
-): Promise<ShellConfig> {
-  const path = findConfigFile(configFile);
-  const config =
-    path === undefined
-      ? defaultShellConfig()
-      : await readConfigFile({ schema: shellConfigSchema, path, environment });
+/** The configuration that was found, with `basePath` in the place of its `fs.host_root`. Throws a `ConfigError`. */
+export function loadShellConfig({
+  config: { source, keys },
+  basePath,
+  environment,
+}: ConfigOptions): ShellConfig {
+  const config = checkKeys(keys, { schema: shellConfigSchema, source, environment });
   const chosen = basePath === undefined ? config : { ...config, fs: { ...config.fs, host_root: basePath } };
-  return crossCheck(chosen, path ?? "the default configuration");
+  return crossCheck(chosen, source);
 }
 
 /** What no single key can say (specification of shell, section 3.1). Gives the configuration back. */

@@ -7,7 +7,7 @@ import { Jobs } from "../processes/jobs.ts";
 import { openPrograms } from "../processes/programs.ts";
 import type { Surroundings } from "../processes/start.ts";
 import { openRegexEngine } from "../regex/engine.ts";
-import type { OpenWorkshop } from "../worker/define.ts";
+import type { OpenOptions, OpenWorkshop } from "../worker/define.ts";
 import type { Log } from "../worker/log.ts";
 import type { ShellConfig } from "./config.ts";
 import type { ShellWorkshop } from "./define.ts";
@@ -16,7 +16,7 @@ import { killOnExit } from "./on-exit.ts";
 import { openPolicy } from "./policy.ts";
 import { warnAbout } from "./warnings.ts";
 
-interface Around {
+interface Around extends Partial<Pick<OpenOptions, "config">> {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ const besidesTheCommand = 30_000;
 /** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
 export function openShellWorkshop(
   config: ShellConfig,
-  { environment, log }: Around,
+  { environment, log, config: found }: Around,
 ): ShellWorkshop & OpenWorkshop {
   const root = canonicalRoot(config.fs.host_root);
   const regex = openRegexEngine();
@@ -38,6 +38,7 @@ export function openShellWorkshop(
   const jobs = openJobs(config);
   warnAbout(config, root, log);
   return {
+    serves: { base_path: disk.jail.hostPath(""), config: found?.source ?? "defaults" },
     config,
     log,
     regex,

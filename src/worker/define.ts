@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { FoundConfig, Mode } from "../config-source.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Log } from "./log.ts";
 
@@ -19,8 +20,17 @@ export interface Workshop {
   renderError(error: unknown): WireError | undefined;
 }
 
+/** What the log says is served. */
+export interface Serves {
+  /** Canonical host path of the folder that calls are confined to; `/` without one. */
+  readonly base_path: string;
+  /** Where the configuration stands. */
+  readonly config: string;
+}
+
 /** A workshop that is open until closed. */
 export interface OpenWorkshop extends Workshop {
+  readonly serves: Serves;
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
   /** Removes what killed processes left behind; gives the number of files. */
@@ -183,8 +193,8 @@ export const definerFor =
 
 /** What a worker is opened with. */
 export interface OpenOptions {
-  /** `--config`. Absent: `./config.yaml` if there is one, else the defaults. */
-  readonly configFile: string | undefined;
+  readonly config: FoundConfig;
+  readonly mode: Mode;
   /** `--base-path`, which wins over the configured folder. */
   readonly basePath: string | undefined;
   readonly environment: NodeJS.ProcessEnv;

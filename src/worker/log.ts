@@ -16,6 +16,13 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
+/** What of an address may be logged, which is scheme, host and port: the rest can hold secrets. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
 export interface LogOptions {
   readonly level: LogLevel;
   readonly form: "json" | "text";

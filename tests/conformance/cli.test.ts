@@ -140,14 +140,14 @@ describe.each(subjects)("%s", (subject) => {
       expect((await call('{"path":".env"}')).stderr).toContain("C211");
     });
 
-    test("goes by ./config.yaml when no file is named", async () => {
+    test("does not go by ./config.yaml, which anybody may have written", async () => {
       const cwd = temporaryFolder();
       mkdirSync(join(cwd, "served"));
       writeFileSync(join(cwd, "config.yaml"), "base_path: ./served\n");
       const { code, stdout } = await run(["call", "coder::list-folder"], { cwd });
       rmSync(cwd, { recursive: true });
       expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ total: 0 });
+      expect(JSON.parse(stdout)).toMatchObject({ total: 2 });
     });
 
     test.each([

@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { readNamed } from "../../src/config-source.ts";
 import { functions } from "../../src/functions.ts";
 import { openInvoke } from "../../src/worker/invoke.ts";
 import { openLog } from "../../src/worker/log.ts";
@@ -36,10 +37,8 @@ const user = Number(process.env["DRIVER_USER"] ?? 0);
 if (user !== 0) becomeUser(user);
 
 const log = openLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
-const config = await loadConfig(
-  { configFile, basePath: undefined, logLevel: "error", readOnly: false },
-  process.env,
-);
+const found = await readNamed(configFile);
+const config = loadConfig({ config: found, basePath: undefined, environment: process.env });
 const workshop = await openWorkshop(config);
 const invoke = openInvoke(workshop, log);
 const hoard: number[] = [];

@@ -1,15 +1,18 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readNamed } from "../../src/config-source.ts";
 import { loadConfig } from "../../src/workshop.ts";
 import { temporaryFolder } from "../conformance/served.ts";
 
 /** The defaults with `keys` over them, read as the worker reads its configuration. */
-export async function configOf(keys: Readonly<Record<string, unknown>>): ReturnType<typeof loadConfig> {
+export async function configOf(
+  keys: Readonly<Record<string, unknown>>,
+): Promise<ReturnType<typeof loadConfig>> {
   const folder = temporaryFolder();
   const configFile = join(folder, "config.yaml");
   try {
     writeFileSync(configFile, JSON.stringify(keys));
-    return await loadConfig({ configFile, basePath: undefined, logLevel: "error", readOnly: false }, {});
+    return loadConfig({ config: await readNamed(configFile), basePath: undefined, environment: {} });
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,6 +3,7 @@
  * must not have touched, and prints a `Report`.
  */
 import { join } from "node:path";
+import { readNamed } from "../../../src/config-source.ts";
 import { functions } from "../../../src/functions.ts";
 import { openInvoke } from "../../../src/worker/invoke.ts";
 import { openLog } from "../../../src/worker/log.ts";
@@ -84,7 +85,8 @@ const naiveCaller =
     callChecked(cell.call, join(root, "base"), path);
 
 async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise<Caller> {
-  const workshop = await openWorkshop(await loadConfig({ configFile: join(root, "config.yaml") }, {}));
+  const config = await readNamed(join(root, "config.yaml"));
+  const workshop = await openWorkshop(loadConfig({ config, basePath: undefined, environment: {} }));
   const log = openLog({ level: "error", form: "text", write: (line) => faults.push(line) });
   const invoke = openInvoke(workshop, log);
   const [name, ways] = Object.entries(waysToCall).find(([, ways]) =>

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { readNamed } from "../../../src/config-source.ts";
 import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/worker/define.ts";
 import { openInvoke } from "../../../src/worker/invoke.ts";
 import { openLog } from "../../../src/worker/log.ts";
@@ -63,7 +64,8 @@ export async function openShell(
   writeFileSync(configFile, JSON.stringify({ fs: { host_root: base, denylist_paths: denied } }));
   const log = openLog({ level: "error", form: "text", write: onLog });
   const { functions, open } = workers.shell;
-  const workshop = await open({ configFile, basePath: undefined, environment: {}, log });
+  const config = await readNamed(configFile);
+  const workshop = await open({ config, mode: "serve", basePath: undefined, environment: {}, log });
   rmSync(settings, { recursive: true });
   const invoke = openInvoke(workshop, log);
   return {

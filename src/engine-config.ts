@@ -1,0 +1,76 @@
+/**
+ * The configuration file of an iii engine, as far as it concerns one of its workers: the `config:` block of its entry,
+ * which the engine passes on as a file of its own (bus specification, section 8). A worker that was started without that
+ * file finds its block here.
+ */
+import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./config-file.ts";
+
+/** Keys that the engine's file has at its top level; the second is the older name. */
+const listKeys = ["workers", "modules"] as const;
+
+/** The first key that tells that a file is the engine's; undefined when it is not. */
+export const engineKeyOf = (keys: Keys): string | undefined =>
+  listKeys.find((key) => Object.hasOwn(keys, key));
+
+/** Whether the text of a file that is no YAML looks like the engine's. */
+export const seemsOfEngine = (text: string): boolean => /^["']?(workers|modules)["']?[ \t]*:/m.test(text);
+
+/** What is looked for, and where. */
+export interface EntryQuery {
+  readonly file: string;
+  /** The name of the entry. */
+  readonly name: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/**
+ * The block of the entry that `query` names in the text of the engine's file; undefined when it has no such entry, or one
+ * without a block. Throws a `ConfigError` where there may be a block that cannot be had: whoever wrote it wants it to hold.
+ */
+export async function blockIn(text: string, query: EntryQuery): Promise<Keys | undefined> {
+  const { file, name } = query;
+  const { value, problem } = await parseForeignYaml(expand(text, query.environment));
+  if (problem !== undefined) throw new ConfigError(`${file}: is not YAML: ${problem}`);
+  const entries = entriesOf(value ?? {}, file).filter((entry) => entry["name"] === name);
+  if (entries.length > 1)
+    throw new ConfigError(
+      `${file}: has ${entries.length} entries named ${name}; keep one, or name a file with --config`,
+    );
+  const block = entries[0]?.["config"] ?? undefined;
+  if (block !== undefined) return onlyMapping(block, sourceOf(query));
+  if (entries.length === 1) requireNotMoved(text, query);
+  return undefined;
+}
+
+/** What to call the block, in the log and in error sentences. */
+export const sourceOf = ({ file, name }: Omit<EntryQuery, "environment">): string => `${file}, entry ${name}`;
+
+/**
+ * The engine expands `${NAME}` and `${NAME:default}` in the text of its file, before it is YAML. What has no value is
+ * left: in another entry it is not ours to judge, and in ours it is an error later.
+ */
+function expand(text: string, environment: NodeJS.ProcessEnv): string {
+  return text.replace(
+    /\$\{([^}:]+)(?::([^}]*))?\}/g,
+    (all, name: string, byDefault: string | undefined) => environment[name] ?? byDefault ?? all,
+  );
+}
+
+function entriesOf(document: unknown, file: string): Keys[] {
+  const keys = mappingIn(document);
+  if (keys === undefined) throw new ConfigError(`${file}: is not the configuration of an iii engine`);
+  const listed = listKeys.flatMap((key): unknown[] => (Array.isArray(keys[key]) ? keys[key] : []));
+  return listed.map(mappingIn).filter((entry) => entry !== undefined);
+}
+
+/**
+ * When anyone on the bus gives the configuration worker a value for this name, the engine puts a comment in the place of
+ * the block at its next boot, and passes nothing on from then on.
+ */
+function requireNotMoved(text: string, { file, name }: EntryQuery): void {
+  const lines = text.split("\n").filter((line) => line.trimStart().startsWith("#"));
+  if (!lines.some((line) => line.includes(`'${name}'`) && line.includes("configuration worker"))) return;
+  throw new ConfigError(
+    `${file}: the configuration of ${name} was moved to the configuration worker, which ${name} does not read; put the block back`,
+  );
+}

@@ -1,0 +1,116 @@
+/** What the folder that the worker is started in can and cannot decide, and what the log says of it. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
+import { runCoder, startCoder, subjects } from "./subject.ts";
+
+afterAll(removeProjects);
+
+describe.each(subjects)("%s", (subject) => {
+  describe("what an attacker wrote into ./config.yaml", () => {
+    const wide = "base_path: /\nnon_accessible_globs: []\n";
+    const call = (cwd: string, id: string, ...rest: string[]) =>
+      runCoder(subject, ["call", id, ...rest], { cwd });
+
+    test("a) does not widen a call or MCP to the whole machine", async () => {
+      const cwd = projectOf({ "config.yaml": wide });
+      expect((await call(cwd, "coder::read-file", '{"path":"etc/passwd"}')).stderr).toContain("C211");
+      expect((await runCoder(subject, ["mcp", "--base-path", "."], { cwd })).stderr).toContain(
+        `"base_path":"${cwd}","config":"defaults"`,
+      );
+    });
+
+    test("b) does not lift the deny globs of a base elsewhere", async () => {
+      const cwd = projectOf({ "config.yaml": wide });
+      const other = projectOf({});
+      const { stdout, stderr } = await call(cwd, "coder::read-file", '{"path":".env"}', "--base-path", other);
+      expect(stdout).toBe("");
+      expect(stderr).toContain("C211");
+    });
+
+    test("c) does not let the shell run any program", async () => {
+      const text = "allowlist: []\ndenylist_patterns: []\nfs: {host_root: null, allow_unjailed: true}\n";
+      const cwd = projectOf({ "config.yaml": text });
+      const payload = '{"command":"bash","args":["-c","id"]}';
+      const { stdout, stderr } = await call(
+        cwd,
+        "shell::exec",
+        payload,
+        "--worker",
+        "shell",
+        "--base-path",
+        "a",
+      );
+      expect(stdout).toBe("");
+      expect(stderr).toContain("command 'bash' not in allowlist");
+    });
+
+    test("d) and e) are tables above: the engine's file and an application's keep nothing from starting", async () => {
+      const cwd = projectOf({ "config.yaml": "workers:\n  - name: coder\n" });
+      expect(await serving(subject, [], { cwd })).toMatchObject({ base_path: cwd, config: "defaults" });
+      const args = ["mcp", "--base-path", "a"];
+      expect((await runCoder(subject, args, { cwd })).stderr).toContain(`"base_path":"${cwd}/a"`);
+    });
+  });
+
+  describe("/ and the home folder", () => {
+    const home = projectOf({ "named.yaml": "base_path: ./\n", "globs.yaml": "non_accessible_globs: []\n" });
+    const env = { HOME: home };
+
+    test.each([
+      ["mcp", ["mcp"]],
+      ["mcp with a file that names none", ["mcp", "--config", join(home, "globs.yaml")]],
+      ["serve", serveArgs],
+      ["serve with a file that names none", [...serveArgs, "--config", join(home, "globs.yaml")]],
+    ])("%s does not serve them unless they are named", async (_, args) => {
+      await expectRefusal(subject, { args, cwd: "/", env, words: ["--base-path", "/"] });
+      await expectRefusal(subject, { args, cwd: home, env, words: ["--base-path", home, "home folder"] });
+    });
+
+    test.each([
+      ["--base-path", "."],
+      ["--config", join(home, "named.yaml")],
+    ])("%s %s names it", async (flag, value) => {
+      const args = [flag, value];
+      const said = await runCoder(subject, ["mcp", ...args], { cwd: home, env });
+      expect(said.stderr).toContain(`"base_path":"${home}"`);
+      expect(await serving(subject, args, { cwd: home, env })).toMatchObject({ base_path: home });
+    });
+
+    test("mcp warns of any other folder that nobody named", async () => {
+      const cwd = projectOf({});
+      expect((await runCoder(subject, ["mcp"], { cwd, env })).stderr).toMatch(
+        new RegExp(`"level":"warn","message":"[^"]*","base_path":"${cwd}"`),
+      );
+      expect((await runCoder(subject, ["mcp", "--base-path", "."], { cwd, env })).stderr).not.toContain(
+        '"warn"',
+      );
+    });
+  });
+
+  test("the log has scheme, host and port of an address, and no secret of it", async () => {
+    const cwd = projectOf({});
+    const running = startCoder(subject, ["--engine", "embedded:0"], { cwd });
+    await running.saying(/"message":"serving".*\n/);
+    const [, port] = /"url":"ws:\/\/127.0.0.1:(\d+)/.exec(running.stderr())!;
+    const second = startCoder(subject, ["--url", `ws://user:PASSWORD@127.0.0.1:${port}/?token=TOKEN`], {
+      cwd,
+    });
+    await second.saying(/"message":"serving".*\n/);
+    second.child.kill("SIGTERM");
+    await second.exited;
+    expect(second.stderr()).toContain(`"url":"ws://127.0.0.1:${port}"`);
+    expect(second.stderr()).not.toMatch(/PASSWORD|TOKEN|user/);
+    running.child.kill("SIGTERM");
+    await running.exited;
+    const absent = await runCoder(subject, [
+      "call",
+      "coder::tree",
+      "{}",
+      "--url",
+      "ws://user:PASSWORD@127.0.0.1:9/?token=TOKEN",
+    ]);
+    expect(absent.stderr).toContain("ws://127.0.0.1:9");
+    expect(absent.stderr).not.toMatch(/PASSWORD|TOKEN|user:/);
+  });
+});

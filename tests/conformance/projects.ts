@@ -1,0 +1,70 @@
+/** Folders to start the worker in, with configuration files of all sorts, and what it says then. */
+import { expect } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { temporaryFolder } from "./served.ts";
+import { type RunOptions, type Subject, startCoder } from "./subject.ts";
+
+const folders: string[] = [];
+
+/** Removes all projects; for `afterAll`. */
+export function removeProjects(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+}
+
+/** A folder with these files; `a/` and `b/` are there to be served, each with a file that is denied by default. */
+export function projectOf(files: Readonly<Record<string, string>>): string {
+  const project = temporaryFolder();
+  folders.push(project);
+  const usual = { "a/.env": "secret-a\n", "b/.env": "secret-b\n", ".env": "secret\n" };
+  for (const [path, text] of Object.entries({ ...usual, ...files })) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), text);
+  }
+  return project;
+}
+
+interface Serving {
+  readonly base_path: string;
+  readonly config: string;
+  /** All of the log. */
+  readonly stderr: string;
+}
+
+/** Serves until the worker says what it serves. */
+export async function serving(
+  subject: Subject,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<Serving> {
+  const running = startCoder(subject, ["--engine", "embedded:0", ...args], options);
+  await running.saying(/"message":"serving".*\n/);
+  running.child.kill("SIGTERM");
+  await running.exited;
+  const lines = running.stderr().trimEnd().split("\n");
+  const said = lines.map((line) => JSON.parse(line)).find(({ message }) => message === "serving");
+  return { base_path: said.base_path, config: said.config, stderr: running.stderr() };
+}
+
+/** It must end by itself, in one sentence that holds these words, and without having served. */
+export async function expectRefusal(
+  subject: Subject,
+  { args, words, ...options }: RunOptions & { args: readonly string[]; words: readonly string[] },
+): Promise<void> {
+  const running = startCoder(subject, args, options);
+  running.saying(/"message":"serving"/).then(
+    () => running.child.kill(),
+    () => {},
+  );
+  const code = await running.exited;
+  const stdout = running.stdout();
+  const stderr = running.stderr();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  const sentences = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+  expect(sentences).toHaveLength(1);
+  expect(words.filter((word) => !sentences[0]!.includes(word))).toEqual([]);
+  expect(stderr).not.toContain('"message":"serving"');
+}
+
+/** Serves on an engine of its own, at any free port. */
+export const serveArgs = ["--engine", "embedded:0"];
