@@ -12,6 +12,7 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   emptyPattern: refuse.emptyPattern(),
   badGlob: refuse.badGlob("include_globs", "the class is not closed"),
   badPattern: refuse.badPattern("(", "unclosed group"),
+  badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
   hungryPattern: refuse.hungryPattern("a{1000}"),
   notUtf8: refuse.notUtf8("a.txt"),
   emptyPath: refuse.emptyPath(),

@@ -93,6 +93,13 @@ export const refuse = {
       `The pattern ${quote(pattern)} is not valid: ${problem}; correct it (the dialect is that of Rust's regex crate), or put a backslash before characters that are meant literally.`,
     ),
 
+  /** `problem` says which group the replacement names, and which there are. */
+  badTemplate: (replacement: string, problem: string): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The replacement ${quote(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
+    ),
+
   /** The pattern is valid, and the engine ran out of memory with it. */
   hungryPattern: (pattern: string): Refusal =>
     new Refusal(

@@ -176,7 +176,8 @@ async function replace(
   for (const { pattern, replacement, ignore_case: ignoreCase } of ops) {
     deadline.check();
     const limits = { path, maxBytes: config.max_write_bytes, deadline };
-    text = await regex.replaceAll(text, { pattern, replacement, ignoreCase }, limits);
+    const replaced = { pattern, replacement, ignoreCase, strict: config.refuse_undefined_groups };
+    text = await regex.replaceAll(text, replaced, limits);
   }
   return mark.length === 0 ? text : Buffer.concat([mark, text]);
 }

@@ -25,11 +25,14 @@ import {
   ResultTooLarge,
   readReply,
 } from "./replace.ts";
+import { TemplateError } from "./template.ts";
 
 /** What `replaceAll` puts in the place of every match. */
 export interface Replacement extends Pattern {
-  /** `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` as Rust's crate `regex` expands them; unknown groups are empty. */
+  /** `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` as Rust's crate `regex` expands them. */
   readonly replacement: string;
+  /** Whether a group that the pattern does not have is refused (bad-pattern); otherwise it is empty. Default: false. */
+  readonly strict?: boolean;
 }
 
 export interface LineReplacement extends Replacement {
@@ -114,7 +117,7 @@ class LazyEngine implements RegexEngine {
 
   async #replace(
     body: Buffer,
-    { replacement, lines, ...source }: Replacement & Partial<LineReplacement>,
+    { replacement, lines, strict = false, ...source }: Replacement & Partial<LineReplacement>,
     limits: ReplaceLimits,
   ): Promise<ReplacedLines> {
     limits.deadline.check();
@@ -128,6 +131,7 @@ class LazyEngine implements RegexEngine {
         replacement,
         body: share(body),
         maxBytes,
+        strict,
         ...(lines && { lines }),
       };
       const { body: replaced, count } = await this.#run(job, limits.deadline);
@@ -135,6 +139,7 @@ class LazyEngine implements RegexEngine {
       return { body: Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length), count };
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
+      if (error instanceof TemplateError) throw refuse.badTemplate(replacement, error.message);
       throw refusalOf(error, source.pattern);
     }
   }

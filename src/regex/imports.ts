@@ -20,6 +20,7 @@ export interface EngineExports {
   __wbg_rregex_free(regex: number, unused: number): void;
   rregex_isMatch(regex: number, text: number, bytes: number): number;
   rregex_find(regex: number, text: number, bytes: number): [match: number, error: number, failed: number];
+  rregex_captureNames(regex: number): [references: number, count: number];
   rregex_syntax(regex: number): [syntax: number, error: number, failed: number];
   rregex_replace(
     regex: number,

@@ -21,6 +21,9 @@ export class Ended extends Error {
 const leastRoom = 4 * 1024 * 1024;
 const mostRoom = 16 * 1024 * 1024;
 
+/** Bytes of an index in the table of JavaScript values. */
+const referenceBytes = 4;
+
 /** One instance of the module, and how texts and objects go in and out of it. */
 export class Instance {
   readonly exports: EngineExports;
@@ -73,6 +76,16 @@ export class Instance {
     const value: unknown = this.exports.__wbindgen_export_2.get(index);
     this.exports.__externref_table_dealloc(index);
     return value;
+  }
+
+  /** The JavaScript values that the engine left a list of at `pointer`. */
+  takeAll(pointer: number, count: number): unknown[] {
+    const { memory } = this;
+    const indexes = Array.from({ length: count }, (_, at) =>
+      memory.readUInt32LE(pointer + at * referenceBytes),
+    );
+    this.exports.__wbindgen_free(pointer, count * referenceBytes, referenceBytes);
+    return indexes.map((index) => this.take(index));
   }
 
   /** Start of the match that the engine finds in the text passed in, or -1. */

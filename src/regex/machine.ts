@@ -8,6 +8,7 @@ import { collectSoon } from "../wasm/collect.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import { type Hir, parseHir, type RawHir } from "./hir.ts";
 import { Ended, Instance, type Watch } from "./instance.ts";
+import type { GroupNames } from "./template.ts";
 
 /** The pattern is not valid; the message is the engine's own, on one line. */
 export class PatternError extends Error {
@@ -52,6 +53,8 @@ export interface Regex {
   replaceFirst(text: Buffer, replacement: string): Buffer;
   /** The pattern as the engine understood it. */
   syntax(): Hir;
+  /** Its groups by number; 0 is the whole match. */
+  groups(): GroupNames;
 }
 
 /** Past this much memory an instance is not given another pattern: two of the largest fit, side by side. */
@@ -186,6 +189,13 @@ class CompiledRegex implements Regex {
       const [index, error, failed] = instance.exports.rregex_syntax(this.#pointer);
       if (failed !== 0) throw instance.take(error);
       return parseHir(instance.take(index) as RawHir);
+    });
+  }
+
+  groups(): GroupNames {
+    return this.#call((instance) => {
+      const [start, count] = instance.exports.rregex_captureNames(this.#pointer);
+      return instance.takeAll(start, count) as GroupNames;
     });
   }
 

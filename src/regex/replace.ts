@@ -1,5 +1,6 @@
 import type { WasmModule } from "../wasm/module.ts";
 import { EngineFailure, Machine, PatternError, type Regex } from "./machine.ts";
+import { requireDefinedGroups, TemplateError } from "./template.ts";
 
 /** The result has more bytes than it may, or than there was memory for. */
 export class ResultTooLarge extends Error {
@@ -14,6 +15,8 @@ export interface ReplaceJob {
   readonly maxBytes: number;
   /** Takes the body line by line, each with its "\n", and replaces every match or the first one in each. */
   readonly lines?: "every" | "first";
+  /** Whether a replacement that names a group which the pattern does not have is an error, or puts nothing there. */
+  readonly strict?: boolean;
 }
 
 /** The regex engine, compiled and metered. */
@@ -45,12 +48,13 @@ export class Replacer {
     this.#check = check;
   }
 
-  /** Throws `PatternError`, `EngineFailure` or `ResultTooLarge`, and what `check` throws. */
+  /** Throws `PatternError`, `TemplateError`, `EngineFailure` or `ResultTooLarge`, and what `check` throws. */
   replace(job: ReplaceJob): Replaced {
     const machine = this.#machineFor(job.engine);
     try {
       this.#mostMemory = Number.POSITIVE_INFINITY;
       const regex = machine.compile(job.pattern);
+      if (job.strict) requireDefinedGroups(job.replacement, regex.groups());
       this.#mostMemory = enoughMemory(machine.bytes, job);
       return withinMemory(() => replaceWith(regex, job));
     } finally {
@@ -148,6 +152,7 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
 /** What a posted reply says; throws as `Replacer.replace` does. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
-  const failure = [PatternError, EngineFailure, ResultTooLarge].find(({ name }) => name === reply.failure);
+  const failures = [PatternError, TemplateError, EngineFailure, ResultTooLarge];
+  const failure = failures.find(({ name }) => name === reply.failure);
   throw new (failure ?? Error)(reply.message);
 }

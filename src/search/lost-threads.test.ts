@@ -6,12 +6,13 @@ import { deadlineIn } from "../deadline.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { ThreadEnded } from "../threads/pool.ts";
-import { type Means, Search } from "./one-search.ts";
+import type { Means } from "./means.ts";
+import { Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
 import { plain } from "./sandbox.ts";
 import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import type { BatchReply } from "./thread.ts";
+import type { BatchJob, BatchReply } from "./thread.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 writeFileSync(join(base, "a.txt"), "needle\n");
@@ -24,7 +25,9 @@ afterAll(() => {
 /** Searches with threads of which the first `lost` end in the midst of their work; the next one finds the file's path. */
 async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs: number }> {
   let jobs = 0;
-  const run = () => {
+  const run = ({ files }: BatchJob) => {
+    // It asks whether the pattern is valid.
+    if (files.count === 0) return { reply: Promise.resolve<BatchReply>(pack([])), giveUp: () => {} };
     jobs++;
     const reply: Promise<BatchReply> =
       jobs <= lost

@@ -5,9 +5,10 @@
 import type { Deadline } from "../deadline.ts";
 import type { Pool } from "../threads/pool.ts";
 import { Answer } from "./answer.ts";
-import { type Batch, type BatchSize, type Holdings, takeBatch } from "./batches.ts";
+import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { type Sink, searchFiles } from "./files.ts";
+import type { Means } from "./means.ts";
 import { type Packed, unpack } from "./packed.ts";
 import { type Outcome, Pending } from "./pending.ts";
 import type { Found, SearchRequest } from "./search.ts";
@@ -15,25 +16,6 @@ import type { SharedFolder } from "./shared-folder.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 import { Walk, type WalkOptions } from "./walk.ts";
-
-/** What the searches of a worker share. */
-export interface Means {
-  /** Undefined where there are no threads. */
-  readonly pool: Pool<BatchJob, BatchReply> | undefined;
-  /** Batches under way, of all searches together: each holds folders open. */
-  readonly batchesAtOnce: number;
-  readonly held: Holdings;
-  /** Searches under way. */
-  active: number;
-  /** The worker ends: searches answer with what they have. */
-  isClosed: boolean;
-  /** For what is searched in this thread; undefined until something is. */
-  tools: Tools | undefined;
-  /** Opens them with a regex engine that calls `watch` all along, which may throw. */
-  readonly openTools: (watch: () => void) => Tools;
-  /** Asked by the engine in this thread, all along: whether the search that it works for has to end. */
-  isOverHere: () => boolean;
-}
 
 export interface SearchOptions {
   readonly request: SearchRequest;
@@ -90,12 +72,16 @@ export class Search {
   /** Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read without. */
   async run(): Promise<Found> {
     const { request, means, folder } = this.#options;
+    // Its outcome is whether the pattern is valid, also where there is nothing to search.
+    const nothing = new Batch(piece, means.held);
     try {
       if (means.pool === undefined || folder.folder.descriptor === undefined) {
+        this.#searchBatchHere(nothing);
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // No pattern of a caller is matched in this thread when another can do it: it would hold up everyone.
         if (!request.regex && !request.ignoreCase) await this.#searchHere(head);
+        else this.#pending.push(this.#give(nothing, means.pool, false));
         await this.#searchInThreads(means.pool);
       }
     } finally {
@@ -121,14 +107,10 @@ export class Search {
   }
 
   #searchBatchHere(batch: Batch): void {
-    const { request, means } = this.#options;
-    const isOver = () => this.#isOver();
-    means.isOverHere = isOver;
+    const { request } = this.#options;
     try {
-      means.tools ??= means.openTools(() => {
-        if (means.isOverHere()) throw new Over();
-      });
-      const { planner, ...tools } = means.tools;
+      const { planner, ...tools } = this.#tools();
+      const isOver = () => this.#isOver();
       searchFiles(
         new FileCursor(batch.files),
         { ...request, ...tools, query: planner.plan(request), open: (file) => batch.open(file), isOver },
@@ -139,7 +121,17 @@ export class Search {
     } finally {
       batch.release();
     }
-    if (isOver()) this.#answer.cut();
+    if (this.#isOver()) this.#answer.cut();
+  }
+
+  /** What is searched with in this thread, for this search until another asks. */
+  #tools(): Tools {
+    const { means } = this.#options;
+    means.isOverHere = () => this.#isOver();
+    means.tools ??= means.openTools(() => {
+      if (means.isOverHere()) throw new Over();
+    });
+    return means.tools;
   }
 
   #sink(batch: Batch): Sink {
@@ -264,9 +256,10 @@ export class Search {
 
   /** Takes in what was found in a batch. */
   #take(batch: Batch, outcome: Outcome): void {
+    if (outcome instanceof Error) throw outcome;
+    if (batch.isEmpty) return;
     this.#mostPending++;
     this.#batchFiles = Math.min(2 * this.#batchFiles, largestBatch);
-    if (outcome instanceof Error) throw outcome;
     this.#takeFindings(batch, outcome);
   }
 

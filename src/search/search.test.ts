@@ -194,6 +194,16 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     await expect(ask({ query: "(?<=a)x", regex: true })).rejects.toThrow("look-around");
   });
 
+  test.each([
+    ["an empty folder", {}, {}],
+    ["paths alone", {}, { content: false }],
+    ["globs that leave nothing", { a: "x" }, { exclude: { matches: () => true } }],
+    ["a literal that is too long", {}, { query: "x".repeat(40_000), regex: false, ignoreCase: true }],
+  ])("an invalid pattern is refused where nothing is searched: %s", async (_, tree: Tree, asked) => {
+    const ask = openAsk(makeTree(tree), setting);
+    await expect(ask({ query: "(", regex: true, ...asked })).rejects.toMatchObject({ reason: "bad-pattern" });
+  });
+
   test("past the deadline there is an answer", async () => {
     const ask = openAsk(makeTree({ a: "x", b: "x" }), setting);
     expect(await ask({ query: "x" }, 0)).toEqual({ content_matches: [], path_matches: [], truncated: true });

@@ -84,7 +84,8 @@ export const grep = defineFsFunction({
   },
 });
 
-interface Start {
+/** Where a walk starts. */
+export interface Start {
   readonly isFolder: boolean;
   /** Bytes of a file; 0 for anything else. */
   readonly size: number;

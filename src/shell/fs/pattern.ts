@@ -1,11 +1,27 @@
-import { type RegexEngine, refusalOf } from "../../regex/engine.ts";
-import { type Pattern, spellOut } from "../../regex/machine.ts";
+import { refuse } from "../../errors.ts";
+import { type RegexEngine, type Replacement, refusalOf } from "../../regex/engine.ts";
+import { type Pattern, type Regex, spellOut } from "../../regex/machine.ts";
+import { requireDefinedGroups, TemplateError } from "../../regex/template.ts";
 
-/** Throws bad-pattern unless the pattern compiles. */
-export function requirePattern(regex: RegexEngine, pattern: Pattern): void {
+/** The pattern, compiled. Throws bad-pattern unless it compiles. */
+export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
   try {
-    regex.machine.compile(spellOut(pattern));
+    return regex.machine.compile(spellOut(pattern));
   } catch (error) {
     throw refusalOf(error, pattern.pattern);
+  }
+}
+
+/** Throws bad-pattern unless the pattern compiles and, where the replacement is strict, has the groups that it names. */
+export function requireReplacement(
+  regex: RegexEngine,
+  { replacement, strict, ...pattern }: Replacement,
+): void {
+  const compiled = requirePattern(regex, pattern);
+  if (!strict) return;
+  try {
+    requireDefinedGroups(replacement, compiled.groups());
+  } catch (error) {
+    throw error instanceof TemplateError ? refuse.badTemplate(replacement, error.message) : error;
   }
 }

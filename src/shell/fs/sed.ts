@@ -16,8 +16,8 @@ import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { largestWhole } from "./disk.ts";
 import { filtersFor } from "./globs.ts";
-import { startOf } from "./grep.ts";
-import { requirePattern } from "./pattern.ts";
+import { type Start, startOf } from "./grep.ts";
+import { requireReplacement } from "./pattern.ts";
 
 const Texts = () => Type.Array(Type.String(), { default: [] });
 
@@ -69,11 +69,11 @@ export const sed = defineFsFunction({
     const { jail } = context.disk;
     if (request.files.length > 0 === (request.path !== null)) throw refuseFs.whichFiles();
     using deadline = shortDeadline(context);
-    const files =
-      request.path === null ? request.files : await collect(request.path, request, context, deadline);
+    const start = request.path === null ? undefined : requireStart(jail, request.path, request);
     await requireAll(jail, request.files, deadline);
-    const replacement = replacementOf(request);
-    requirePattern(context.regex, replacement);
+    const replacement = replacementOf(request, context.config.fs.refuse_undefined_groups);
+    requireReplacement(context.regex, replacement);
+    const files = start === undefined ? request.files : await collect(start, request, context, deadline);
     const edit = { replacement, literal: literalOf(request) };
     const results = [];
     for (const [index, path] of files.entries()) {
@@ -99,15 +99,24 @@ async function requireAll(jail: Jail, paths: readonly string[], deadline: Deadli
 /** Taken from a walk between two breaths. Its folders are held open meanwhile. */
 const batchSize = { files: pathsPerBreath, folders: 64 };
 
+/** What is to be walked. */
+interface WalkStart extends Start {
+  readonly path: string;
+}
+
+function requireStart(jail: Jail, path: string, { recursive }: Request): WalkStart {
+  const start = startOf(jail, path);
+  if (start.isFolder && !recursive) throw refuseFs.notRecursive(path);
+  return { ...start, path };
+}
+
 /** The host paths of the regular files that are meant by `path`, in the order of their bytes. */
 async function collect(
-  path: string,
-  { recursive, include_glob, exclude_glob }: Request,
+  { path, isFolder, prefix }: WalkStart,
+  { include_glob, exclude_glob }: Request,
   { disk: { jail } }: ShellContext,
   deadline: Deadline,
 ): Promise<string[]> {
-  const { isFolder, prefix } = startOf(jail, path);
-  if (isFolder && !recursive) throw refuseFs.notRecursive(path);
   const filters = filtersFor({ include: include_glob, exclude: exclude_glob }, prefix);
   if (!isFolder) {
     const name = path.split("/").findLast((part) => part !== "" && part !== ".") ?? "";
@@ -138,9 +147,12 @@ function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined
   return isLiteral ? Buffer.from(pattern) : undefined;
 }
 
-function replacementOf({ pattern, replacement, regex, first_only, ignore_case }: Request): LineReplacement {
+function replacementOf(
+  { pattern, replacement, regex, first_only, ignore_case }: Request,
+  strict: boolean,
+): LineReplacement {
   const lines = first_only ? "first" : "every";
-  if (regex) return { pattern, replacement, ignoreCase: ignore_case, lines };
+  if (regex) return { pattern, replacement, ignoreCase: ignore_case, lines, strict };
   if (pattern === "") throw refuseFs.emptyLiteral();
   const literal = { pattern: escapePattern(pattern), replacement: replacement.replaceAll("$", "$$$$") };
   return { ...literal, ignoreCase: ignore_case, lines };

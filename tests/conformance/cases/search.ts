@@ -206,6 +206,21 @@ const regexes: Case[] = [
   ].map(([name, query]) =>
     refuses(`${name} is no pattern`, { query, regex: true }, failure("C210", "regex")),
   ),
+  refuses(
+    "no pattern, in an empty folder",
+    { query: "(", regex: true, path: "none" },
+    failure("C210", "regex"),
+    {
+      "none/": null,
+    },
+  ),
+  refuses("no pattern, in a missing folder", { query: "(", regex: true, path: "missing" }, failure("C211")),
+  refuses(
+    "no pattern, and paths alone",
+    { query: "(", regex: true, path: "none", search_content: false },
+    failure("C210", "regex"),
+    { "none/": null },
+  ),
 ];
 
 const lines: Case[] = [

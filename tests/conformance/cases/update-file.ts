@@ -478,7 +478,36 @@ const paths: Case[] = [
   refusesPath("a NUL", { a: "a\n" }, "a\0", ["C210"]),
 ];
 
-const limited = (one: Case, config: Readonly<Record<string, number>>): Case => ({ ...one, config });
+const limited = (one: Case, config: Readonly<Record<string, number | boolean>>): Case => ({ ...one, config });
+
+/** Further ones stay as they are in 0.2.0 unless the operator asks for this. */
+const strictGroups: Case[] = [
+  ["$1x", "(a)", ["$1x", "${0}, ${1}"]],
+  ["$9", "a", ["$9", "${0};"]],
+  ["${nme}", "(?<name>a)", ["${nme}", "${0}, ${name}"]],
+].map(([replacement, pattern, words]) =>
+  limited(
+    refuses(
+      `${replacement} names no group of ${pattern}`,
+      abc,
+      [replace("b", "c"), replace(pattern as string, replacement as string)],
+      ["C210", ...(words as string[])],
+    ),
+    { refuse_undefined_groups: true },
+  ),
+);
+
+const definedGroups: Case[] = [
+  limited(
+    edits(
+      "what names the groups that there are, or none",
+      "ab\n",
+      [replace("(?<first>a)(x)?b", "$0$first${1}[$2]$$3 $")],
+      "abaa[]$3 $\n",
+    ),
+    { refuse_undefined_groups: true },
+  ),
+];
 
 const limits: Case[] = [
   limited(
@@ -770,6 +799,8 @@ export const cases: readonly Case[] = [
   ...patterns,
   ...foreign,
   ...paths,
+  ...strictGroups,
+  ...definedGroups,
   ...limits,
   ...batches,
   ...payloads,

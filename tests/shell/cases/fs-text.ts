@@ -40,6 +40,7 @@ const cases_ = new FsCases()
   .denies("137 grep", [words, { path: "<D>", pattern: "x", recursive: false }], "S210")
   .denies("138 grep", [words, { path: "<D>", pattern: "[unclosed" }], "S217")
   .denies("138 grep", [{}, { path: "<D>", pattern: "[unclosed" }], "S217")
+  .denies("138 sed", [{}, { path: "<D>", pattern: "[unclosed", replacement: "x" }], "S217")
   .gives("139 grep", [five, { path: "<D>", pattern: "x", max_matches: 2 }], {
     matches: [{ line: 1 }, { line: 2 }],
     truncated: true,
@@ -140,4 +141,27 @@ sedGives(cases_, 152, ["a", { pattern: "(a)", replacement: "${1}x" }], [1, "ax"]
 sedGives(cases_, 155, ["abc", { pattern: "a.c", replacement: "y" }], [1, "y"]);
 sedGives(cases_, 163, ["foo\n", { pattern: "foo$", replacement: "y" }], [0, "foo\n"]);
 
-export const cases = cases_.all;
+const strict = new FsCases({ fs: { host_root: null, allow_unjailed: true, refuse_undefined_groups: true } })
+  .tells(152, "a group that is not there touches no file", { f: "a" }, async ({ refused, text }) => {
+    const payload = { files: ["<D>/f"], pattern: "(?<name>a)", replacement: "$1x" };
+    await refused("sed", payload, "S217", "$1x", "${0}, ${name}");
+    expect(text("f")).toBe("a");
+  })
+  .gives(
+    "152 sed",
+    [{ f: "a" }, { files: ["<D>/f"], pattern: "(a)", replacement: "${1}$$9$" }],
+    { total_replacements: 1 },
+    (spot) => {
+      expect(spot.text("f")).toBe("a$9$");
+    },
+  )
+  .gives(
+    "152 sed",
+    [{ f: "a" }, { files: ["<D>/f"], pattern: "a", replacement: "$9", regex: false }],
+    { total_replacements: 1 },
+    (spot) => {
+      expect(spot.text("f")).toBe("$9");
+    },
+  );
+
+export const cases = [...cases_.all, ...strict.all];
