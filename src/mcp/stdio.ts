@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { setImmediate } from "node:timers/promises";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { pipeline } from "node:stream";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Desk } from "./desk.ts";
+import { LineTransport } from "./line-transport.ts";
 import { maxMessageBytes, type Served } from "./served.ts";
 import { openServer } from "./server.ts";
 import { wholeLines } from "./whole-lines.ts";
@@ -19,44 +20,26 @@ const leftMilliseconds = 1000;
 export function serveOnStdio(desk: Desk): Served {
   // Each answer that waits for the pipe listens to it.
   process.stdout.setMaxListeners(0);
-  // The SDK would drop the answers that are still to come when its input ends, so it does not learn of that.
-  const input = process.stdin.pipe(wholeLines(maxMessageBytes), { end: false });
-  const wire = new Wire(input, process.stdout, { maxBufferSize: maxMessageBytes });
+  const lines = wholeLines(maxMessageBytes);
+  const transport = new LineTransport(lines, process.stdout);
   let hasLeft = false;
-  const left = inputEnd().then(() => {
+  const left = once(lines, "close").then(() => {
     hasLeft = true;
   });
+  // A client that breaks off has gone, like one that ends.
+  pipeline(process.stdin, lines, () => {});
   const connection = serveStdio(() => openServer(desk), {
-    transport: wire,
-    // The message of a parser's error holds a piece of what it read.
+    transport,
+    // The message of an error may hold a piece of what was read.
     onerror: (error) => desk.log.warn("bad frame", { failure: error.name }),
   });
   return {
-    closed: Promise.race([wire.closed, left]),
+    closed: Promise.race([transport.closed, left]),
     async stop() {
-      process.stdin.unpipe();
+      transport.pause();
       await desk.settled(hasLeft ? leftMilliseconds : undefined);
       await connection.close();
       process.stdin.destroy();
     },
   };
-}
-
-/** Resolves when nothing more will come in, and what came has reached those who answer it. */
-async function inputEnd(): Promise<void> {
-  await Promise.race([once(process.stdin, "end"), once(process.stdin, "close")]).catch(() => {});
-  await setImmediate();
-}
-
-/** The SDK's transport, which says when it has closed. */
-class Wire extends StdioServerTransport {
-  #close: () => void = () => {};
-  readonly closed = new Promise<void>((resolve) => {
-    this.#close = resolve;
-  });
-
-  override async close(): Promise<void> {
-    await super.close();
-    this.#close();
-  }
 }

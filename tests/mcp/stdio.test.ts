@@ -21,6 +21,53 @@ interface Frame {
   readonly error?: { readonly code: number };
 }
 
+const notJson = { id: null, error: { code: -32700 } };
+const invalid = (id: unknown) => ({ id, error: { code: -32600 } });
+const ping = { jsonrpc: "2.0", id: 7, method: "ping" };
+const pong = (id: number) => ({ id, result: {} });
+
+/** Lines, and what each of them is answered with. */
+const lines: readonly (readonly [line: string, answers: readonly object[]])[] = [
+  ["nonsense", [notJson]],
+  ["{", [notJson]],
+  ["\u0000", [notJson]],
+  ["\ufeff{}", [notJson]],
+  ["null", [invalid(null)]],
+  ["5", [invalid(null)]],
+  ["{}", [invalid(null)]],
+  ['{"jsonrpc":"1.0"}', [invalid(null)]],
+  ['{"id":{}}', [invalid(null)]],
+  [JSON.stringify({ ...ping, method: "tools/list", params: null }), [{ id: 7, result: {} }]],
+  [JSON.stringify({ ...ping, params: "x" }), [invalid(7)]],
+  [JSON.stringify({ ...ping, params: [] }), [invalid(7)]],
+  [JSON.stringify({ ...ping, params: { _meta: { progressToken: {} } } }), [invalid(7)]],
+  [JSON.stringify({ ...ping, extra: 1 }), [pong(7)]],
+  [JSON.stringify({ ...ping, jsonrpc: "1.0" }), [invalid(7)]],
+  [JSON.stringify({ id: 7, method: "ping" }), [invalid(7)]],
+  [JSON.stringify({ ...ping, id: 1.5 }), [invalid(1.5)]],
+  [JSON.stringify({ ...ping, id: null }), [invalid(null)]],
+  [JSON.stringify({ ...ping, id: [] }), [invalid(null)]],
+  [JSON.stringify({ ...ping, id: "a", method: 5 }), [invalid("a")]],
+  [JSON.stringify({ jsonrpc: "2.0", id: 7 }), [invalid(7)]],
+  [JSON.stringify({ jsonrpc: "2.0", method: 5 }), [invalid(null)]],
+  [JSON.stringify({ ...ping, method: "no/such/method" }), [{ id: 7, error: { code: -32601 } }]],
+  [
+    JSON.stringify({ ...ping, method: "tools/call", params: { name: 7 } }),
+    [{ id: 7, error: { code: -32602 } }],
+  ],
+  ["[]", [invalid(null)]],
+  [JSON.stringify(Array.from({ length: 101 }, () => ping)), [invalid(null)]],
+  [JSON.stringify([ping, { ...ping, id: 8 }]), [pong(7), pong(8)]],
+  [JSON.stringify([1, { ...ping, id: 9, method: 5 }]), [invalid(null), invalid(9)]],
+  // Nobody waits for an answer to a notification, a response or nothing.
+  ["", []],
+  [" \r", []],
+  [JSON.stringify({ jsonrpc: "1.0", method: "notifications/cancelled" }), []],
+  [JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: 5 }), []],
+  [JSON.stringify({ jsonrpc: "2.0", id: 7, result: 5 }), []],
+  [JSON.stringify({ jsonrpc: "2.0", id: 7, error: "x" }), []],
+];
+
 /** The program without an SDK in between: lines go in, frames come out. */
 function startRaw(subject: Subject, options: FolderOptions = {}) {
   const { file, remove } = makeFolder(options);
@@ -72,30 +119,23 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     });
   });
 
-  test("outlives frames that are none", async () => {
+  test("answers each line that waits for an answer, well formed or not", async () => {
     using raw = startRaw(subject, { tree: { "a.txt": "a" } });
     await raw.initialize();
-    for (const line of [
-      "nonsense",
-      "{",
-      "[]",
-      "null",
-      '{"jsonrpc":"1.0"}',
-      '{"id":{}}',
-      "\u0000",
-      "",
-      "\ufeff{}",
-    ])
+    for (const [line, expected] of lines) {
       raw.child.stdin.write(`${line}\n`);
-    raw.send({ id: 5, method: "no/such/method" });
-    raw.send({ id: 6, method: "tools/call", params: { name: 7 } });
-    raw.callTool(7, "coder_read_file", { path: "a.txt" });
-    const answers = [await raw.next(), await raw.next(), await raw.next()];
-    const byId = (id: number) => answers.find((frame) => frame?.id === id);
-    expect(byId(5)?.error?.code).toBe(-32601);
-    expect(byId(6)?.error?.code).toBe(-32602);
-    expect(byId(7)?.result).toMatchObject({ content: [{ type: "text", text: "a" }] });
+      for (const answer of expected) expect(await raw.next()).toMatchObject(answer);
+    }
+    raw.callTool(99, "coder_read_file", { path: "a.txt" });
+    // What is not to be answered was not, or that would come first.
+    expect(await raw.next()).toMatchObject({ id: 99, result: { content: [{ type: "text", text: "a" }] } });
     expect(raw.stderr()).not.toContain("nonsense");
+  });
+
+  test("answers a request with params null that comes before any handshake", async () => {
+    using raw = startRaw(subject);
+    raw.child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"tools/list","params":null}\n');
+    expect(await raw.next()).toMatchObject({ id: 7, result: { tools: expect.any(Array) } });
   });
 
   test("ends when its client has gone, also in the middle of a search", async () => {

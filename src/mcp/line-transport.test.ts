@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { Writable } from "node:stream";
+import { LineTransport } from "./line-transport.ts";
+import { wholeLines } from "./whole-lines.ts";
+
+/** A transport, what it hands on and sends, and an output that takes no more until told to. */
+async function open(maxBytes = 1000) {
+  const input = wholeLines(maxBytes);
+  const sent: string[] = [];
+  const waiting: (() => void)[] = [];
+  const output = new Writable({
+    highWaterMark: 1,
+    write(chunk, _, done) {
+      sent.push(String(chunk));
+      waiting.push(done);
+    },
+  });
+  const transport = new LineTransport(input, output);
+  const [messages, errors]: [unknown[], string[]] = [[], []];
+  transport.onmessage = (message) => messages.push(message);
+  transport.onerror = (error) => errors.push(error.name);
+  await transport.start();
+  return { input, output, transport, messages, errors, sent, drain: () => waiting.shift()?.() };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("reads no further while a client does not take the answers to what is no message", async () => {
+  const { input, messages, sent, drain } = await open();
+  input.write("nonsense\n");
+  await turn();
+  input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\nnonsense\n');
+  await turn();
+  expect([sent.length, messages.length]).toEqual([1, 0]);
+  drain();
+  await turn();
+  expect([sent.length, messages.length]).toEqual([2, 1]);
+});
+
+test("sends when there is room, and does not before", async () => {
+  const { transport, drain } = await open();
+  const order: string[] = [];
+  const sending = transport.send({ jsonrpc: "2.0", method: "x" }).then(() => order.push("sent"));
+  await turn();
+  order.push("taken");
+  drain();
+  await sending;
+  expect(order).toEqual(["taken", "sent"]);
+});
+
+test("takes nothing when paused, and still sends", async () => {
+  const { input, transport, messages, sent } = await open();
+  transport.pause();
+  input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  void transport.send({ jsonrpc: "2.0", method: "x" });
+  await turn();
+  expect([messages.length, sent.length]).toEqual([0, 1]);
+});
+
+test("closes at a message that is too large", async () => {
+  const { input, transport, errors } = await open(4);
+  input.write("12345");
+  await transport.closed;
+  expect(errors).toEqual(["RangeError"]);
+});
+
+test("closes when the output breaks, and sends no more", async () => {
+  const { output, transport } = await open();
+  output.destroy(new Error("EPIPE"));
+  await transport.closed;
+  expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toThrow();
+});
+
+test("says once that it has closed", async () => {
+  const { transport } = await open();
+  let closes = 0;
+  transport.onclose = () => closes++;
+  await transport.close();
+  await transport.close();
+  expect(closes).toBe(1);
+});

@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import { badBatch, notJson, type Refusal, readMessage } from "./messages.ts";
+
+/** As many as the SDK takes over HTTP. */
+const mostOfBatch = 100;
+
+/**
+ * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), in the place of the SDK's, which drops what is no
+ * message of JSON-RPC, so that a client waits for ever. Here each line that waits for an answer gets one: -32700 for
+ * what is no JSON, -32600 for what is no request.
+ *
+ * A batch, which servers of revision 2025-03-26 have to take, is taken apart: each of its answers is a line of its own,
+ * because answers that wait for each other would have to be held in memory.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  /** Resolves when it has closed: by `close`, because the output broke, or because a message was too large. */
+  readonly closed: Promise<void>;
+  #resolveClosed: () => void = () => {};
+  #isClosed = false;
+  #isPaused = false;
+  readonly #input: Readable;
+  readonly #output: Writable;
+
+  /** `input` gives whole lines; a piece without an end is a line that is too long. */
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#output.on("error", (error) => this.#fail(error));
+    this.#input.on("data", (lines: Buffer) => this.#receive(lines));
+  }
+
+  /** Resolves when the output takes more. Rejects when it broke. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("The transport is closed.");
+    if (!this.#output.write(serializeMessage(message))) await once(this.#output, "drain");
+  }
+
+  /** Takes no more messages, and goes on sending. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#input.pause();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.pause();
+    this.onclose?.();
+    this.#resolveClosed();
+  }
+
+  #receive(lines: Buffer): void {
+    if (lines.at(-1) !== 0x0a) {
+      this.#fail(new RangeError("A message is too large."));
+      return;
+    }
+    const refusals: Refusal[] = [];
+    for (const line of linesOf(lines)) if (!this.#isClosed) refusals.push(...this.#take(line));
+    if (refusals.length > 0) void this.#refuse(refusals);
+  }
+
+  /** Hands on the messages in a line, and gives the answers to the others. */
+  #take(line: string): Refusal[] {
+    const values = parseLine(line);
+    if (!Array.isArray(values)) return [values];
+    const refusals: Refusal[] = [];
+    for (const value of values) {
+      const reading = readMessage(value);
+      if ("message" in reading) this.onmessage?.(reading.message);
+      else if (reading.isAwaited) refusals.push(reading.refusal);
+      else this.onerror?.(new TypeError("A notification or a response is malformed."));
+    }
+    return refusals;
+  }
+
+  /** Reads no further before they are sent: else a client that does not read could fill the memory with them. */
+  async #refuse(refusals: readonly Refusal[]): Promise<void> {
+    this.onerror?.(new TypeError("A line is no message."));
+    if (this.#output.write(refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join(""))) return;
+    this.#input.pause();
+    await once(this.#output, "drain").catch(() => {});
+    if (!this.#isPaused) this.#input.resume();
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    void this.close();
+  }
+}
+
+/** Each line of `lines`; a blank one is none. */
+function* linesOf(lines: Buffer): Generator<string> {
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf(0x0a, start);
+    const line = lines.toString("utf8", start, end);
+    if (line.trim() !== "") yield line;
+    start = end + 1;
+  }
+}
+
+/** The messages in a line, or the answer to it. */
+function parseLine(line: string): unknown[] | Refusal {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!Array.isArray(value)) return [value];
+    return value.length > 0 && value.length <= mostOfBatch ? value : badBatch(mostOfBatch);
+  } catch {
+    return notJson;
+  }
+}

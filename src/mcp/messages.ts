@@ -1,0 +1,77 @@
+import {
+  INVALID_REQUEST,
+  type JSONRPCMessage,
+  PARSE_ERROR,
+  parseJSONRPCMessage,
+  type RequestId,
+} from "@modelcontextprotocol/server";
+
+/** What a message that cannot be taken is answered with (JSON-RPC 2.0, section 5). */
+export interface Refusal {
+  readonly jsonrpc: "2.0";
+  /** That of the request, where one can be read. */
+  readonly id: RequestId | null;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+/** A message; or its refusal, and whether its sender waits for an answer: nobody does for a notification or a response. */
+export type Reading =
+  | { readonly message: JSONRPCMessage }
+  | { readonly refusal: Refusal; readonly isAwaited: boolean };
+
+/** The answer to what is no JSON. */
+export const notJson: Refusal = refusal(
+  null,
+  PARSE_ERROR,
+  "This is no JSON; send one message of JSON-RPC 2.0.",
+);
+
+/** The answer to a batch that is empty or too large. */
+export const badBatch = (most: number): Refusal =>
+  refusal(
+    null,
+    INVALID_REQUEST,
+    `A batch has at least one message and at most ${most}; send them one by one.`,
+  );
+
+/**
+ * Reads parsed JSON as one message of JSON-RPC. More generous than the SDK in what harms nobody: `"params": null` is
+ * absent, and keys of the envelope that mean nothing are left out. Never throws.
+ */
+export function readMessage(value: unknown): Reading {
+  const fields = isRecord(value) ? value : {};
+  const isRequest = Object.hasOwn(fields, "method");
+  try {
+    return { message: parseJSONRPCMessage(isRequest ? envelopeOf(fields) : value) };
+  } catch {
+    const isNotification = typeof fields["method"] === "string" && !Object.hasOwn(fields, "id");
+    const isResponse = !isRequest && (Object.hasOwn(fields, "result") || Object.hasOwn(fields, "error"));
+    return {
+      refusal: refusal(idOf(fields), INVALID_REQUEST, badRequest),
+      isAwaited: !isNotification && !isResponse,
+    };
+  }
+}
+
+const badRequest =
+  'This is no request of JSON-RPC 2.0: it has "jsonrpc": "2.0", an id that is a string or a whole number, a method that is a string, and params that are an object, if any; a progressToken in them is a string or a whole number.';
+
+function envelopeOf({ jsonrpc, id, method, params }: Record<string, unknown>): Record<string, unknown> {
+  return {
+    jsonrpc,
+    ...(id !== undefined && { id }),
+    method,
+    ...(params !== undefined && params !== null && { params }),
+  };
+}
+
+function idOf({ id }: Record<string, unknown>): RequestId | null {
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+function refusal(id: RequestId | null, code: number, message: string): Refusal {
+  return { jsonrpc: "2.0", id, error: { code, message } };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
