@@ -85,10 +85,20 @@ describe("engine::functions::info", () => {
     });
   });
 
-  const malformed = [{}, { function_ids: "library::lend" }, { function_ids: Array(33).fill("x") }, [], null];
-  test.each(malformed.map((payload) => [payload]))("refuses %j", async (payload) => {
+  const many = Array.from({ length: 33 }, (_, number) => `f${number}`);
+  test.each([
+    [{ function_ids: "library::lend" }, "deserialization_error"],
+    [{ function_id: 7 }, "deserialization_error"],
+    [null, "deserialization_error"],
+    ["library::lend", "deserialization_error"],
+    [{}, "INVALID_ARGUMENTS"],
+    [[], "INVALID_ARGUMENTS"],
+    [{ function_ids: [] }, "INVALID_ARGUMENTS"],
+    [{ function_ids: many }, "INVALID_ARGUMENTS"],
+    [{ function_id: "library::lend", function_ids: ["library::lend"] }, "INVALID_ARGUMENTS"],
+  ])("refuses %j with %s", async (payload, expected) => {
     const failure = engine.call("engine::functions::info", payload);
-    expect(await failure.catch(({ code }) => code)).toBe("invocation_failed");
+    expect(await failure.catch(({ code }) => code)).toBe(expected);
   });
 });
 
@@ -108,9 +118,22 @@ describe("engine::workers", () => {
     ip_address: "127.0.0.1",
   };
 
-  test("list shows who is connected", async () => {
-    expect(await engine.call("engine::workers::list", {})).toEqual({ workers: [row] });
+  const list = (payload: unknown) => engine.call("engine::workers::list", payload);
+
+  test("list shows who is connected, and the engine itself", async () => {
+    const own = {
+      name: "iii-engine-functions",
+      id: "iii-engine-functions",
+      runtime: "engine",
+      status: "available",
+    };
+    expect(await list({})).toEqual({ workers: [expect.objectContaining(own), row] });
   });
+
+  test.each([{ runtime: "node" }, { status: "connected" }, { search: "LIBR" }])(
+    "list narrows by %j",
+    async (filter) => expect(await list(filter)).toEqual({ workers: [row] }),
+  );
 
   test("info shows one worker with all it offers", async () => {
     expect(await engine.call("engine::workers::info", { name: "library" })).toEqual({
@@ -127,6 +150,21 @@ describe("engine::workers", () => {
     const failure = engine.call("engine::workers::register", { name: "engine" });
     expect(await failure.catch(({ message }) => message)).toContain("`_caller_worker_id`");
   });
+});
+
+const functions = [
+  "workers::register",
+  "workers::list",
+  "workers::info",
+  "functions::list",
+  "functions::info",
+  "triggers::list",
+  "channels::create",
+];
+const shapeless = functions.flatMap((name) => [null, "s", 7].map((payload) => [`engine::${name}`, payload]));
+test.each(shapeless)("%s refuses %j", async (id, payload) => {
+  const failure = engine.call(String(id), payload);
+  expect(await failure.catch(({ code }) => code)).toBe("deserialization_error");
 });
 
 test("what the engine hands out is a copy", async () => {
@@ -166,6 +204,6 @@ test("a function of the engine can be replaced by one that fails", async () => {
   expect(await failing.call("engine::channels::create", {}).catch((error: Error) => error)).toMatchObject({
     code: "invocation_failed",
   });
-  expect(await failing.call("engine::workers::list", {})).toEqual({ workers: [] });
+  expect(await failing.call("engine::functions::list", {})).toEqual({ functions: [] });
   await failing.stop();
 });

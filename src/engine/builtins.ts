@@ -1,6 +1,7 @@
 import type { Channels } from "./channels.ts";
 import type { Connection } from "./connection.ts";
 import { type FrameOf, isRecord, type Json } from "./frames.ts";
+import { flagIn, malformed, sizeIn, textIn, textsIn } from "./inputs.ts";
 import { EngineFailure } from "./invocations.ts";
 import type { Entry } from "./owned.ts";
 import type { Builtin, Router } from "./router.ts";
@@ -16,38 +17,80 @@ const maxFunctionIds = 32;
 export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<string, Builtin> {
   return new Map<string, Builtin>([
     ["engine::workers::register", (input, caller) => registerWorker(router, input, caller)],
-    ["engine::workers::list", () => ({ workers: listWorkers(router) })],
+    ["engine::workers::list", (input) => ({ workers: listWorkers(router, input) })],
     ["engine::workers::info", (input) => workerInfo(router, input)],
     ["engine::functions::list", (input) => ({ functions: listFunctions(router, input) })],
     ["engine::functions::info", (input) => functionInfo(router, input)],
-    ["engine::triggers::list", () => ({ triggers: router.triggerTypes.list().map(triggerTypeRow) })],
-    ["engine::channels::create", (input) => channels.create(numberIn(input, "buffer_size"))],
+    ["engine::triggers::list", (input) => ({ triggers: listTriggerTypes(router, input) })],
+    ["engine::channels::create", (input) => channels.create(sizeIn(input, "buffer_size"))],
   ]);
 }
 
 function registerWorker(router: Router, input: Json, caller: Connection | undefined): Json {
-  if (caller === undefined || !isRecord(input)) throw invalid("_caller_worker_id");
+  if (caller === undefined || !isRecord(input)) throw malformed("_caller_worker_id");
   router.describe(caller, input);
   return { success: true };
 }
 
-/** Workers without a process id are not shown, as in the production engine. */
-function listWorkers(router: Router): Json[] {
+/** Workers without a process id are not shown, as in the production engine; the engine's own ones are. */
+function listWorkers(router: Router, input: Json): Json[] {
+  const [search, runtime, status] = ["search", "runtime", "status"].map((field) => textIn(input, field));
   const shown = [...router.workers].filter(({ profile }) => typeof profile["pid"] === "number");
-  return shown.map((worker) => workerRow(router, worker));
+  return [engineRow(router), ...shown.map((worker) => workerRow(router, worker))].filter(
+    (row) =>
+      contains(String(row["name"] ?? ""), search) &&
+      (runtime === undefined || row["runtime"] === runtime) &&
+      (status === undefined || row["status"] === status),
+  );
 }
+
+/** What the engine serves itself is listed as a worker of its own. */
+function engineRow(router: Router): Record<string, Json> {
+  return {
+    ...blankRow,
+    name: engineWorker,
+    id: engineWorker,
+    runtime: "engine",
+    status: "available",
+    function_count: router.builtins.size,
+  };
+}
+
+const engineWorker = "iii-engine-functions";
+
+const blankRow = {
+  description: null,
+  version: null,
+  os: null,
+  connected_at_ms: null,
+  active_invocations: 0,
+  isolation: null,
+  ip_address: null,
+};
 
 function workerInfo(router: Router, input: Json): Json {
   const name = textIn(input, "name");
+  if (name === undefined) throw malformed("name");
   const worker = [...router.workers].find((candidate) => candidate.name === name);
-  if (name === undefined || worker === undefined) throw notFound(`Worker '${name}' is not connected.`);
+  if (worker === undefined) throw notFound(`Worker '${name}' is not connected.`);
   return {
     worker: { ...workerRow(router, worker), pid: worker.profile["pid"] ?? null, internal: false },
     functions: router.functions.list(worker).map(functionRow),
     trigger_types: router.triggerTypes.list(worker).map(triggerTypeRow),
-    registered_triggers: router.triggers.list(worker).map(triggerRow),
+    registered_triggers: router.activeTriggers(worker).map(triggerRow),
   };
 }
+
+function listTriggerTypes(router: Router, input: Json): Json[] {
+  const search = textIn(input, "search");
+  const prefix = textIn(input, "prefix") ?? "";
+  const types = router.triggerTypes.list().filter(({ value: { id } }) => id.startsWith(prefix));
+  return types
+    .filter(({ value: { id, description } }) => contains(`${id}\n${description}`, search))
+    .map(triggerTypeRow);
+}
+
+const contains = (text: string, search = ""): boolean => text.toLowerCase().includes(search.toLowerCase());
 
 function workerRow(router: Router, worker: Connection): Record<string, Json> {
   const { description = null, version = null, runtime = null, os = null, isolation = null } = worker.profile;
@@ -71,7 +114,7 @@ function workerRow(router: Router, worker: Connection): Record<string, Json> {
 function listFunctions(router: Router, input: Json): Json[] {
   const prefix = textIn(input, "prefix") ?? "";
   const worker = textIn(input, "worker");
-  const withInternal = isRecord(input) && input["include_internal"] === true;
+  const withInternal = flagIn(input, "include_internal");
   const offered = router.functions.list().filter((entry) => withInternal || !isInternal(entry));
   const own = withInternal ? [...router.builtins.keys()].map(builtinRow) : [];
   return [...offered.map(functionRow), ...own]
@@ -97,19 +140,22 @@ function functionRow({ owner, value: { id, description, metadata } }: FunctionEn
 }
 
 function builtinRow(function_id: string): FunctionRow {
-  return { function_id, worker_name: "iii-engine-functions" };
+  return { function_id, worker_name: engineWorker };
 }
 
 function functionInfo(router: Router, input: Json): Json {
-  const ids = isRecord(input) ? input["function_ids"] : undefined;
   const id = textIn(input, "function_id");
+  const ids = textsIn(input, "function_ids");
+  if (id !== undefined && ids !== undefined)
+    throw invalid("pass either `function_id` or `function_ids`, not both");
   if (id !== undefined) {
     const detail = functionDetail(router, id);
     if (detail === undefined) throw notFound(`Function '${id}' is not registered.`);
     return detail;
   }
-  if (!isTextList(ids) || ids.length > maxFunctionIds) throw invalid("function_ids");
   const unique = [...new Set(ids)];
+  if (unique.length === 0) throw invalid("missing field `function_id` (or `function_ids` for several)");
+  if (unique.length > maxFunctionIds) throw invalid(`too many function_ids (at most ${maxFunctionIds})`);
   return {
     functions: unique.map((one) => functionDetail(router, one) ?? { function_id: one, error: "not_found" }),
   };
@@ -119,7 +165,7 @@ function functionDetail(router: Router, id: string): Json | undefined {
   const entry = router.functions.get(id);
   if (entry === undefined) return undefined;
   const { request_format, response_format } = entry.value;
-  const bound = router.triggers.list().filter(({ value }) => value.function_id === id);
+  const bound = router.activeTriggers().filter(({ value }) => value.function_id === id);
   return {
     ...functionRow(entry),
     ...(request_format !== undefined && { request_schema: request_format }),
@@ -144,26 +190,11 @@ function firstSegment(id: string): string {
   return id.split("::", 1)[0] ?? id;
 }
 
-function textIn(input: Json, field: string): string | undefined {
-  const value = isRecord(input) ? (input[field] ?? undefined) : undefined;
-  if (value !== undefined && typeof value !== "string") throw invalid(field);
-  return value;
-}
-
-function numberIn(input: Json, field: string): number | undefined {
-  const value = isRecord(input) ? (input[field] ?? undefined) : undefined;
-  if (value !== undefined && typeof value !== "number") throw invalid(field);
-  return value;
-}
-
-function isTextList(value: Json | undefined): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
 function notFound(message: string): EngineFailure {
   return new EngineFailure({ code: "NOT_FOUND", message });
 }
 
-function invalid(field: string): EngineFailure {
-  return new EngineFailure({ code: "invocation_failed", message: `missing or malformed field \`${field}\`` });
+/** An input of the right shape that makes no sense. */
+function invalid(message: string): EngineFailure {
+  return new EngineFailure({ code: "INVALID_ARGUMENTS", message });
 }

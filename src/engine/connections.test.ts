@@ -96,11 +96,18 @@ describe("a connection", () => {
     const worker = await join();
     worker.send('{"type":"registerfunction","id":"lost","description":"\\ud800"}');
     worker.send("not JSON");
-    worker.socket.send(Buffer.from('{"type":"registerfunction","id":"binary"}'));
+    worker.socket.send(Buffer.from('OTLP{"resourceSpans":[]}'));
+    worker.send('{"type":"registerfunction","id":"twice","id":"twice"}');
     await settled(worker);
     const faults = frames.filter(({ direction }) => direction === "received").map(({ fault }) => fault);
-    expect(faults).toEqual(["an unpaired surrogate", "not JSON", undefined]);
+    expect(faults).toEqual(["an unpaired surrogate", "not JSON", "a key twice", undefined]);
     expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [] });
+  });
+
+  test("takes JSON in binary frames", async () => {
+    const worker = await join();
+    worker.socket.send(Buffer.from('{"type":"ping"}'));
+    expect(await worker.next()).toEqual({ type: "pong" });
   });
 
   test("answers pings of both kinds", async () => {
@@ -159,19 +166,69 @@ describe("a function", () => {
     expect(await answer).toBe("second");
   });
 
-  test("is answered only by the worker that was asked, and only once", async () => {
+  test("is answered once, by whoever knows the id of the call, which its caller chose", async () => {
     const server = await join();
+    const client = await join();
     const stranger = await join();
     server.send({ type: "registerfunction", id: "f" });
     await settled(server);
-    const answer = engine.call("f", {});
-    const { invocation_id } = await server.next();
-    stranger.send({ type: "invocationresult", invocation_id, function_id: "f", result: "forged" });
+    const invocation_id = crypto.randomUUID();
+    client.send({ type: "invokefunction", invocation_id, function_id: "f", data: {} });
+    expect(await server.next()).toMatchObject({ invocation_id });
+    stranger.send({ type: "invocationresult", invocation_id, function_id: "f", result: "a stranger's" });
     await settled(stranger);
-    server.send({ type: "invocationresult", invocation_id, function_id: "f", result: "true" });
     server.send({ type: "invocationresult", invocation_id, function_id: "f", result: "late" });
     await settled(server);
-    expect(await answer).toBe("true");
+    expect(await client.next()).toMatchObject({ invocation_id, result: "a stranger's" });
+    await settled(client);
+  });
+
+  test("gives up a call whose id is used again", async () => {
+    const server = await join();
+    const client = await join();
+    server.send({ type: "registerfunction", id: "f" });
+    await settled(server);
+    const call = { type: "invokefunction", invocation_id: crypto.randomUUID(), function_id: "f", data: {} };
+    client.send(call);
+    client.send(call);
+    expect(await client.next()).toMatchObject({
+      error: { code: "invocation_error", message: "channel closed" },
+    });
+    server.send({ ...call, type: "invocationresult", result: 1 });
+    expect(await client.next()).toMatchObject({ result: 1 });
+  });
+
+  test("that answers with a result and an error has failed", async () => {
+    const server = await join();
+    const client = await join();
+    server.send({ type: "registerfunction", id: "f" });
+    await settled(server);
+    const invocation_id = crypto.randomUUID();
+    client.send({ type: "invokefunction", invocation_id, function_id: "f", data: {} });
+    const error = { code: "c", message: "m" };
+    server.send({ type: "invocationresult", invocation_id, function_id: "f", result: 1, error });
+    expect(await client.next()).toEqual({ type: "invocationresult", invocation_id, function_id: "f", error });
+  });
+
+  test("learns of the caller's trace and for what it was called; the caller gets back its own", async () => {
+    const server = await join();
+    const client = await join();
+    server.send({ type: "registerfunction", id: "a::f" });
+    await settled(server);
+    const invocation_id = crypto.randomUUID();
+    const [traceparent, baggage] = ["00-aa-bb-01", "iii.function.id=mine,k=v"];
+    client.send({
+      type: "invokefunction",
+      invocation_id,
+      function_id: "a::f",
+      data: {},
+      traceparent,
+      baggage,
+    });
+    expect(await server.next()).toMatchObject({ traceparent, baggage: "k=v,iii.function.id=a::f" });
+    const own = { traceparent: "00-cc-dd-01", baggage: "x=y" };
+    server.send({ type: "invocationresult", invocation_id, function_id: "a::f", ...own });
+    expect(await client.next()).toMatchObject({ traceparent, baggage });
   });
 
   test("is not waited for longer than the engine runs", async () => {
@@ -200,10 +257,13 @@ describe("a trigger", () => {
     expect(await provider.next()).toEqual({ type: "unregistertrigger", id: "t", trigger_type: "clock" });
   });
 
-  test("is refused when nobody provides its type", async () => {
+  test("of a type that nobody provides is held silently until somebody does", async () => {
     const owner = await join();
     owner.send(trigger);
-    expect(await owner.next()).toMatchObject({ id: "t", error: { code: "trigger_type_not_found" } });
+    await settled(owner);
+    const provider = await join();
+    provider.send({ type: "registertriggertype", id: "clock", description: "ticks" });
+    expect(await provider.next()).toEqual(trigger);
   });
 
   test("waits for its provider to come back", async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { admit, refuse } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
@@ -107,7 +107,7 @@ function serveWorker(router: Router, socket: WebSocket, onFrame: EngineOptions["
   const worker = new Connection(socket, onFrame);
   socket.on("message", (data, binary) => {
     // A frame that was under way when the connection was retired finds its worker gone.
-    if (binary || !router.workers.has(worker)) return;
+    if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     const text = data.toString();
     const { frame, fault } = parseFrame(text);
     worker.record(text, fault);
@@ -115,6 +115,11 @@ function serveWorker(router: Router, socket: WebSocket, onFrame: EngineOptions["
   });
   socket.on("close", () => router.leave(worker));
   router.join(worker);
+}
+
+/** SDKs may send telemetry over the worker's own socket, in binary frames that begin so. It is thrown away. */
+function isTelemetry(data: RawData): boolean {
+  return /^(OTLP|MTRC|LOGS)/.test(data.slice(0, 4).toString());
 }
 
 function callAsEngine(

@@ -42,6 +42,8 @@ describe("a frame is dropped whole", () => {
       `{"type":"invokefunction","function_id":"f","data":{},"action":{"type":"later"}}`,
       "invokefunction with a malformed action",
     ],
+    [`{"type":"ping","type":"ping"}`, "a key twice"],
+    [`{"type":"ping","a":{"b":["\\\\"]},"c":"\\",","\\u0061":{}}`, "a key twice"],
     [`{"type":"invocationresult","function_id":"f"}`, "invocationresult without invocation_id"],
     [
       `{"type":"invocationresult","invocation_id":"${id}","function_id":"f","error":{"code":"C"}}`,
@@ -79,10 +81,19 @@ describe("a frame is taken", () => {
       { type: "invocationresult", invocation_id: id, function_id: "f", error: { code: "C", message: "m" } },
     ],
     [`{"type":"ping"}`, { type: "ping" }],
+    [`{"a":{"type":1,"b":[{"a":","},"a"]},"b":"\\"b\\":","type":"ping"}`, { type: "ping" }],
   ];
   test.each(cases.map(titled))("%s", (_title, text, frame) => {
     expect(parseFrame(text)).toEqual({ frame });
   });
+
+  test.each([id.toUpperCase(), id.replaceAll("-", ""), `{${id}}`, `urn:uuid:${id}`])(
+    "with an id in the form %s",
+    (given) => {
+      const text = `{"type":"invokefunction","invocation_id":"${given}","function_id":"f","data":1}`;
+      expect(parseFrame(text).frame).toMatchObject({ invocation_id: id });
+    },
+  );
 
   test("with 127 levels of nesting, the frame being the first", () => {
     expect(parseFrame(invoke(nested(126))).fault).toBeUndefined();

@@ -3,6 +3,8 @@
  * each frame as a whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
  */
 
+import { hasDuplicateKey } from "./top-level-keys.ts";
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** How a failed call travels. */
@@ -31,8 +33,16 @@ function optional<Value>(decode: (value: Json) => Value | undefined): Field<Valu
 
 const json = (value: Json): Json => value;
 const text = (value: Json): string | undefined => (typeof value === "string" ? value : undefined);
-const uuid = (value: Json): string | undefined =>
-  typeof value === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value : undefined;
+const uuid = (value: Json): string | undefined => (typeof value === "string" ? parseUuid(value) : undefined);
+
+/** A UUID in its usual form; it may come without hyphens, in braces or as a URN. */
+function parseUuid(given: string): string | undefined {
+  const bare = /^\{(.*)\}$/.exec(given)?.[1] ?? given.replace(/^urn:uuid:/, "");
+  const groups = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i.exec(bare);
+  if (groups === null) return undefined;
+  const [, first, , ...rest] = groups;
+  return [first, ...rest].join("-").toLowerCase();
+}
 
 /** Fields in the order in which the engine writes them; fields not named here do not survive it. */
 const shapes = {
@@ -120,6 +130,7 @@ export function parseFrame(frameText: string): Decoded {
   const fault = faultOf(value, 1);
   if (fault !== undefined) return { fault };
   if (!isRecord(value)) return { fault: "not an object" };
+  if (hasDuplicateKey(frameText)) return { fault: "a key twice" };
   return decodeFrame(value);
 }
 

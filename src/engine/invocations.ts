@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Connection } from "./connection.ts";
 import type { FrameOf, WireError } from "./frames.ts";
 
 /** How a call ended. Without `error` it succeeded; a null result is an absent one. */
-export type Outcome = Pick<FrameOf<"invocationresult">, "result" | "error" | "traceparent" | "baggage">;
+export type Outcome = Pick<FrameOf<"invocationresult">, "result" | "error">;
 
 /** A call under way. */
 export interface Invocation {
@@ -42,20 +41,21 @@ export class Invocations {
     this.#loseWithin = loseWithin;
   }
 
-  /** Notes a call and returns the id it has between engine and worker; ids that callers chose may collide. */
-  add(invocation: Invocation): string {
-    const id = randomUUID();
+  /**
+   * Files a call under the id that its caller chose. A call that already has this id is given up, as the production
+   * engine does, which drops the channel that its answer would have come through.
+   */
+  add(id: string, invocation: Invocation): void {
+    this.#pending.get(id)?.settle({ error: { code: "invocation_error", message: "channel closed" } });
     this.#pending.set(id, { ...invocation, sentAt: performance.now() });
-    return id;
   }
 
-  /** Settles a call, if `server` is the one who owes its answer; anything else comes too late and is dropped. */
-  settle(server: Connection, id: string, outcome: Outcome): void {
+  /** Settles a call, whoever answers: to know its id is enough. An answer to anything else is dropped. */
+  settle(id: string, outcome: Outcome): void {
     const invocation = this.#pending.get(id);
-    if (invocation?.server !== server) return;
-    if (performance.now() - invocation.sentAt < this.#loseWithin) return;
+    if (invocation === undefined || performance.now() - invocation.sentAt < this.#loseWithin) return;
     this.#pending.delete(id);
-    invocation.settle(outcome);
+    invocation.settle(outcome.error === undefined ? { result: outcome.result } : { error: outcome.error });
   }
 
   /** Ends every call that was made or served over a connection; the settling of a caller that left goes nowhere. */

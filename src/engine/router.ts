@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { baggageFor } from "./baggage.ts";
 import type { Connection, Profile } from "./connection.ts";
 import { type Deliver, type DeliveryOrder, deliveryOf } from "./delivery.ts";
 import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
@@ -10,7 +12,7 @@ export type Builtin = (input: Json, caller: Connection | undefined) => Json;
 /** A call to route, by a worker or by the engine. */
 export type Call = Pick<
   FrameOf<"invokefunction">,
-  "function_id" | "data" | "traceparent" | "baggage" | "metadata"
+  "invocation_id" | "function_id" | "data" | "traceparent" | "baggage" | "metadata"
 >;
 
 /** In what the versions of the production engine differ, and what it does only now and then. */
@@ -103,7 +105,7 @@ export class Router {
         this.#invoke(worker, frame);
         break;
       case "invocationresult":
-        this.invocations.settle(worker, frame.invocation_id, frame);
+        this.invocations.settle(frame.invocation_id, frame);
         break;
       case "reattach":
         this.#retire(frame);
@@ -128,6 +130,11 @@ export class Router {
     else this.#forward(call, { server, caller, settle });
   }
 
+  /** The triggers whose type somebody provides; of one worker, if it is given. */
+  activeTriggers(owner?: Connection): Entry<FrameOf<"registertrigger">>[] {
+    return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
+  }
+
   /** Calls back once, when the function is registered: now, if it is already. */
   whenRegistered(id: string, callback: () => void): void {
     if (this.functions.get(id) !== undefined) callback();
@@ -136,14 +143,16 @@ export class Router {
 
   #forward(call: Call, invocation: Invocation): void {
     const { function_id, data, traceparent, baggage, metadata } = call;
-    const invocation_id = this.invocations.add(invocation);
+    const invocation_id = call.invocation_id ?? randomUUID();
+    this.invocations.add(invocation_id, invocation);
+    const isTraced = traceparent !== undefined || baggage !== undefined;
     invocation.server.send({
       type: "invokefunction",
       invocation_id,
       function_id,
       data: withCaller(data, invocation.caller),
       traceparent,
-      baggage,
+      baggage: isTraced ? baggageFor(function_id, baggage) : undefined,
       metadata,
     });
   }
@@ -161,10 +170,11 @@ export class Router {
   }
 
   #invoke(worker: Connection, frame: FrameOf<"invokefunction">): void {
-    const { invocation_id, function_id, action } = frame;
-    const answer = (outcome: Outcome): void => {
-      if (invocation_id === undefined || action?.type === "void") return;
-      const { result, error, traceparent, baggage } = outcome;
+    const { function_id, action, traceparent, baggage } = frame;
+    // A call without an answer has an id of the engine's own.
+    const invocation_id = action?.type === "void" ? undefined : frame.invocation_id;
+    const answer = ({ result, error }: Outcome): void => {
+      if (invocation_id === undefined) return;
       worker.send({
         type: "invocationresult",
         invocation_id,
@@ -176,7 +186,7 @@ export class Router {
       });
     };
     if (action?.type === "enqueue") answer(failure("enqueue_error", "The embedded engine has no queues"));
-    else this.route(frame, worker, answer);
+    else this.route({ ...frame, invocation_id }, worker, answer);
   }
 
   /** A provider that comes back learns of the triggers that waited for it. */
@@ -185,17 +195,13 @@ export class Router {
     for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
   }
 
-  /** A trigger is the business of the worker that provides its type; the engine only introduces the two. */
+  /**
+   * A trigger is the business of the worker that provides its type; the engine only introduces the two, at once or
+   * when the provider comes.
+   */
   #registerTrigger(worker: Connection, frame: FrameOf<"registertrigger">): void {
-    const provider = this.triggerTypes.get(frame.trigger_type)?.owner;
-    if (provider === undefined) {
-      const { id, trigger_type, function_id } = frame;
-      const error = { code: "trigger_type_not_found", message: "Trigger type not found" };
-      worker.send({ type: "triggerregistrationresult", id, trigger_type, function_id, error });
-    } else {
-      this.triggers.put(worker, frame);
-      provider.send(frame);
-    }
+    this.triggers.put(worker, frame);
+    this.triggerTypes.get(frame.trigger_type)?.owner.send(frame);
   }
 
   #reportTrigger(provider: Connection, frame: FrameOf<"triggerregistrationresult">): void {

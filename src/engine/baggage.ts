@@ -1,0 +1,14 @@
+/** The member of W3C baggage by which the engine tells a worker what it was called for. */
+const functionIdKey = "iii.function.id";
+
+/** Baggage (W3C Baggage, section 3.3) with the function's id as a member, in the place of the caller's own. */
+export function baggageFor(functionId: string, baggage: string | undefined): string {
+  const members = (baggage ?? "").split(",").filter((member) => member.trim() !== "");
+  const others = members.filter((member) => member.split("=", 1)[0]?.trim() !== functionIdKey);
+  return [...others, `${functionIdKey}=${escapeValue(functionId)}`].join(",");
+}
+
+/** What may not stand in a value, and the percent sign itself. */
+function escapeValue(value: string): string {
+  return value.replaceAll(/[^\x21-\x7e]|[",;\\%=]/gu, encodeURIComponent);
+}

@@ -1,0 +1,54 @@
+/**
+ * Reading what a function of the engine was given. Each throws `deserialization_error` for an input of another shape;
+ * a field that is absent or null is undefined.
+ */
+import { isRecord, type Json } from "./frames.ts";
+import { EngineFailure } from "./invocations.ts";
+
+/** An input that does not have the shape that the function declares. */
+export function malformed(field: string): EngineFailure {
+  return new EngineFailure({
+    code: "deserialization_error",
+    message: `missing or malformed field \`${field}\``,
+  });
+}
+
+/** A field of an input; undefined when it is absent or null. Throws for an input that is no object. */
+function fieldOf(input: Json, field: string): Json | undefined {
+  if (typeof input !== "object" || input === null)
+    throw new EngineFailure({ code: "deserialization_error", message: "the input must be an object" });
+  return isRecord(input) ? (input[field] ?? undefined) : undefined;
+}
+
+/** A string. */
+export function textIn(input: Json, field: string): string | undefined {
+  const value = fieldOf(input, field);
+  if (value !== undefined && typeof value !== "string") throw malformed(field);
+  return value;
+}
+
+/** An array of strings. */
+export function textsIn(input: Json, field: string): string[] | undefined {
+  const value = fieldOf(input, field);
+  if (value !== undefined && !isTextList(value)) throw malformed(field);
+  return value;
+}
+
+/** A whole number from 0 on. */
+export function sizeIn(input: Json, field: string): number | undefined {
+  const value = fieldOf(input, field);
+  const isSize = Number.isSafeInteger(value) && Number(value) >= 0;
+  if (value !== undefined && !isSize) throw malformed(field);
+  return value as number | undefined;
+}
+
+/** A boolean; false when absent. */
+export function flagIn(input: Json, field: string): boolean {
+  const value = fieldOf(input, field) ?? false;
+  if (typeof value !== "boolean") throw malformed(field);
+  return value;
+}
+
+function isTextList(value: Json): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
