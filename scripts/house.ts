@@ -103,6 +103,7 @@ export const plan: Plan = {
       "worker/validate",
     ],
     worker: [
+      "bun",
       "deadline",
       "errors",
       "reference",

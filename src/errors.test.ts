@@ -38,6 +38,7 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   io: refuse.io("a", "no space is left on the device"),
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
+  busy: refuse.busy(4096),
   cancelled: refuse.cancelled(),
   unexpected: refuse.unexpected(),
 };

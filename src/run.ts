@@ -20,7 +20,14 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
     description: worker.description,
     namespace: process.env["III_NAMESPACE"] || undefined,
   };
-  const serving = serve({ url, identity, functions, invoke: openInvoke(workshop, log), log });
+  const serving = serve({
+    url,
+    identity,
+    functions,
+    invoke: openInvoke(workshop, log),
+    log,
+    unsentBytesTo: engine?.unsentBytesTo,
+  });
   void serving.registered.then(() =>
     log.info("serving", { url: originOf(url), ...workshop.serves, functions: functions.length }),
   );

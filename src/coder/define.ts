@@ -18,3 +18,6 @@ export type CoderContext = Context<CoderWorkshop>;
 
 /** Defines a function of `coder::*`. */
 export const defineFunction = definerFor<CoderWorkshop>();
+
+/** What answers are taken for whose size nothing tells before the work: it is corrected afterwards. */
+export const usualAnswerBytes = { ofTree: 1024 * 1024, ofSearch: 4 * 1024 * 1024 } as const;

@@ -1,4 +1,5 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Config } from "../config.ts";
 import type { Entry } from "../files/files.ts";
 import type { Folder } from "../jail/folder.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
@@ -55,13 +56,11 @@ export const listFolder = defineFunction({
     { title: "The base folder", request: {} },
     { title: "The second page of a large folder", request: { path: "src", page: 2, page_size: 50 } },
   ],
+  answerBytes: (request, { config }) => pageSizeOf(request, config) * usualEntryBytes,
   handle(request, context) {
     const { config, files, jail } = context;
     const page = Math.max(1, request.page);
-    const pageSize = Math.max(
-      1,
-      Math.min(request.page_size ?? config.list_default_page_size, config.list_max_page_size),
-    );
+    const pageSize = pageSizeOf(request, config);
     using folder = jail.admitFolder(request.path);
     const start = (page - 1) * pageSize;
     const { entries, total } = files.page(folder, [start, start + pageSize]);
@@ -82,6 +81,12 @@ export const listFolder = defineFunction({
     return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
   },
 });
+
+/** Bytes of an entry whose name is rather long. */
+const usualEntryBytes = 160;
+
+const pageSizeOf = ({ page_size: asked }: Static<typeof request>, config: Config): number =>
+  Math.max(1, Math.min(asked ?? config.list_default_page_size, config.list_max_page_size));
 
 /** An entry that vanished since the folder was read keeps its name and kind. */
 function describe(folder: Folder, entry: Entry, { files, jail }: CoderContext) {

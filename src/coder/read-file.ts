@@ -37,6 +37,10 @@ export const readFile = defineFunction({
   request,
   response,
   examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
+  answerBytes({ path }, { jail }) {
+    using seen = jail.see(path);
+    return envelopeBytes + (seen.stats?.size ?? 0);
+  },
   handle({ path }, { files, config }) {
     return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
       const { text, isUtf8, jsonBytes: ofText } = tellText(bytes);

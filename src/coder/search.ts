@@ -3,7 +3,7 @@ import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { Named, Nullable, renderName, UInt32 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
-import { defineFunction } from "./define.ts";
+import { defineFunction, usualAnswerBytes } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -60,6 +60,9 @@ const response = Type.Object(
   { title: "SearchOutput" },
 );
 
+/** Bytes of a match besides its line, where the path is rather long. */
+const usualPathBytes = 256;
+
 /** `coder::search`: a literal or regex in contents, paths or both (specification, section 8). */
 export const search = defineFunction({
   id: "coder::search",
@@ -80,6 +83,11 @@ export const search = defineFunction({
       },
     },
   ],
+  answerBytes({ max_matches, max_line_bytes }, { config }) {
+    const matches = max_matches ?? config.search_default_max_matches;
+    const ofMatch = usualPathBytes + (max_line_bytes ?? config.search_default_max_line_bytes);
+    return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
+  },
   async handle(request, { searcher, config, deadline, maxAnswerBytes }) {
     if (request.query === "")
       throw refuse.badInput("The field query is empty; send the text or pattern to look for.");

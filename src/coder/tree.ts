@@ -6,7 +6,7 @@ import type { Folder } from "../jail/folder.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
-import { type CoderContext, defineFunction } from "./define.ts";
+import { type CoderContext, defineFunction, usualAnswerBytes } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -83,6 +83,7 @@ export const tree = defineFunction({
     { title: "The whole base, four levels deep", request: {} },
     { title: "Two levels of one folder", request: { path: "src", max_depth: 2 } },
   ],
+  answerBytes: () => usualAnswerBytes.ofTree,
   async handle(request, context) {
     const { config, jail } = context;
     const snapshot: Snapshot = {

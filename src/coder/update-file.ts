@@ -112,6 +112,8 @@ export const updateFile = defineFunction({
       },
     },
   ],
+  answerBytes: ({ files }, context) =>
+    files.length > mostMeasured ? context.maxAnswerBytes : sum(files.map((spec) => bodyBytes(spec, context))),
   async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
     const answer = new Answer(context.config.max_read_bytes, context.maxAnswerBytes);
@@ -130,6 +132,21 @@ export const updateFile = defineFunction({
       )
       .join("\n"),
 });
+
+/** Files of a batch that are looked at before the work; a longer one is taken to fill its answer. */
+const mostMeasured = 64;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** About what both bodies of a file take; nothing for one that will be refused. */
+function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
+  try {
+    using seen = jail.see(path);
+    return 2 * (seen.stats?.size ?? 0);
+  } catch {
+    return 0;
+  }
+}
 
 /** What is told of a file that was edited. */
 interface Edit {

@@ -15,6 +15,15 @@ export interface RecordedFrame {
 /** What a worker tells of itself through `engine::workers::register`. */
 export type Profile = Readonly<Record<string, Json>>;
 
+export interface ConnectionOptions {
+  /** Sees every frame to and from workers, also those that are dropped. */
+  readonly onFrame?: (frame: RecordedFrame) => void;
+  /** A worker that leaves more unread, in bytes, loses its connection; default 256 MiB. */
+  readonly maxUnsentBytes?: number;
+}
+
+const defaultMaxUnsentBytes = 256 * 1024 * 1024;
+
 /** One worker's socket, and who is at its other end. Every client of the bus is a worker. */
 export class Connection {
   readonly id: string = randomUUID();
@@ -23,11 +32,11 @@ export class Connection {
   readonly connectedAt: number = Date.now();
   profile: Profile = {};
   readonly #socket: WebSocket;
-  readonly #onFrame: ((frame: RecordedFrame) => void) | undefined;
+  readonly #options: ConnectionOptions;
 
-  constructor(socket: WebSocket, onFrame: ((frame: RecordedFrame) => void) | undefined) {
+  constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
-    this.#onFrame = onFrame;
+    this.#options = options;
   }
 
   /** The name the worker gave itself, once it has. */
@@ -36,16 +45,22 @@ export class Connection {
     return typeof name === "string" ? name : undefined;
   }
 
-  /** Sends a frame; to a socket that is gone it is lost, as on any wire. */
+  /** Bytes that its worker has not read. */
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Sends a frame; to a socket that is gone it is lost, as on any wire. A worker that does not read is cut off. */
   send(frame: Frame): void {
     const text = renderFrame(frame);
-    this.#onFrame?.({ workerId: this.id, direction: "sent", text });
+    this.#options.onFrame?.({ workerId: this.id, direction: "sent", text });
     this.#socket.send(text);
+    if (this.unsentBytes > (this.#options.maxUnsentBytes ?? defaultMaxUnsentBytes)) this.cut();
   }
 
   /** Notes a frame that came in. */
   record(text: string, fault: string | undefined): void {
-    this.#onFrame?.({
+    this.#options.onFrame?.({
       workerId: this.id,
       direction: "received",
       text,

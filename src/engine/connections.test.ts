@@ -249,3 +249,24 @@ describe("an SDK worker", () => {
     await server.shutdown();
   });
 });
+
+test("a worker that does not read its answers is cut off, and others go on", async () => {
+  await start({ maxUnsentBytes: 4 * 1024 * 1024 });
+  const [caller, server] = [await join(), await join()];
+  const callerId = caller.welcome["worker_id"] as string;
+  server.send({ type: "registerfunction", id: "library::lend" });
+  await settled(server);
+  caller.socket.pause();
+  for (const invocation_id of [1, 2].map((count) => `00000000-0000-4000-8000-00000000000${count}`)) {
+    caller.send({ type: "invokefunction", invocation_id, function_id: "library::lend", data: null });
+  }
+  const result = "x".repeat(15 * 1024 * 1024);
+  for (const { invocation_id } of [await server.next(), await server.next()])
+    server.send({ type: "invocationresult", invocation_id, function_id: "library::lend", result });
+  await settled(server);
+  expect(engine.unsentBytesTo(callerId)).toBe(0);
+  const closed = once(caller.socket, "close");
+  caller.socket.resume();
+  await closed;
+  await settled(server);
+});

@@ -4,20 +4,18 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { admit, refuse } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
-import { Connection, type RecordedFrame } from "./connection.ts";
+import { Connection, type ConnectionOptions, type RecordedFrame } from "./connection.ts";
 import { type Json, parseFrame, sortKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { type Behaviour, type Builtin, Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
 
-export interface EngineOptions extends Behaviour {
+export interface EngineOptions extends Behaviour, ConnectionOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
   readonly maxMessageBytes?: number;
-  /** Sees every frame to and from workers, also those that are dropped. */
-  readonly onFrame?: (frame: RecordedFrame) => void;
   /** Functions of the engine by their ids, in the place of its own ones: for trying out an engine that fails. */
   readonly builtins?: ReadonlyMap<string, Builtin>;
 }
@@ -32,6 +30,8 @@ export interface Engine {
   call(functionId: string, payload: unknown, options?: { metadata?: unknown }): Promise<unknown>;
   /** Resolves once a function is registered. Rejects if the engine stops before. */
   waitForFunction(id: string): Promise<void>;
+  /** Bytes that were sent to the worker of this id and that it has not read; 0 when it is not connected. */
+  unsentBytesTo(workerId: string): number;
   /** Cuts all connections as a crash would: nothing registered over them is left when this returns. */
   dropConnections(): void;
   /** Cuts all connections and frees the port. */
@@ -58,7 +58,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     (_request, response) => void response.writeHead(426, { connection: "close" }).end(),
   );
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const enter = admit(request, channels, (socket) => serveWorker(router, socket, options.onFrame));
+    const enter = admit(request, channels, (socket) => serveWorker(router, socket, options));
     if (typeof enter === "number") {
       refuse(stream, enter);
       return;
@@ -92,6 +92,7 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
     url,
     call: (functionId, payload, { metadata } = {}) => callAsEngine(router, functionId, { payload, metadata }),
     waitForFunction: (id) => waitForFunction(router, id, stopping.signal),
+    unsentBytesTo: (workerId) => [...router.workers].find(({ id }) => id === workerId)?.unsentBytes ?? 0,
     dropConnections,
     stop: async () => {
       stopping.abort(new EngineFailure(stopped));
@@ -103,8 +104,8 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
   };
 }
 
-function serveWorker(router: Router, socket: WebSocket, onFrame: EngineOptions["onFrame"]): void {
-  const worker = new Connection(socket, onFrame);
+function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
+  const worker = new Connection(socket, options);
   socket.on("message", (data, binary) => {
     // A frame that was under way when the connection was retired finds its worker gone.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;

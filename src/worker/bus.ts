@@ -49,6 +49,8 @@ type Request = Parameters<IIIClient["trigger"]>[0];
 interface SdkInternals {
   trigger(request: Request): Promise<unknown>;
   reconnectionConfig: typeof usualDelays;
+  /** The present socket; another one after it has reconnected. */
+  readonly ws?: { readonly readyState: number; readonly bufferedAmount: number; terminate(): void };
   resolveChannelValue(value: unknown): unknown;
   logError(message: string, error?: unknown): void;
   setConnectionState(state: string): void;
@@ -161,6 +163,20 @@ function silenceSdk(log: Log): void {
   const quiet = (...parts: unknown[]) => log.debug(line(parts));
   const loud = (...parts: unknown[]) => log.warn(line(parts));
   Object.assign(console, { log: quiet, info: quiet, debug: quiet, warn: loud, error: loud });
+}
+
+/** The `readyState` of a socket that is open (WHATWG WebSockets). */
+const open = 1;
+
+/** Bytes that the connection of `bus` has not sent; undefined while there is none, and answers pile up in the SDK. */
+export function unsentBytes(bus: Bus): number | undefined {
+  const { ws } = internalsOf(bus);
+  return ws?.readyState === open ? ws.bufferedAmount : undefined;
+}
+
+/** Ends the present connection of `bus`, which then makes another. */
+export function cutConnection(bus: Bus): void {
+  internalsOf(bus).ws?.terminate();
 }
 
 /** `bus`, which is connected to the engine at `url`, for the functions of a worker. */

@@ -91,6 +91,21 @@ export class RemoteError extends Error {
   }
 }
 
+/** The bytes of one answer, from before it is made until it was sent. What holds too many together lets calls wait. */
+export interface AnswerLease {
+  /** What is held now. */
+  readonly bytes: number;
+  /**
+   * Holds room for an answer of about so many bytes: at once (undefined), or when the promise resolves. That rejects
+   * with the deadline's reason, or with `busy` when too many wait.
+   */
+  reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
+  /** Corrects what is held to the size of the answer. */
+  resize(bytes: number): void;
+  /** The answer was sent, or there is none. Harmless when repeated. */
+  release(): void;
+}
+
 /** Where a call comes from. */
 export interface Origin {
   /** Ends the call early, as if its time were up. */
@@ -101,6 +116,8 @@ export interface Origin {
   readonly bus?: BusAccess | undefined;
   /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
   readonly maxAnswerBytes?: number | undefined;
+  /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
+  readonly lease?: AnswerLease | undefined;
 }
 
 /** What one call works with, besides its request and its workshop. */
@@ -176,6 +193,11 @@ export interface FunctionDefinition<
   parse?(payload: unknown): Static<Request>;
   /** The answer as text that a model reads well, for faces that show one beside the JSON. Without it: the JSON. */
   render?(answer: Static<Response>): string;
+  /**
+   * About how many bytes an answer to this takes, at most, told before the work. Throws what `handle` would throw.
+   * Without it the answer is taken to be small.
+   */
+  answerBytes?(request: Static<Request>, context: Context<Shop>): number;
   /** Does the work. Throws a `Refusal` for the whole call. */
   handle(request: Static<Request>, context: Context<Shop>): Handled<Response> | Promise<Handled<Response>>;
 }

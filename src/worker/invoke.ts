@@ -7,6 +7,7 @@ import { deadlineIn } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { maxAnswerBytes } from "../wire.ts";
 import {
+  type AnswerLease,
   type Context,
   type FunctionDefinition,
   Measured,
@@ -35,7 +36,7 @@ export function openInvoke(workshop: Workshop, log: Log): Invoke {
   return async (
     definition,
     payload,
-    { cancelled, caller, bus, maxAnswerBytes: asked = maxAnswerBytes } = {},
+    { cancelled, caller, bus, lease, maxAnswerBytes: asked = maxAnswerBytes } = {},
   ) => {
     const started = performance.now();
     let turnBegan = started;
@@ -59,7 +60,7 @@ export function openInvoke(workshop: Workshop, log: Log): Invoke {
         }
       },
     };
-    const road = { definition, payload, context, log };
+    const road = { definition, payload, context, log, lease };
     const outcome = await travel(road);
     deadline.end();
     logCall(log, definition.id, outcome, performance.now() - started);
@@ -72,24 +73,38 @@ interface Road {
   readonly payload: unknown;
   readonly context: Context;
   readonly log: Log;
+  readonly lease: AnswerLease | undefined;
 }
 
 type Travelled = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
 
 async function travel(road: Road): Promise<Travelled> {
-  const { definition, payload, context } = road;
+  const { definition, payload, context, lease } = road;
   try {
     const request = admitPayload(definition, payload);
+    const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
+    if (turn !== undefined) await turn;
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, context) : work;
     const { answer, bytes } =
       handled instanceof Measured ? handled : { answer: handled, bytes: jsonBytes(handled) };
     if (bytes > context.maxAnswerBytes)
       throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, definition.effect);
+    lease?.resize(bytes);
     return { answer, bytes };
   } catch (error) {
-    return { error: renderError(error, road) };
+    const rendered = renderError(error, road);
+    lease?.resize(Buffer.byteLength(rendered.text));
+    return { error: rendered };
   }
+}
+
+/** What an answer is taken for whose function cannot tell: small, and corrected when it is there. */
+const usualAnswerBytes = 4096;
+
+function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
+  const bytes = definition.answerBytes?.(request, context) ?? usualAnswerBytes;
+  return Math.min(bytes, context.maxAnswerBytes);
 }
 
 function admitPayload(definition: FunctionDefinition, payload: unknown): unknown {

@@ -3,13 +3,15 @@
  * answer. Sections are those of the bus specification.
  */
 import { renderSchema } from "../reference/json.ts";
-import { accessTo, connect, type Identity } from "./bus.ts";
+import { AnswerBudget } from "./answer-budget.ts";
+import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
 import type { FunctionDefinition } from "./define.ts";
 import { earliestAnswer } from "./earliest.ts";
 import type { Invoke, Outcome } from "./invoke.ts";
 import type { Log } from "./log.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
 import { UnderWay } from "./under-way.ts";
+import { UnsentAnswers } from "./unsent.ts";
 
 export interface ServeOptions
   extends Pick<RegistrationOptions, "intervalMilliseconds" | "settlingMilliseconds"> {
@@ -19,6 +21,8 @@ export interface ServeOptions
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
   readonly log: Log;
+  /** Bytes that an engine inside this process holds for a caller, which has not read them. */
+  readonly unsentBytesTo?: ((caller: string) => number) | undefined;
 }
 
 export interface Serving {
@@ -32,14 +36,24 @@ export interface Serving {
 const drainMilliseconds = 2500;
 
 /** Registers `functions` at the engine and answers calls until stopped. An absent engine is tried for ever. */
-export function serve({ url, identity, functions, invoke, log, ...timing }: ServeOptions): Serving {
+export function serve(options: ServeOptions): Serving {
+  const { url, identity, functions, invoke, log, unsentBytesTo, ...timing } = options;
   const bus = connect(url, identity, log);
   const access = accessTo(bus, url);
   const underWay = new UnderWay();
+  const budget = new AnswerBudget();
+  const unsent = new UnsentAnswers({
+    unsentBytes: () => unsentBytes(bus),
+    cut: () => cutConnection(bus),
+    ...(unsentBytesTo && { unsentBytesTo }),
+  });
   const answer = (definition: FunctionDefinition) => (payload: unknown) => {
     const arrived = performance.now();
-    const outcome = invoke(definition, payload, { bus: access, caller: callerOf(payload) });
-    return underWay.add(answerOnBus(outcome, arrived));
+    const caller = callerOf(payload);
+    const lease = budget.lease(caller ?? "");
+    const outcome = invoke(definition, payload, { bus: access, caller, lease });
+    const onSend = () => unsent.add(lease, caller ?? "");
+    return underWay.add(answerOnBus(outcome, { arrived, onSend }));
   };
   const register = (definition: FunctionDefinition) =>
     bus.registerFunction(definition.id, answer(definition), {
@@ -80,9 +94,17 @@ function callerOf(payload: unknown): string | undefined {
   return typeof caller === "string" ? caller : undefined;
 }
 
-async function answerOnBus(call: Promise<Outcome>, arrived: number): Promise<unknown> {
+interface Sending {
+  /** When the call came. */
+  readonly arrived: number;
+  /** Called when the answer is about to be given to the connection. */
+  readonly onSend: () => void;
+}
+
+async function answerOnBus(call: Promise<Outcome>, { arrived, onSend }: Sending): Promise<unknown> {
   const outcome = await call;
   await earliestAnswer(arrived);
+  onSend();
   if ("error" in outcome) throw wireError(outcome.error);
   return outcome.answer;
 }

@@ -23,6 +23,8 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   readonly examples: readonly Example[];
   /** What a sandbox is sent, where that is not the request. */
   forwarded?(request: Static<TObject<Fields>>): object;
+  /** About how many bytes an answer takes at most, where that is not little. */
+  readonly answerBytes?: number;
   /** Does it on the host. */
   handle(
     request: Static<TObject<Fields>>,
@@ -46,6 +48,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     isAdditive = false,
     isIdempotent = false,
     examples,
+    answerBytes,
   } = fs;
   const request = Type.Object({ ...fields, target: Target() }) as unknown as TObject<{
     target: ReturnType<typeof Target>;
@@ -57,6 +60,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     published: AnyValue,
     response,
     effect,
+    ...(answerBytes !== undefined && { answerBytes: () => answerBytes }),
     isAdditive,
     isIdempotent,
     examples,

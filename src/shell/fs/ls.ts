@@ -12,6 +12,7 @@ export const ls = defineFsFunction({
   op: "ls",
   description: "List directory contents on host or sandbox",
   effect: "reads",
+  answerBytes: 1024 * 1024,
   fields: { path: Type.String() },
   response: Type.Object({ entries: Type.Array(Named("FsEntry", entryFields)) }, { title: "LsResponse" }),
   examples: [{ title: "List a folder", request: { path: "/srv/data" } }],

@@ -1,0 +1,224 @@
+/**
+ * A weighted semaphore with fair queueing: so many bytes of answers may be made and not yet sent, in the whole process.
+ * A call waits for its share before it reads a file, so that many small requests cannot fill the memory with answers.
+ */
+import { collectGarbage } from "../bun.ts";
+import type { Deadline } from "../deadline.ts";
+import { refuse } from "../errors.ts";
+import type { AnswerLease } from "./define.ts";
+
+export interface BudgetOptions {
+  /** Bytes of large answers that are made and not sent. A single caller has at most half of them. */
+  readonly bytes?: number;
+  /** The same of small answers, which so pass by the large ones that wait. */
+  readonly smallBytes?: number;
+  /** Calls that may wait at once; one more is refused. */
+  readonly mostWaiting?: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** An answer up to this size is small. */
+const smallAnswerBytes = 64 * 1024;
+
+/** Bytes that are made and not sent, of one size of answers. */
+class Account {
+  readonly limit: number;
+  #held = 0;
+  readonly #byCaller = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Whether so many more fit in. What is larger than all of it fits when there is nothing else. */
+  hasRoom(bytes: number): boolean {
+    return this.#held === 0 || this.#held + bytes <= this.limit;
+  }
+
+  /** Whether the caller's half has room for so many more, with the same exception. */
+  hasShare(caller: string, bytes: number): boolean {
+    const held = this.#byCaller.get(caller) ?? 0;
+    return held === 0 || held + bytes <= this.limit / 2;
+  }
+
+  add(caller: string, bytes: number): void {
+    this.#held += bytes;
+    const held = (this.#byCaller.get(caller) ?? 0) + bytes;
+    if (held === 0) this.#byCaller.delete(caller);
+    else this.#byCaller.set(caller, held);
+  }
+}
+
+/** A call that waits. */
+interface Waiting {
+  readonly account: Account;
+  readonly caller: string;
+  readonly bytes: number;
+  readonly admit: () => void;
+}
+
+export class AnswerBudget {
+  readonly #large: Account;
+  readonly #small: Account;
+  readonly #mostWaiting: number;
+  /** By caller, in the order in which their turns come. */
+  readonly #queues = new Map<string, Set<Waiting>>();
+  #sentBytes = 0;
+  #waiting = 0;
+  #isPumping = false;
+
+  constructor({ bytes = 64 * mebibyte, smallBytes = 16 * mebibyte, mostWaiting = 4096 }: BudgetOptions = {}) {
+    this.#large = new Account(bytes);
+    this.#small = new Account(smallBytes);
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** A lease of nothing yet, for one call of `caller`: a worker, a session or a connection. */
+  lease(caller: string): AnswerLease {
+    return new Lease(this, caller);
+  }
+
+  #accountFor(bytes: number): Account {
+    return bytes <= smallAnswerBytes ? this.#small : this.#large;
+  }
+
+  /** Charges `bytes` now and answers undefined, or when it is the caller's turn; see `AnswerLease.reserve`. */
+  acquire(caller: string, bytes: number, deadline: Deadline): Promise<void> | undefined {
+    const account = this.#accountFor(bytes);
+    const isFirst = account === this.#small || this.#waiting === 0;
+    if (!isFirst || !account.hasRoom(bytes) || !account.hasShare(caller, bytes))
+      return this.#wait({ account, caller, bytes }, deadline);
+    account.add(caller, bytes);
+    return undefined;
+  }
+
+  /** Charges a caller `after` bytes in the place of `before`. */
+  recharge(caller: string, before: number, after: number): void {
+    this.#accountFor(before).add(caller, -before);
+    this.#accountFor(after).add(caller, after);
+    if (after < before) this.#pump();
+  }
+
+  /**
+   * Notes that a large answer was sent: after as many as may be held at once, what they were made of is freed. Left to
+   * itself the collector takes the size of the machine for a measure, which may be far more than this process may have.
+   */
+  noteSent(bytes: number): void {
+    if (bytes <= smallAnswerBytes) return;
+    this.#sentBytes += bytes;
+    if (this.#sentBytes < this.#large.limit) return;
+    this.#sentBytes = 0;
+    collectGarbage();
+  }
+
+  #pump(): void {
+    if (this.#isPumping || this.#waiting === 0) return;
+    this.#isPumping = true;
+    // One call a turn of the event loop: each may make an answer of megabytes, and small calls must get through.
+    setImmediate(() => {
+      this.#isPumping = false;
+      if (this.#admitNext()) this.#pump();
+    });
+  }
+
+  async #wait(wish: Omit<Waiting, "admit">, { signal }: Deadline): Promise<void> {
+    if (this.#waiting >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = () => {
+        this.#remove(waiting);
+        reject(signal.reason);
+      };
+      const admit = () => {
+        signal.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const waiting: Waiting = { ...wish, admit };
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#add(waiting);
+    });
+  }
+
+  #add(waiting: Waiting): void {
+    const queue = this.#queues.get(waiting.caller) ?? new Set();
+    this.#queues.set(waiting.caller, queue.add(waiting));
+    this.#waiting++;
+    // Those who wait already may be waiting for their own share only.
+    this.#pump();
+  }
+
+  #remove(waiting: Waiting): void {
+    const queue = this.#queues.get(waiting.caller);
+    if (!queue?.delete(waiting)) return;
+    this.#waiting--;
+    if (queue.size === 0) this.#queues.delete(waiting.caller);
+    this.#pump();
+  }
+
+  /** Admits the oldest call of the first caller in turn whose share has room. False when there is none. */
+  #admitNext(): boolean {
+    const next = this.#next();
+    if (next === undefined) return false;
+    const { account, caller, bytes, admit } = next;
+    account.add(caller, bytes);
+    const queue = this.#queues.get(caller)!;
+    queue.delete(next);
+    this.#waiting--;
+    this.#queues.delete(caller);
+    if (queue.size > 0) this.#queues.set(caller, queue);
+    admit();
+    return true;
+  }
+
+  /** A caller without room in its share lets others go first; for room in the whole nobody is overtaken. */
+  #next(): Waiting | undefined {
+    const full = new Set<Account>();
+    for (const [caller, [oldest]] of this.#queues) {
+      const { account, bytes } = oldest!;
+      if (full.has(account) || !account.hasShare(caller, bytes)) continue;
+      if (account.hasRoom(bytes)) return oldest;
+      full.add(account);
+    }
+    return undefined;
+  }
+}
+
+class Lease implements AnswerLease {
+  readonly #budget: AnswerBudget;
+  readonly #caller: string;
+  #bytes = 0;
+  #hasEnded = false;
+
+  constructor(budget: AnswerBudget, caller: string) {
+    this.#budget = budget;
+    this.#caller = caller;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  reserve(bytes: number, deadline: Deadline): Promise<void> | undefined {
+    const turn = this.#budget.acquire(this.#caller, bytes, deadline);
+    if (turn === undefined) this.#bytes = bytes;
+    return turn?.then(() => {
+      if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
+      else this.#bytes = bytes;
+    });
+  }
+
+  resize(bytes: number): void {
+    if (this.#hasEnded) return;
+    const before = this.#bytes;
+    this.#bytes = bytes;
+    this.#budget.recharge(this.#caller, before, bytes);
+  }
+
+  release(): void {
+    if (this.#hasEnded) return;
+    this.#budget.noteSent(this.#bytes);
+    this.resize(0);
+    this.#hasEnded = true;
+  }
+}

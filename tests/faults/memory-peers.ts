@@ -1,0 +1,100 @@
+/** Callers below any SDK, which read what they are sent, or do not. */
+import { once } from "node:events";
+import { WebSocket, WebSocketServer } from "ws";
+
+/** How a read ended. */
+export type Ending = "answered" | "refused";
+
+/** Someone who reads files through a worker. */
+export interface Peer {
+  read(path: string): Promise<Ending>;
+  /** Takes nothing from its connection until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Whether it has a connection of its own. */
+  isApartFrom(other: Peer): boolean;
+}
+
+interface Wire {
+  pause(): void;
+  resume(): void;
+}
+
+/** Calls under way, by their ids. */
+class Calls {
+  readonly #waiting = new Map<string, (ending: Ending) => void>();
+  #last = 0;
+
+  add(): { readonly id: string; readonly ending: Promise<Ending> } {
+    const id = `00000000-0000-4000-8000-${String(++this.#last).padStart(12, "0")}`;
+    const ending = new Promise<Ending>((resolve) => this.#waiting.set(id, resolve));
+    return { id, ending };
+  }
+
+  end(id: string, error: unknown): void {
+    this.#waiting.get(id)?.(error === undefined ? "answered" : "refused");
+    this.#waiting.delete(id);
+  }
+}
+
+const peerOn = (wire: Wire, read: Peer["read"]): Peer & { readonly wire: Wire } => ({
+  wire,
+  read,
+  pause: () => wire.pause(),
+  resume: () => wire.resume(),
+  isApartFrom: (other) => (other as { wire?: Wire }).wire !== wire,
+});
+
+interface Frame {
+  readonly type: string;
+  readonly invocation_id?: string;
+  readonly error?: unknown;
+}
+
+const parse = (data: unknown): Frame => JSON.parse(String(data));
+
+/** A frame that asks for a file, and the end of that call. */
+function ask(calls: Calls, socket: WebSocket, data: object): Promise<Ending> {
+  const { id, ending } = calls.add();
+  socket.send(
+    JSON.stringify({
+      type: "invokefunction",
+      invocation_id: id,
+      function_id: "coder::read-file",
+      data,
+    }),
+  );
+  return ending;
+}
+
+/** A worker of the embedded engine at `port`. */
+export async function workerPeer(port: number): Promise<Peer> {
+  const calls = new Calls();
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+  socket.on("message", (data) => {
+    const { type, invocation_id: id, error } = parse(data);
+    if (type === "invocationresult") calls.end(id!, error);
+  });
+  await once(socket, "open");
+  return peerOn(socket, (path) => ask(calls, socket, { path }));
+}
+
+/** An engine at `port`: resolves when a worker has registered `coder::read-file`. */
+export async function serveEngine(port: number): Promise<{ as(caller: string): Peer }> {
+  const server = new WebSocketServer({ port, host: "127.0.0.1" });
+  const [socket] = (await once(server, "connection")) as [WebSocket];
+  const calls = new Calls();
+  const ready = Promise.withResolvers<void>();
+  socket.on("message", (data) => {
+    const { type, invocation_id: id, error } = parse(data);
+    if (type === "invocationresult") calls.end(id!, error);
+    if (type === "invokefunction" && id !== undefined)
+      socket.send(JSON.stringify({ ...parse(data), type: "invocationresult", result: {} }));
+    if (type === "registerfunction" && String(data).includes('"coder::read-file"')) ready.resolve();
+  });
+  socket.on("close", () => server.close());
+  await ready.promise;
+  return {
+    as: (caller) => peerOn(socket, (path) => ask(calls, socket, { path, _caller_worker_id: caller })),
+  };
+}

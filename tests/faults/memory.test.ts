@@ -1,0 +1,25 @@
+/**
+ * Callers who ask for more than they read, or for more than fits into memory at once. Everything ends in an answer or an
+ * error, the memory of the worker stays within a bound, and a small read gets through.
+ */
+import { describe, expect, test } from "bun:test";
+import { type Load, roads } from "./memory.ts";
+
+/** Without a budget 80 such reads take about 1 GB and more. */
+const reads = 80;
+const mostMebibytes = 600;
+
+const loads: Readonly<Record<string, Load>> = {
+  "answers are read": { reads, isRead: true },
+  "answers are not read": { reads, isRead: false, callMilliseconds: 2000 },
+};
+
+describe.each(Object.entries(roads))("%s", (_, road) => {
+  test.each(Object.entries(loads))("%s", async (_, load) => {
+    const report = await road(load);
+    expect(report.answered + report.refused).toBe(reads);
+    expect(report.answered).toBeGreaterThan(0);
+    expect(report.endedBeforeSmall).toBeLessThan(reads);
+    expect(report.peakMebibytes).toBeLessThan(mostMebibytes);
+  });
+});

@@ -1,0 +1,136 @@
+/** What a worker's memory does under many large answers, seen from outside. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../conformance/served.ts";
+import { commandOf } from "../conformance/subject.ts";
+import { type Peer, serveEngine, workerPeer } from "./memory-peers.ts";
+
+export interface Load {
+  /** Large files that are asked for at once. */
+  readonly reads: number;
+  /** Whether answers are read as they come; otherwise after the worker has logged the end of every call. */
+  readonly isRead: boolean;
+  /** `call_timeout_ms` of the worker. */
+  readonly callMilliseconds?: number;
+  /** A memory cgroup that the worker is put into. */
+  readonly cgroup?: string | undefined;
+}
+
+export interface Report {
+  readonly answered: number;
+  readonly refused: number;
+  /** Large reads that had ended when the small one was answered. */
+  readonly endedBeforeSmall: number;
+  readonly smallMilliseconds: number;
+  readonly peakMebibytes: number;
+}
+
+/** Each way in which answers can pile up. */
+export const roads: Readonly<Record<string, (load: Load) => Promise<Report>>> = {
+  "bus worker": (load) =>
+    onWorker(load, ["--url", "ws://127.0.0.1:PORT"], async (worker) => {
+      const engine = await serveEngine(worker.port);
+      return measure(worker, load, { large: engine.as("one"), small: engine.as("other") });
+    }),
+  "embedded engine": (load) =>
+    onWorker(load, ["--engine", "embedded:PORT"], async (worker) => {
+      await worker.logged(/"serving"/g, 1);
+      const [large, small] = [await workerPeer(worker.port), await workerPeer(worker.port)];
+      return measure(worker, load, { large, small });
+    }),
+};
+
+/** A worker over a folder with a large and a small file. */
+interface Worker {
+  readonly child: ChildProcess;
+  /** A port that was free. */
+  readonly port: number;
+  /** Resolves when its log holds so many matches; rejects when it ends before. */
+  logged(pattern: RegExp, count: number): Promise<void>;
+}
+
+/** Nearly `max_read_bytes`. */
+const largeBytes = 9_400_000;
+
+async function onWorker(
+  { cgroup = "", callMilliseconds = 25_000 }: Load,
+  args: readonly string[],
+  act: (worker: Worker) => Promise<Report>,
+): Promise<Report> {
+  const root = temporaryFolder();
+  const base = join(root, "base");
+  mkdirSync(base);
+  writeFileSync(join(base, "large.txt"), "a".repeat(largeBytes));
+  writeFileSync(join(base, "small.txt"), "small\n");
+  const config = join(root, "config.yaml");
+  writeFileSync(config, JSON.stringify({ base_path: base, call_timeout_ms: callMilliseconds }));
+  const port = freePort();
+  const placed = args.map((argument) => argument.replace("PORT", String(port)));
+  const enter = 'test -z "$0" || echo $$ > "$0/cgroup.procs"; exec "$@"';
+  const child = spawn("sh", ["-c", enter, cgroup, ...commandOf("executable"), ...placed, "--config", config]);
+  try {
+    return await act({ child, port, logged: watchLog(child) });
+  } finally {
+    child.kill("SIGKILL");
+    rmSync(root, { recursive: true });
+  }
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  server.stop(true);
+  return server.port;
+}
+
+function watchLog(child: ChildProcess): Worker["logged"] {
+  let log = "";
+  const looks = new Set<() => void>();
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+    for (const look of looks) look();
+  });
+  return (pattern, count) =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if ((log.match(pattern)?.length ?? 0) >= count) resolve();
+      };
+      looks.add(look);
+      child.on("exit", (code, signal) => reject(new Error(`the worker ended (${signal ?? code}): ${log}`)));
+      look();
+    });
+}
+
+interface Callers {
+  readonly large: Peer;
+  readonly small: Peer;
+}
+
+async function measure(worker: Worker, load: Load, { large, small }: Callers): Promise<Report> {
+  const ended = { answered: 0, refused: 0 };
+  if (!load.isRead) large.pause();
+  const reads = Array.from({ length: load.reads }, async () => {
+    ended[await large.read("large.txt")]++;
+  });
+  const began = performance.now();
+  let smallMilliseconds = 0;
+  let endedBeforeSmall = 0;
+  const smallRead = small.read("small.txt").then(() => {
+    smallMilliseconds = performance.now() - began;
+    endedBeforeSmall = ended.answered + ended.refused;
+  });
+  if (!load.isRead) {
+    if (small.isApartFrom(large)) await smallRead;
+    await worker.logged(/"coder::read-file"/g, load.reads + 1);
+    large.resume();
+  }
+  const gone = worker.logged(/$^/g, 1);
+  await Promise.race([Promise.all([...reads, smallRead]), gone]);
+  return { ...ended, endedBeforeSmall, smallMilliseconds, peakMebibytes: peakOf(worker.child.pid!) };
+}
+
+/** The most memory that a process has had. */
+function peakOf(pid: number): number {
+  const kibibytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1];
+  return Math.round(Number(kibibytes) / 1024);
+}
