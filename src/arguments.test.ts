@@ -81,11 +81,16 @@ describe("one intent", () => {
     });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
     const token = "0123456789abcdef";
-    expect(http("8080")).toMatchObject({ http: { host: "127.0.0.1", port: 8080, token: undefined } });
+    expect(http("8080")).toMatchObject({
+      http: { host: "127.0.0.1", port: 8080, token: undefined, needsToken: true },
+    });
     expect(http("localhost:0")).toMatchObject({ http: { host: "localhost", port: 0 } });
     expect(http("[::1]:1")).toMatchObject({ http: { host: "::1", port: 1 } });
     expect(http(`0.0.0.0:1 --token ${token}`)).toMatchObject({ http: { host: "0.0.0.0", token } });
-    expect(http("1", { CODER_TOKEN: token })).toMatchObject({ http: { token } });
+    expect(http("1", { CODER_TOKEN: token })).toMatchObject({ http: { token, needsToken: true } });
+    expect(http("1 --no-token", { CODER_TOKEN: token })).toMatchObject({
+      http: { token: undefined, needsToken: false },
+    });
   });
 
   test.each(["help", "version", "manifest", "print-schema"])("--%s", (does) => {
@@ -114,6 +119,10 @@ describe("misuse names the flag", () => {
     ["mcp --url ws://x", "--url does not go with mcp"],
     ["mcp --engine embedded", "--engine does not go with mcp"],
     ["mcp --token 0123456789abcdef", "--token only goes with --http"],
+    ["mcp --no-token", "--no-token only goes with --http"],
+    ["--no-token", "--no-token only goes with mcp"],
+    ["mcp --http 1 --no-token --token 0123456789abcdef", "--no-token does not go with --token"],
+    ["mcp --http 0.0.0.0:1 --no-token", "needs a bearer token"],
     ["mcp --http 99999", '--http is "99999"'],
     ["mcp --http ::1:80", '--http is "::1:80"'],
     ["mcp --http localhost", '--http is "localhost"'],

@@ -15,13 +15,16 @@ export interface ConfigSource {
   readonly readOnly: boolean;
 }
 
-/** Where HTTP is listened for, and the bearer token that every request must carry, if one is set. */
+/** Where HTTP is listened for, and the bearer token that every request must carry. */
 export interface HttpAddress {
   /** An address or `localhost`; an IPv6 address without brackets. */
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
+  /** Absent: one is made, if one is needed. */
   readonly token: string | undefined;
+  /** False with `--no-token`: whoever reaches the address is served. */
+  readonly needsToken: boolean;
 }
 
 /** What the command line asks for. */
@@ -61,6 +64,7 @@ const options = {
   "read-only": { type: "boolean" },
   http: { type: "string" },
   token: { type: "string" },
+  "no-token": { type: "boolean" },
   "print-schema": { type: "boolean" },
   manifest: { type: "boolean" },
   version: { type: "boolean", short: "v" },
@@ -94,7 +98,7 @@ export function parseArguments(
   };
   const given = { words, flags, program: called, source, environment };
   if (words[0] === "mcp") return parseMcp(given);
-  refuseFlags(given, ["http", "token"], "only goes with mcp");
+  refuseFlags(given, ["http", "token", "no-token"], "only goes with mcp");
   if (words.length > 0) return parseCall(given);
   return {
     ...source,
@@ -198,15 +202,21 @@ function parseMcp(given: Given): Intent {
     throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
   refuseFlags(given, ["url", "engine"], "does not go with mcp, which needs no engine");
   const address = flags.get("http");
-  if (address === undefined) refuseFlags(given, ["token"], "only goes with --http");
-  const token = flags.get("token") ?? (environment["CODER_TOKEN"] || undefined);
-  return { ...source, does: "mcp", http: address === undefined ? undefined : parseHttp(address, token) };
+  if (address === undefined) refuseFlags(given, ["token", "no-token"], "only goes with --http");
+  if (flags.has("token")) refuseFlags(given, ["no-token"], "does not go with --token");
+  const needsToken = !flags.has("no-token");
+  const token = needsToken ? (flags.get("token") ?? (environment["CODER_TOKEN"] || undefined)) : undefined;
+  return {
+    ...source,
+    does: "mcp",
+    http: address === undefined ? undefined : { ...parseHttp(address, token), needsToken },
+  };
 }
 
 /** Short enough to be guessed. */
 const fewestTokenCharacters = 16;
 
-function parseHttp(address: string, token: string | undefined): HttpAddress {
+function parseHttp(address: string, token: string | undefined): Omit<HttpAddress, "needsToken"> {
   const [, bracketed, plain, digits] =
     /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]+)):)?(\d{1,5})$/i.exec(address) ?? [];
   const port = Number(digits);

@@ -20,7 +20,9 @@ Flags
   --engine embedded    start an engine for trying out and testing; :0 takes any free port
   --read-only          offer only the functions that cannot change anything
   --http [HOST:]PORT   with mcp: streamable HTTP at /mcp; HOST defaults to 127.0.0.1
-  --token TOKEN        with --http: the bearer token of every request, needed off loopback; default $CODER_TOKEN
+  --token TOKEN        with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and
+                       printed with the configuration of a client; off loopback one must be given
+  --no-token           with --http: serve every user of this machine
   --worker NAME        be the worker coder or shell; default what the program is called as, else coder
   --log-level LEVEL    error, warn, info or debug, on stderr; default $CODER_LOG, else info
   --print-schema       print the API reference as JSON

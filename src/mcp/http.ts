@@ -1,43 +1,54 @@
 /** MCP over streamable HTTP, at `/mcp` of one address. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server";
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
 import type { HttpAddress } from "../arguments.ts";
+import { renderClientConfiguration } from "./client-configuration.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
 import type { Desk } from "./desk.ts";
-import { openGuard } from "./guard.ts";
-import { maxMessageBytes, type Served } from "./served.ts";
-import { openServer } from "./server.ts";
-import { Sessions } from "./sessions.ts";
-import { BodyTooLarge, readRequest, sendResponse } from "./web.ts";
+import { type Exchange, openExchange } from "./exchange.ts";
+import { type Guard, openGuard } from "./guard.ts";
+import { refuseRequest } from "./refusals.ts";
+import type { Served } from "./served.ts";
 
 const path = "/mcp";
 
-/** Connections held at once, and how long a request may take to arrive. */
-const mostConnections = 256;
-const requestMilliseconds = 60_000;
+export interface HttpLimits {
+  readonly connections: ConnectionLimits;
+  /** How long the headers of a request may take to arrive, and the whole of it. */
+  readonly headersMilliseconds: number;
+  readonly requestMilliseconds: number;
+  /** How often that is looked at. */
+  readonly checkMilliseconds: number;
+  /** Bytes of all bodies of requests that are being received or worked on. */
+  readonly bodyBytes: number;
+}
+
+const usualLimits: HttpLimits = {
+  connections: { total: 256, strangersOfPeer: 32 },
+  headersMilliseconds: 5000,
+  requestMilliseconds: 60_000,
+  checkMilliseconds: 1000,
+  bodyBytes: 256 * 1024 * 1024,
+};
+
+export interface HttpOptions {
+  readonly limits?: Partial<HttpLimits>;
+  /** Takes what clients need to know where a token was made. Nothing else shows that token. */
+  readonly announce: (configuration: string) => void;
+}
 
 /** Listens at `address`. Throws when it cannot. */
-export async function serveOnHttp(desk: Desk, address: HttpAddress): Promise<Served> {
-  const exchange = openExchange(desk);
-  const guard = openGuard(address);
-  const server = createServer((incoming, outgoing) => {
-    const denial = guard({
-      host: incoming.headers.host,
-      origin: incoming.headers.origin,
-      authorization: incoming.headers.authorization,
-    });
-    if (denial !== undefined) return refuseRequest(outgoing, denial.status, denial.sentence);
-    if (incoming.url?.split("?", 1)[0] !== path)
-      return refuseRequest(outgoing, 404, `There is nothing here but ${path}.`);
-    void answer(exchange.answer, incoming, outgoing).catch((error: Error) => {
-      desk.log.warn("bad exchange", { failure: error.name });
-      if (outgoing.headersSent) outgoing.destroy();
-      else refuseRequest(outgoing, 400, "This is no request that can be answered; send a POST of JSON.");
-    });
-  });
-  server.maxConnections = mostConnections;
-  server.requestTimeout = requestMilliseconds;
+export async function serveOnHttp(desk: Desk, address: HttpAddress, options: HttpOptions): Promise<Served> {
+  const limits = { ...usualLimits, ...options.limits };
+  const token = address.token ?? (address.needsToken ? makeToken() : undefined);
+  const exchange = openExchange(desk, limits.bodyBytes);
+  const server = openHttpServer({ desk, exchange, guard: openGuard({ ...address, token }), limits });
   await listen(server, address);
-  desk.log.info("listening", { url: urlOf(server, address) });
+  const url = urlOf(server, address);
+  desk.log.info("listening", { url });
+  if (token === undefined)
+    desk.log.warn("no token is asked for: every user of this machine can use this server");
+  else if (address.token === undefined) options.announce(renderClientConfiguration(desk.worker, url, token));
   return {
     closed: new Promise(() => {}),
     async stop() {
@@ -49,56 +60,38 @@ export async function serveOnHttp(desk: Desk, address: HttpAddress): Promise<Ser
   };
 }
 
-interface Exchange {
-  readonly answer: (request: Request) => Promise<Response>;
-  close(): Promise<void>;
+/** 256 bits, in the alphabet of a bearer token (RFC 6750, 2.1). */
+const makeToken = (): string => randomBytes(32).toString("base64url");
+
+interface ServerParts {
+  readonly desk: Desk;
+  readonly exchange: Exchange;
+  readonly guard: Guard;
+  readonly limits: HttpLimits;
 }
 
-/** Both kinds of client: revision 2026-07-28 needs no session, the older ones get one. */
-function openExchange(desk: Desk): Exchange {
-  const sessions = new Sessions(desk);
-  const limit = { maxRequestBodySize: maxMessageBytes };
-  const stateless = createMcpHandler(() => openServer(desk), {
-    ...limit,
-    legacy: "reject",
-    onerror: (error) => desk.log.debug("bad request", { failure: error.name }),
-  });
-  return {
-    async answer(request) {
-      const isOlder = await isLegacyRequest(request, undefined, limit);
-      return isOlder ? sessions.answer(request) : stateless.fetch(request);
+/** A server that does not listen yet. Whoever is not let in has no body read, and keeps no connection for long. */
+function openHttpServer({ desk, exchange, guard, limits }: ServerParts): Server {
+  const connections = new Connections(limits.connections);
+  const server = createServer(
+    { connectionsCheckingInterval: limits.checkMilliseconds },
+    (incoming, outgoing) => {
+      const { host, origin, authorization } = incoming.headers;
+      const denial = guard({ host, origin, authorization });
+      if (denial !== undefined) return refuseRequest(outgoing, denial.status, denial.sentence);
+      connections.admit(incoming.socket);
+      if (incoming.url?.split("?", 1)[0] !== path)
+        return refuseRequest(outgoing, 404, `There is nothing here but ${path}.`);
+      void exchange.answer(incoming, outgoing).catch((error: Error) => {
+        desk.log.warn("bad exchange", { failure: error.name });
+        if (outgoing.headersSent) outgoing.destroy();
+        else refuseRequest(outgoing, 400, "This is no request that can be answered; send a POST of JSON.");
+      });
     },
-    async close() {
-      await Promise.all([sessions.close(), stateless.close()]);
-    },
-  };
-}
-
-async function answer(
-  respond: Exchange["answer"],
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const left = new AbortController();
-  outgoing.once("close", () => left.abort());
-  try {
-    const request = await readRequest(incoming, maxMessageBytes, left.signal);
-    await sendResponse(await respond(request), outgoing);
-  } catch (error) {
-    if (!(error instanceof BodyTooLarge)) throw error;
-    refuseRequest(outgoing, 413, `A request may have at most ${maxMessageBytes} bytes; send less at once.`);
-  }
-}
-
-function refuseRequest(outgoing: ServerResponse, status: number, sentence: string): void {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message: sentence } });
-  outgoing
-    .writeHead(status, {
-      "content-type": "application/json",
-      connection: "close",
-      ...(status === 401 && { "www-authenticate": "Bearer" }),
-    })
-    .end(body);
+  );
+  server.headersTimeout = limits.headersMilliseconds;
+  server.requestTimeout = limits.requestMilliseconds;
+  return server.on("connection", (socket) => connections.open(socket));
 }
 
 function listen(server: Server, { host, port }: HttpAddress): Promise<void> {

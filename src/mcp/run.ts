@@ -19,7 +19,7 @@ export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<
   const served =
     intent.http === undefined
       ? (await import("./stdio.ts")).serveOnStdio(desk)
-      : await (await import("./http.ts")).serveOnHttp(desk, intent.http);
+      : await (await import("./http.ts")).serveOnHttp(desk, intent.http, { announce });
   const over = intent.http === undefined ? "stdio" : "http";
   log.info("serving", { mcp: over, ...workshop.serves, tools: desk.tools.length });
   void sweep(workshop, log);
@@ -28,4 +28,13 @@ export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<
   await Promise.all([served.stop(), workshop.interrupt?.()]);
   await workshop.close();
   endSoon();
+}
+
+/**
+ * Prints on standard output, which is free over HTTP, and not in the log, which files keep. It need not be read: where
+ * it is closed, clients know the token from elsewhere or not at all.
+ */
+function announce(configuration: string): void {
+  process.stdout.on("error", () => {});
+  process.stdout.write(configuration);
 }

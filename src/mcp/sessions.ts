@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { WebStandardStreamableHTTPServerTransport as Transport } from "@modelcontextprotocol/server";
+import { isInitializeRequest } from "@modelcontextprotocol/server";
 import type { Desk } from "./desk.ts";
-import { maxMessageBytes } from "./served.ts";
+import { busyResponse } from "./refusals.ts";
 import { openServer } from "./server.ts";
+import { Session, type SessionAnswer } from "./session.ts";
 
-/** Sessions held at once. Each holds a few kilobytes; one more closes the session that was silent for longest. */
+/** Sessions held at once. Each holds a few kilobytes; one more ends the idle one that was silent for longest. */
 const mostSessions = 64;
 
 /**
@@ -13,46 +14,68 @@ const mostSessions = 64;
  */
 export class Sessions {
   /** In the order of last use. */
-  readonly #open = new Map<string, Transport>();
+  readonly #open = new Map<string, Session>();
+  /** Handshakes that have a place and no session yet. */
+  #opening = 0;
   readonly #desk: Desk;
 
   constructor(desk: Desk) {
     this.#desk = desk;
   }
 
-  /** Answers a request of such a client: 404 for a session that is not there, which tells it to start over. */
-  async answer(request: Request): Promise<Response> {
+  /**
+   * Answers a request of such a client, whose parsed body is `body`: 404 for a session that is not there, which tells it
+   * to start over, and 503 for a handshake while calls are under way in all of them.
+   */
+  async answer(request: Request, body: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return this.#begin(request);
-    const transport = this.#open.get(id);
-    if (transport === undefined) return Response.json({ error: "This session has ended." }, { status: 404 });
-    this.#keep(id, transport);
-    return transport.handleRequest(request);
+    if (id === null) return this.#begin(request, body);
+    const session = this.#open.get(id);
+    if (session === undefined)
+      return settledAnswer(Response.json({ error: "This session has ended." }, { status: 404 }));
+    this.#open.delete(id);
+    this.#open.set(id, session);
+    return session.answer(request, body);
   }
 
   /** Ends all sessions, with the calls that are under way in them. */
   async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((transport) => transport.close()));
+    await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
-  async #begin(request: Request): Promise<Response> {
-    const transport = new Transport({
+  async #begin(request: Request, body: unknown): Promise<SessionAnswer> {
+    if (isInitializeRequest(body) && !this.#makeRoom())
+      return settledAnswer(busyResponse(`All ${mostSessions} sessions have calls under way; try again.`));
+    this.#opening++;
+    try {
+      return await this.#handshake(request, body);
+    } finally {
+      this.#opening--;
+    }
+  }
+
+  async #handshake(request: Request, body: unknown): Promise<SessionAnswer> {
+    const session: Session = new Session({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => this.#keep(id, transport),
-      maxRequestBodySize: maxMessageBytes,
+      onsessioninitialized: (id) => void this.#open.set(id, session),
     });
     const server = openServer(this.#desk);
-    await server.connect(transport);
-    server.onclose = () => void this.#open.delete(transport.sessionId ?? "");
-    const response = await transport.handleRequest(request);
-    if (transport.sessionId === undefined) await server.close();
-    return response;
+    await server.connect(session);
+    server.onclose = () => void this.#open.delete(session.sessionId ?? "");
+    const answer = await session.answer(request, body);
+    if (session.sessionId === undefined) await server.close();
+    return answer;
   }
 
-  #keep(id: string, transport: Transport): void {
+  /** Whether there is a place for one more, if need be that of an idle session. */
+  #makeRoom(): boolean {
+    if (this.#open.size + this.#opening < mostSessions) return true;
+    const [id, idle] = [...this.#open].find(([, session]) => !session.isBusy) ?? [];
+    if (id === undefined) return false;
     this.#open.delete(id);
-    this.#open.set(id, transport);
-    const [oldest] = this.#open.values();
-    if (this.#open.size > mostSessions) void oldest?.close();
+    void idle?.close();
+    return true;
   }
 }
+
+const settledAnswer = (response: Response): SessionAnswer => ({ response, settled: Promise.resolve() });

@@ -2,38 +2,41 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { BodyShare } from "./body-budget.ts";
 
 /** The body has more bytes than it may. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** The whole request, whose signal is `signal`. Throws a `BodyTooLarge`. */
-export async function readRequest(
-  incoming: IncomingMessage,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Request> {
-  const body = await readBody(incoming, maxBytes);
+/** A request without its body, whose signal is `signal`. */
+export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
   const { method = "GET", url = "/" } = incoming;
-  const init: RequestInit = { method, headers, signal };
-  if (method === "POST") init.body = body;
-  return new Request(new URL(url, "http://localhost").href, init);
+  return new Request(new URL(url, "http://localhost").href, { method, headers, signal });
 }
 
-async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export interface BodyLimits {
+  /** Of this body, in bytes. */
+  readonly maxBytes: number;
+  /** Of all bodies. */
+  readonly share: BodyShare;
+}
+
+/** The whole body as text. Throws `BodyTooLarge` or `BodiesTooLarge`. */
+export async function readBody(incoming: IncomingMessage, { maxBytes, share }: BodyLimits): Promise<string> {
   if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new BodyTooLarge();
+    share.grow(chunk.length);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(chunks).toString();
 }
 
 /** Sends `response`, piece by piece as they come; a client that leaves cancels what is still to come. */

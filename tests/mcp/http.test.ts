@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as open } from "node:http";
+import type { Readable } from "node:stream";
 import {
   type CallToolResult,
   Client,
@@ -17,6 +18,7 @@ const token = "a-token-of-the-tests";
 interface Listening extends AsyncDisposable {
   readonly url: URL;
   readonly child: ChildProcess;
+  stderr(): string;
   saying(pattern: RegExp): Promise<void>;
 }
 
@@ -27,13 +29,13 @@ interface ListenOptions extends FolderOptions {
 
 async function listen(
   subject: Subject,
-  { args = ["--http", "0"], env = {}, ...folder }: ListenOptions = {},
+  { args = ["--http", "0", "--no-token"], env = {}, ...folder }: ListenOptions = {},
 ): Promise<Listening> {
   const { file, remove } = makeFolder(folder);
   const [command, ...before] = commandOf(subject);
   const child = spawn(command, [...before, "mcp", "--config", file, ...args], {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   const log = watch(child.stderr);
   await log.saying(/"url":"[^"]+"/);
@@ -41,7 +43,7 @@ async function listen(
   return {
     url: new URL(url),
     child,
-    saying: log.saying,
+    ...log,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
@@ -163,6 +165,24 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
     expect((await fetch(server.url, { method: "PUT" })).status).toBe(405);
   });
 
+  test.each([
+    ["nonsense", 400, { id: null, error: { code: -32700 } }],
+    ["null", 400, { id: null, error: { code: -32600 } }],
+    ['{"jsonrpc":"1.0","id":7,"method":"ping"}', 400, { id: 7, error: { code: -32600 } }],
+    ['{"jsonrpc":"2.0","id":"a","method":5}', 400, { id: "a", error: { code: -32600 } }],
+    ['{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}', 400, { id: 7, error: { code: -32600 } }],
+    ['{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}', 400, { id: null }],
+    ["[]", 400, { id: null, error: { code: -32600 } }],
+    ['{"jsonrpc":"2.0","id":7,"method":"ping","params":null,"extra":1}', 200, { id: 7, result: {} }],
+    ['[{"jsonrpc":"2.0","id":7,"method":"ping"}]', 200, { id: 7, result: {} }],
+  ])("answers %s with %d", async (body, status, message) => {
+    const session = (await post(server.url, {}, initialize)).headers["mcp-session-id"] as string;
+    const answer = await post(server.url, { "mcp-session-id": session }, body);
+    expect(answer.status).toBe(status);
+    // A stream of events, or the message by itself.
+    expect(JSON.parse(answer.body.match(/\{.*\}/)?.[0] ?? "")).toMatchObject(message);
+  });
+
   test("refuses a body over its limit before it is read", async () => {
     const answer = await post(
       server.url,
@@ -181,6 +201,21 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
     expect(await use()).toBe(404);
   });
 });
+
+test.each(subjects)(
+  "the %s prints the configuration of a client with a token that it made",
+  async (subject) => {
+    await using server = await listen(subject, { args: ["--http", "0"] });
+    const [configuration] = await once(server.child.stdout as Readable, "data");
+    const { url, headers } = JSON.parse(configuration).mcpServers.coder;
+    expect(url).toBe(server.url.href);
+    const client = new Client({ name: "tests", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    await client.close();
+    expect((await post(server.url, {}, initialize)).status).toBe(401);
+    expect(server.stderr()).not.toContain(headers.Authorization.slice("Bearer ".length));
+  },
+);
 
 describe("a bearer token", () => {
   let server: Listening;

@@ -1,0 +1,42 @@
+/** Bodies up to this size, in bytes, are always taken: a cancellation must get through. */
+const passingBytes = 64 * 1024;
+
+/** The bodies that are being received or worked on have as many bytes as they may. */
+export class BodiesTooLarge extends Error {
+  override readonly name = "BodiesTooLarge";
+}
+
+/** The memory that bodies of requests may take together, in bytes. */
+export class BodyBudget {
+  readonly #mostBytes: number;
+  #heldBytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** The share of one body, which grows as it comes in and is given back when disposed of. */
+  open(): BodyShare {
+    let bytes = 0;
+    let charged = 0;
+    return {
+      grow: (more) => {
+        bytes += more;
+        if (bytes <= passingBytes) return;
+        const next = bytes - charged;
+        if (this.#heldBytes + next > this.#mostBytes) throw new BodiesTooLarge();
+        this.#heldBytes += next;
+        charged = bytes;
+      },
+      [Symbol.dispose]: () => {
+        this.#heldBytes -= charged;
+        charged = 0;
+      },
+    };
+  }
+}
+
+export interface BodyShare extends Disposable {
+  /** Counts in so many bytes more. Throws `BodiesTooLarge` when there is no room for them. */
+  grow(bytes: number): void;
+}

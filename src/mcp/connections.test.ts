@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { EventEmitter } from "node:events";
+import { Connections } from "./connections.ts";
+
+/** Connections of these peers, in this order; the names of those that were closed. */
+function openAll(peers: readonly string[], limits = { total: 4, strangersOfPeer: 2 }) {
+  const connections = new Connections(limits);
+  const closed: string[] = [];
+  const sockets = new Map<string, EventEmitter & { remoteAddress: string; destroy(): void }>();
+  const open = (name: string) => {
+    const destroy = () => {
+      closed.push(name);
+    };
+    const socket = Object.assign(new EventEmitter(), { remoteAddress: name.slice(0, 1), destroy });
+    sockets.set(name, socket);
+    connections.open(socket);
+  };
+  for (const name of peers) open(name);
+  const admit = (name: string) => connections.admit(sockets.get(name)!);
+  return { open, admit, closed, leave: (name: string) => sockets.get(name)!.emit("close") };
+}
+
+test("one stranger too many of a peer closes the oldest of that peer", () => {
+  const { closed, open } = openAll(["b1", "a1", "a2"]);
+  expect(closed).toEqual([]);
+  open("a3");
+  expect(closed).toEqual(["a1"]);
+});
+
+test("one connection too many closes the oldest stranger, whoever it is", () => {
+  const { closed } = openAll(["a1", "a2", "b1", "c1", "d1"]);
+  expect(closed).toEqual(["a1"]);
+});
+
+test("who has been let in is not counted among the strangers, and not closed for them", () => {
+  const { admit, closed, open } = openAll(["a1", "a2"]);
+  admit("a1");
+  admit("a2");
+  for (const name of ["a3", "a4", "a5"]) open(name);
+  expect(closed).toEqual(["a3"]);
+});
+
+test("where all have been let in, a new one is closed", () => {
+  const { admit, closed, open } = openAll(["a1", "a2"]);
+  for (const name of ["a1", "a2"]) admit(name);
+  for (const name of ["b1", "b2"]) {
+    open(name);
+    admit(name);
+  }
+  open("c1");
+  expect(closed).toEqual(["c1"]);
+});
+
+test("who has left makes room", () => {
+  const { closed, leave, open } = openAll(["a1", "a2"]);
+  leave("a1");
+  open("a3");
+  expect(closed).toEqual([]);
+});
+
+test("who was closed is not let in by a request that was on its way", () => {
+  const { admit, closed, open } = openAll(["a1", "a2", "a3"]);
+  admit("a1");
+  for (const name of ["b1", "b2", "c1"]) open(name);
+  expect(closed).toEqual(["a1", "a2"]);
+});

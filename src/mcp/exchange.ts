@@ -1,0 +1,83 @@
+/** One request over HTTP that was let in, from its body to the end of its answer. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
+import { BodiesTooLarge, BodyBudget, type BodyShare } from "./body-budget.ts";
+import type { Desk } from "./desk.ts";
+import { notJson, readMessage } from "./messages.ts";
+import { refuseRequest } from "./refusals.ts";
+import { maxMessageBytes } from "./served.ts";
+import { openServer } from "./server.ts";
+import type { SessionAnswer } from "./session.ts";
+import { Sessions } from "./sessions.ts";
+import { BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
+
+export interface Exchange {
+  /** Answers a request. Rejects when it cannot, and may have begun by then. */
+  answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Both kinds of client: revision 2026-07-28 needs no session, the older ones get one. `bodyBytes` are of all bodies. */
+export function openExchange(desk: Desk, bodyBytes: number): Exchange {
+  const budget = new BodyBudget(bodyBytes);
+  const sessions = new Sessions(desk);
+  const stateless = createMcpHandler(() => openServer(desk), {
+    legacy: "reject",
+    onerror: (error) => desk.log.debug("bad request", { failure: error.name }),
+  });
+  const respond = async (request: Request, body: unknown): Promise<SessionAnswer> => {
+    if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
+    const response = await stateless.fetch(request, body === undefined ? {} : { parsedBody: body });
+    return { response, settled: Promise.resolve() };
+  };
+  return {
+    async answer(incoming, outgoing) {
+      using share = budget.open();
+      const left = new AbortController();
+      outgoing.once("close", () => left.abort());
+      const body = await takeBody(incoming, share);
+      if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
+      const { response, settled } = await respond(toRequest(incoming, left.signal), body.message);
+      await Promise.all([sendResponse(response, outgoing), settled]);
+    },
+    async close() {
+      await Promise.all([sessions.close(), stateless.close()]);
+    },
+  };
+}
+
+/** What a body holds: a message, a batch of them, nothing; or why it is not taken. */
+type Body =
+  | { readonly message: unknown; readonly refusal?: undefined }
+  | { readonly status: number; readonly refusal: string | object };
+
+async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Body> {
+  // The SDK refuses a body of another type without a look at it.
+  if (incoming.method !== "POST" || !isJsonContentType(incoming.headers["content-type"] ?? null))
+    return { message: undefined };
+  try {
+    return parseBody(await readBody(incoming, { maxBytes: maxMessageBytes, share }));
+  } catch (error) {
+    if (error instanceof BodyTooLarge)
+      return {
+        status: 413,
+        refusal: `A request may have at most ${maxMessageBytes} bytes; send less at once.`,
+      };
+    if (error instanceof BodiesTooLarge)
+      return { status: 503, refusal: "There is no room for this request beside those under way; try again." };
+    throw error;
+  }
+}
+
+function parseBody(text: string): Body {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { status: 400, refusal: notJson };
+  }
+  // A batch is taken or refused by the SDK.
+  if (Array.isArray(value)) return { message: value };
+  const reading = readMessage(value);
+  return "message" in reading ? reading : { status: 400, refusal: reading.refusal };
+}

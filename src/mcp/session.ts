@@ -1,0 +1,67 @@
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+
+/** The answer to one HTTP request of a session. */
+export interface SessionAnswer {
+  readonly response: Response;
+  /** Resolves when no call that the request made is under way any more, which may be after its connection was lost. */
+  readonly settled: Promise<unknown>;
+}
+
+/** The SDK's transport of one session, which knows the requests that it has not answered yet. */
+export class Session extends WebStandardStreamableHTTPServerTransport {
+  readonly #pending = new Map<RequestId, () => void>();
+
+  /** Whether a call is under way. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Answers a request, whose parsed body is `body`. */
+  async answer(request: Request, body: unknown): Promise<SessionAnswer> {
+    const messages = [body].flat();
+    for (const message of messages) this.#noteCancellation(message);
+    const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id);
+    const settled = Promise.all(ids.map((id) => this.#add(id)));
+    const response = await this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    if (!response.ok) for (const id of ids) this.#settle(id);
+    return { response, settled };
+  }
+
+  override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
+    try {
+      await super.send(message, options);
+    } finally {
+      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+      if (isAnswer && message.id !== undefined) this.#settle(message.id);
+    }
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    for (const id of [...this.#pending.keys()]) this.#settle(id);
+  }
+
+  /** A call that was cancelled is not answered (MCP 2025-11-25, basic/utilities/cancellation). */
+  #noteCancellation(message: unknown): void {
+    if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return;
+    this.#settle(message.params?.["requestId"] as RequestId);
+  }
+
+  #add(id: RequestId): Promise<void> {
+    this.#settle(id);
+    return new Promise((resolve) => this.#pending.set(id, resolve));
+  }
+
+  #settle(id: RequestId): void {
+    this.#pending.get(id)?.();
+    this.#pending.delete(id);
+  }
+}
