@@ -119,9 +119,8 @@ function pathOf(uri: string): string {
   } catch {
     // A percent sign that escapes nothing.
   }
-  throw invalid(
-    `The address ${JSON.stringify(uri)} is none of a file here; send one such as ${prefix}src/main.ts.`,
-  );
+  const sentence = `The address ${JSON.stringify(uri)} is none of a file here; send one such as ${prefix}src/main.ts.`;
+  throw new ResourceNotFoundError(uri, sentence);
 }
 
 const invalid = (sentence: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);

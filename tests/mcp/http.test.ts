@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as open } from "node:http";
 import type { Readable } from "node:stream";
@@ -9,48 +8,12 @@ import {
   type ClientOptions,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { commandOf, runCoder, type Subject, subjects } from "../conformance/subject.ts";
+import { runCoder, subjects } from "../conformance/subject.ts";
 import { atRest } from "./at-rest.ts";
-import { endless, type FolderOptions, makeFolder, slowSearch, textOf, watch } from "./client.ts";
+import { endless, slowSearch, textOf } from "./client.ts";
+import { type Listening, listen } from "./listening.ts";
 
 const token = "a-token-of-the-tests";
-
-interface Listening extends AsyncDisposable {
-  readonly url: URL;
-  readonly child: ChildProcess;
-  stderr(): string;
-  saying(pattern: RegExp): Promise<void>;
-}
-
-interface ListenOptions extends FolderOptions {
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-async function listen(
-  subject: Subject,
-  { args = ["--http", "0", "--no-token"], env = {}, ...folder }: ListenOptions = {},
-): Promise<Listening> {
-  const { file, remove } = makeFolder(folder);
-  const [command, ...before] = commandOf(subject);
-  const child = spawn(command, [...before, "mcp", "--config", file, ...args], {
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const log = watch(child.stderr);
-  await log.saying(/"url":"[^"]+"/);
-  const [, url = ""] = /"url":"([^"]+)"/.exec(log.stderr()) ?? [];
-  return {
-    url: new URL(url),
-    child,
-    ...log,
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      if (child.exitCode === null) await once(child, "exit");
-      remove();
-    },
-  };
-}
 
 interface Answer {
   readonly status: number;
