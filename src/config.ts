@@ -61,9 +61,9 @@ export const configSchema = Type.Object({
     "Bytes of a line that coder::search looks at and returns when the call gives no max_line_bytes.",
   ),
   refuse_undefined_groups: Type.Boolean({
-    default: false,
+    default: true,
     description:
-      "Refuse a replacement of coder::update-file that names a group which its pattern does not have, such as `$1x` for `${1}x`, before anything is written. Otherwise the group is empty, as in 0.2.0, and what it was meant to keep is deleted.",
+      "Refuse a replacement of coder::update-file that names a group which its pattern does not have, such as `$1x` for `${1}x`, before anything is written. With false the group is empty, as in 0.2.0, and what it was meant to keep is deleted.",
   }),
   fsync: Type.Boolean({
     default: true,
