@@ -132,7 +132,7 @@ export const plan: Plan = {
     edits: ["errors", "text", "worker/json-size"],
     text: ["wasm"],
     wasm: ["bun"],
-    processes: ["errors"],
+    processes: ["bun", "errors"],
     globs: [],
     engine: [],
     deadline: ["errors"],
@@ -152,7 +152,7 @@ export const plan: Plan = {
     yaml: ["config-file"],
   },
   guarded: {
-    "node:fs": [...disk, "processes/program", "processes/start"],
+    "node:fs": [...disk, "processes/output", "processes/pipe", "processes/program", "processes/start"],
     "node:fs/promises": disk,
     "node:net": ["call", "engine"],
     "node:http": ["engine", "mcp"],

@@ -15,6 +15,10 @@ interface Collector {
   gc(isForced: boolean): void;
 }
 
+interface Files {
+  file(descriptor: number): { stream(): ReadableStream<Uint8Array> };
+}
+
 const isBun = process.versions["bun"] !== undefined;
 
 /** These functions of Linux's C library; undefined on Node, on another system, and where code must not be made at run time. */
@@ -39,6 +43,15 @@ export function openErrno(): (() => number) | undefined {
   if (functions === undefined) return undefined;
   const { read } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
   return () => read.i32(functions.__errno_location(), 0);
+}
+
+/**
+ * The bytes that come out of a pipe, as long as somebody holds its other end. The descriptor must be in non-blocking
+ * mode, and stays open: who gave it closes it when the stream has ended or is cancelled. Throws on Node.
+ */
+export function readDescriptor(descriptor: number): ReadableStream<Uint8Array> {
+  if (!isBun) throw new Error("reading a descriptor as a stream needs Bun");
+  return (globalThis as unknown as { readonly Bun: Files }).Bun.file(descriptor).stream();
 }
 
 /** Frees at once what nothing in this thread refers to. Node does so by itself when there is much of it. */

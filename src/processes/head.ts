@@ -16,7 +16,7 @@ export class Head {
   }
 
   /** Keeps what there is room for. Copies: a chunk of one byte may be a view of a slab of 64 KiB. */
-  add(chunk: Buffer): void {
+  add(chunk: Uint8Array): void {
     const taken = Math.min(chunk.length, this.#limit - this.#length);
     if (taken < chunk.length) this.#truncated = true;
     if (taken === 0) return;

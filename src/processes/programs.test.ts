@@ -147,6 +147,31 @@ test("64 runs at once each have their own whole output", async () => {
   expect(results.map(({ stdout }) => stdout)).toEqual(numbers.map((number) => `${number}\n`.repeat(2000)));
 });
 
+describe("a program opens its outputs by name", () => {
+  test.each([
+    ["/dev/stdout", "echo oops > /dev/stdout", { stdout: "oops\n", stderr: "" }],
+    ["/dev/stderr", "echo oops > /dev/stderr", { stdout: "", stderr: "oops\n" }],
+    ["/proc/self/fd/2", "echo oops > /proc/self/fd/2", { stdout: "", stderr: "oops\n" }],
+    ["/dev/stderr, as tee(1) does", "echo oops | tee /dev/stderr", { stdout: "oops\n", stderr: "oops\n" }],
+  ])("%s", async (_, script, outputs) => {
+    const result = await openPrograms(1).run(sh(script), surroundings, { timeoutMs: 60_000 });
+    expect(result).toMatchObject({ ...outputs, exit_code: 0 });
+  });
+});
+
+test("64 silent programs hold up no other", async () => {
+  const programs = openPrograms(65);
+  const go = join(folder, "go");
+  Bun.spawnSync(["mkfifo", go]);
+  const silent = Array.from({ length: 64 }, () =>
+    programs.run(sh(`exec 3<> ${go}; read -r line <&3; echo done`), surroundings, { timeoutMs: 60_000 }),
+  );
+  const { stdout } = await programs.run(sh("echo hi"), surroundings, { timeoutMs: 60_000 });
+  expect(stdout).toBe("hi\n");
+  await programs.run(sh(`yes | head -n 64 > ${go}`), surroundings, { timeoutMs: 60_000 });
+  expect((await Promise.all(silent)).map((result) => result.stdout)).toEqual(silent.map(() => "done\n"));
+});
+
 test("descriptors that run short fail the start, and the worker lives", async () => {
   const script = `
     import { openSync, closeSync } from "node:fs";

@@ -1,8 +1,7 @@
 /** A program that was started, with everything it started itself. */
 import type { ChildProcess } from "node:child_process";
-import type { Readable } from "node:stream";
 import { endGroup, signalGroup } from "./group.ts";
-import { Head } from "./head.ts";
+import type { Output } from "./output.ts";
 
 /** How long a group that was asked to end has before it is killed, in milliseconds. */
 export const graceMs = 250;
@@ -40,9 +39,10 @@ export class Running {
   #isEnding = false;
   #markEnded: () => void = () => {};
 
-  constructor(leader: ChildProcess, pid: number, maxOutputBytes: number) {
+  /** `outputs` are standard output and standard error. */
+  constructor(leader: ChildProcess, pid: number, outputs: readonly Output[]) {
     this.#group = pid;
-    this.#outputs = [leader.stdout, leader.stderr].map((stream) => capture(stream, maxOutputBytes));
+    this.#outputs = outputs;
     this.drained = Promise.all(this.#outputs.map((output) => output.closed)).then(() => {});
     this.exited = new Promise((resolve) => {
       leader.once("exit", (code) => {
@@ -98,7 +98,7 @@ export class Running {
   async #end(): Promise<void> {
     if (!this.#groupIsGone) await endGroup(this.#group, graceMs);
     await within(drainMs, Promise.all([this.exited, this.drained]));
-    for (const { stream } of this.#outputs) stream.destroy();
+    for (const output of this.#outputs) output.destroy();
   }
 }
 
@@ -111,19 +111,4 @@ export async function within(milliseconds: number, promise: Promise<unknown>): P
   });
   await Promise.race([promise, late]);
   clearTimeout(timer);
-}
-
-interface Output {
-  readonly stream: Readable;
-  readonly head: Head;
-  readonly closed: Promise<void>;
-}
-
-function capture(stream: Readable | null, maxBytes: number): Output {
-  if (stream === null) throw new Error("the program was started without a pipe");
-  const head = new Head(maxBytes);
-  stream.on("data", (chunk: Buffer) => head.add(chunk));
-  // "close" follows, and the bytes that came are what there is.
-  stream.on("error", () => {});
-  return { stream, head, closed: new Promise((resolve) => stream.once("close", () => resolve())) };
 }

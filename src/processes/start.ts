@@ -2,6 +2,8 @@
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
 import type { Environment } from "./environment.ts";
+import { capturePipe, captureStream } from "./output.ts";
+import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
 import { Running } from "./running.ts";
 import { StartFailure, type StartProblem } from "./start-failure.ts";
@@ -21,14 +23,29 @@ export interface Surroundings {
  */
 export async function startProgram(program: Program, surroundings: Surroundings): Promise<Running> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
-  const subprocess = spawn(program, surroundings);
+  requireDescriptors();
+  const pipes = openPipes(2);
+  const subprocess = spawn(program, surroundings, pipes);
   const { pid } = subprocess;
-  if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
-  return new Running(subprocess, pid, surroundings.maxOutputBytes);
+  if (pid === undefined) {
+    closeEnds(pipes, "readEnd");
+    throw new StartFailure(problemOf((await subprocess).code));
+  }
+  const { maxOutputBytes } = surroundings;
+  const outputs =
+    pipes?.map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes)) ??
+    [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));
+  return new Running(subprocess, pid, outputs);
 }
 
-function spawn({ file, argv: [name, ...args] }: Program, { environment, folder }: Surroundings) {
-  requireDescriptors();
+/** The program has its own copies of the writing ends afterwards, or has not started. */
+function spawn(
+  { file, argv: [name, ...args] }: Program,
+  { environment, folder }: Surroundings,
+  pipes: readonly Pipe[] | undefined,
+) {
+  // The types of execa know no descriptors beyond its own; it passes any on.
+  const [stdout, stderr] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
   try {
     return execa(file, args, {
       argv0: name,
@@ -38,16 +55,23 @@ function spawn({ file, argv: [name, ...args] }: Program, { environment, folder }
       detached: true,
       cleanup: false,
       stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
+      stdout: stdout ?? "pipe",
+      stderr: stderr ?? "pipe",
       buffer: false,
       reject: false,
     });
   } catch {
+    closeEnds(pipes, "readEnd");
     // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
     const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
     throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");
+  } finally {
+    closeEnds(pipes, "writeEnd");
   }
+}
+
+function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
+  for (const pipe of pipes ?? []) closeSync(pipe[end]);
 }
 
 /** Where Linux begins to refuse: the most bytes of one argument (MAX_ARG_STRLEN in execve(2)). */

@@ -58,6 +58,18 @@ describe.each(subjects)("%s", (subject) => {
     await gone(await pidIn(file));
   });
 
+  test("a script opens its outputs by name", async () => {
+    const { call } = await open();
+    const script = "echo oops > /dev/stderr; echo hi > /dev/stdout";
+    expect(answerOf(await call("shell::exec", sh(script)))).toMatchObject({
+      exit_code: 0,
+      stdout: "hi\n",
+      stderr: "oops\n",
+    });
+    const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
+    expect(await ended(served, job_id)).toMatchObject({ stdout: "hi\n", stderr: "oops\n" });
+  });
+
   test("commands beyond the limit wait in line, and all are answered", async () => {
     const { folder, call } = await open({ max_concurrent_execs: 2 });
     const script = `cd ${folder}; : > $$; set -- *; sleep 0.1; rm $$; echo $#`;

@@ -1,0 +1,22 @@
+/** What the C library has for processes and pipes, and JavaScript runtimes do not offer. */
+import { openLibc } from "../bun.ts";
+
+/** Functions of libc, as in section 2 of the manual; a negative result is a failure. */
+interface Libc {
+  /** pipe2(2): puts the reading and the writing end into `ends`. */
+  pipe2(ends: Int32Array, flags: number): number;
+  /** fcntl(2), with an argument that is a number. */
+  fcntl(descriptor: number, command: number, argument: number): number;
+}
+
+let loaded: Libc | "none" | undefined;
+
+/** The functions; undefined on Node, on another system than Linux, and where code must not be made at run time. */
+export function loadLibc(): Libc | undefined {
+  loaded ??=
+    openLibc<Libc>({
+      pipe2: { args: ["ptr", "i32"], returns: "i32" },
+      fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+    }) ?? "none";
+  return loaded === "none" ? undefined : loaded;
+}

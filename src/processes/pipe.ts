@@ -1,0 +1,47 @@
+/**
+ * Pipes for the outputs of programs. JavaScript runtimes give a child sockets, which cannot be opened by a name: a
+ * script that writes to /dev/stderr fails with ENXIO (open(2)).
+ */
+import { closeSync, constants } from "node:fs";
+import { loadLibc } from "./libc.ts";
+import { StartFailure } from "./start-failure.ts";
+
+/** Both ends as descriptors, closed in programs that this process starts. */
+export interface Pipe {
+  /** Does not block. */
+  readonly readEnd: number;
+  readonly writeEnd: number;
+}
+
+/** `count` pipes; undefined where the C library is out of reach. Throws a `StartFailure` when descriptors run short. */
+export function openPipes(count: number): Pipe[] | undefined {
+  if (loadLibc() === undefined) return undefined;
+  const pipes: Pipe[] = [];
+  try {
+    while (pipes.length < count) pipes.push(openPipe());
+    return pipes;
+  } catch (error) {
+    for (const pipe of pipes) closePipe(pipe);
+    throw error;
+  }
+}
+
+/** Closes both ends. */
+export function closePipe({ readEnd, writeEnd }: Pipe): void {
+  closeSync(readEnd);
+  closeSync(writeEnd);
+}
+
+/** O_CLOEXEC of open(2), which node:fs does not name; and F_SETFL of fcntl(2). The same on every Linux that Bun runs on. */
+const closeOnExec = 0o2000000;
+const setFlags = 4;
+
+function openPipe(): Pipe {
+  const libc = loadLibc();
+  const ends = new Int32Array(2);
+  if (libc === undefined || libc.pipe2(ends, closeOnExec) < 0) throw new StartFailure("exhausted");
+  const [readEnd = -1, writeEnd = -1] = ends;
+  // The ends have flags of their own: the program's end blocks, as programs expect.
+  libc.fcntl(readEnd, setFlags, constants.O_NONBLOCK);
+  return { readEnd, writeEnd };
+}
