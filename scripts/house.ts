@@ -152,7 +152,14 @@ export const plan: Plan = {
     yaml: ["config-file"],
   },
   guarded: {
-    "node:fs": [...disk, "processes/output", "processes/pipe", "processes/program", "processes/start"],
+    "node:fs": [
+      ...disk,
+      "processes/output",
+      "processes/pipe",
+      "processes/process-table",
+      "processes/program",
+      "processes/start",
+    ],
     "node:fs/promises": disk,
     "node:net": ["call", "engine"],
     "node:http": ["engine", "mcp"],

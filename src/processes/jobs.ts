@@ -30,6 +30,9 @@ export interface ForwardedResult {
 const cannotBeCancelled =
   "The job counts as killed here, but sandbox::exec cannot be cancelled: in the sandbox it goes on until its timeout_ms is over.";
 
+const wasNotEnded =
+  "The job counts as killed, but some of its processes still run: they belong to another user, or the kernel waits for a device. Nobody waits for them.";
+
 /** The table of jobs of one worker. It lives in memory. */
 export class Jobs {
   readonly #limits: JobLimits;
@@ -82,8 +85,8 @@ export class Jobs {
   }
 
   /**
-   * Ends a job, with the whole process group if it is a program; answers when that is gone. Throws a plain refusal
-   * for a job that is not there and for one that the operating system protects.
+   * Ends a job, with its whole session if it is a program; `killed` is true when nothing of that runs any more. Throws
+   * a plain refusal for a job that is not there and for one that the operating system protects.
    */
   async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
     const job = this.#find(id, viewer);
@@ -95,7 +98,7 @@ export class Jobs {
     if (job.running === undefined) return { ...killed, reason: cannotBeCancelled };
     await job.running.end();
     await job.settled;
-    return killed;
+    return job.running.isGone ? killed : { ...killed, killed: false, reason: wasNotEnded };
   }
 
   /** Stops what happens by itself. Programs are ended by who started them. */

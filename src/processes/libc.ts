@@ -7,6 +7,9 @@ interface Libc {
   pipe2(ends: Int32Array, flags: number): number;
   /** fcntl(2), with an argument that is a number. */
   fcntl(descriptor: number, command: number, argument: number): number;
+  getsid(process: number): number;
+  waitpid(process: number, status: null, options: number): number;
+  prctl(option: number, second: number, third: number, fourth: number, fifth: number): number;
 }
 
 let loaded: Libc | "none" | undefined;
@@ -17,6 +20,9 @@ export function loadLibc(): Libc | undefined {
     openLibc<Libc>({
       pipe2: { args: ["ptr", "i32"], returns: "i32" },
       fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+      getsid: { args: ["i32"], returns: "i32" },
+      waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
+      prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
     }) ?? "none";
   return loaded === "none" ? undefined : loaded;
 }

@@ -4,6 +4,7 @@ import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
 import type { Running } from "./running.ts";
 import { type Surroundings, startProgram } from "./start.ts";
 import { StartFailure } from "./start-failure.ts";
+import { type Escaped, openSubreaper } from "./subreaper.ts";
 import { openTurns } from "./turns.ts";
 
 export interface Programs {
@@ -14,15 +15,19 @@ export interface Programs {
   run(program: Program, surroundings: Surroundings, limits: RunLimits): Promise<RunResult>;
   /** Starts a program that goes on by itself; the caller bounds how many, and calls its `end()`. Throws a `StartFailure`. */
   start(program: Program, surroundings: Surroundings): Promise<Running>;
-  /** Ends every program with its group, and lets none start any more. Resolves when they are gone; never rejects. */
+  /** Ends every program with its session, and lets none start any more. Resolves when they are gone; never rejects. */
   stopAll(): Promise<void>;
-  /** Kills every group at once, for a worker that is exiting and cannot wait. */
+  /** Kills every session at once, for a worker that is exiting and cannot wait. */
   killAll(): void;
 }
 
-/** `maxRuns` is how many programs may be in `run` at once. */
-export function openPrograms(maxRuns: number): Programs {
+/**
+ * `maxRuns` is how many programs may be in `run` at once. `report` is told of processes that have left the session of
+ * their program and go on without it, where the system shows them: on Linux with Bun.
+ */
+export function openPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<Running>();
+  const subreaper = openSubreaper(report);
   const turns = openTurns(maxRuns);
   let stopping = false;
 
@@ -30,6 +35,7 @@ export function openPrograms(maxRuns: number): Programs {
     if (stopping) throw new StartFailure("stopping");
     const running = await startProgram(program, surroundings);
     all.add(running);
+    subreaper.add(running);
     void running.ended.then(() => all.delete(running));
     // `stopAll` may have come while the program started.
     if (stopping) {

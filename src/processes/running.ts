@@ -1,12 +1,13 @@
 /** A program that was started, with everything it started itself. */
 import type { ChildProcess } from "node:child_process";
-import { endGroup, signalGroup } from "./group.ts";
 import type { Output } from "./output.ts";
+import { isProcess } from "./process-table.ts";
+import { endSession, killSession, signalSession } from "./session.ts";
 
-/** How long a group that was asked to end has before it is killed, in milliseconds. */
+/** How long a session that was asked to end has before it is killed, and then until it has to be gone, in milliseconds. */
 export const graceMs = 250;
 
-/** How long the outputs are waited for once nothing of the group is left to write, in milliseconds. */
+/** How long the outputs are waited for once nothing of the session is left to write, in milliseconds. */
 const drainMs = 250;
 
 /** What a program wrote, as it is on the wire. */
@@ -18,13 +19,15 @@ export interface Captured {
 }
 
 /**
- * A running program: the leader of a process group, and the group. Who starts one calls `end()` in the end, also when
- * the program has exited: that is when what it left behind goes.
+ * A running program: the leader of a session, and the session. Who starts one calls `end()` in the end, also when the
+ * program has exited: that is when what it left behind goes.
  *
  * Not promised: that a process ends which made itself a session of its own (setsid(2)) or runs as another user. It is
  * out of reach, but nobody waits for it.
  */
 export class Running {
+  /** The number of the session, and the id of its leader. */
+  readonly session: number;
   /** The leader has exited: its code, or null for a signal. */
   readonly exited: Promise<number | null>;
   /** Both outputs are read to their end, which is when the last process that holds them is gone. */
@@ -32,23 +35,23 @@ export class Running {
   /** `end()` is done. */
   readonly ended: Promise<void>;
   readonly startedAt = performance.now();
-  readonly #group: number;
   readonly #outputs: readonly Output[];
   #exitCode: number | null = null;
-  #groupIsGone = false;
+  #hasExited = false;
+  #isGone = false;
   #isEnding = false;
   #markEnded: () => void = () => {};
 
   /** `outputs` are standard output and standard error. */
   constructor(leader: ChildProcess, pid: number, outputs: readonly Output[]) {
-    this.#group = pid;
+    this.session = pid;
     this.#outputs = outputs;
     this.drained = Promise.all(this.#outputs.map((output) => output.closed)).then(() => {});
     this.exited = new Promise((resolve) => {
       leader.once("exit", (code) => {
         this.#exitCode = code;
-        // As long as a group has processes, its number is not given away; afterwards it must not be signalled.
-        this.#groupIsGone = signalGroup(pid, 0) === "gone";
+        this.#hasExited = true;
+        this.#isGone = signalSession(pid, 0) === "gone";
         resolve(code);
       });
     });
@@ -62,14 +65,22 @@ export class Running {
     return this.#exitCode;
   }
 
-  /** Whether the operating system lets the worker end the group. */
+  /** Whether nothing of the session runs any more. What has left it does not count. */
+  get isGone(): boolean {
+    // A session's number is not given away as long as it has processes; afterwards it must not be signalled.
+    this.#isGone ||= this.#hasExited && isProcess(this.session);
+    return this.#isGone;
+  }
+
+  /** Whether the operating system lets the worker end the session. */
   mayEnd(): boolean {
-    return this.#groupIsGone || signalGroup(this.#group, 0) !== "forbidden";
+    return this.isGone || signalSession(this.session, 0) !== "forbidden";
   }
 
   /**
-   * Ends what is left of the group: TERM, `graceMs`, KILL. Resolves when it is gone and its output is read, at the
-   * latest `graceMs` and another 250 ms later, whoever still holds the outputs; never rejects.
+   * Ends what is left of the session: TERM, `graceMs`, KILL, until nobody is there. Resolves when it is gone and its
+   * output is read, at the latest twice `graceMs` and another 250 ms later, whoever still holds the outputs; never
+   * rejects.
    */
   end(): Promise<void> {
     if (!this.#isEnding) {
@@ -79,9 +90,9 @@ export class Running {
     return this.ended;
   }
 
-  /** Kills what is left of the group, and waits for nothing. */
+  /** Kills what is left of the session, and waits for nothing. */
   kill(): void {
-    if (!this.#groupIsGone) signalGroup(this.#group, "SIGKILL");
+    if (!this.isGone) killSession(this.session);
   }
 
   /** What has been read so far. */
@@ -96,7 +107,7 @@ export class Running {
   }
 
   async #end(): Promise<void> {
-    if (!this.#groupIsGone) await endGroup(this.#group, graceMs);
+    this.#isGone = this.isGone || (await endSession(this.session, graceMs));
     await within(drainMs, Promise.all([this.exited, this.drained]));
     for (const output of this.#outputs) output.destroy();
   }

@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 /**
- * Starts a program without a shell, as the leader of a process group of its own, with the null device as input and
+ * Starts a program without a shell, as the leader of a session of its own, with the null device as input and
  * nothing of the worker's but what `surroundings` says. Throws a `StartFailure`.
  */
 export async function startProgram(program: Program, surroundings: Surroundings): Promise<Running> {

@@ -33,7 +33,9 @@ export function openShellWorkshop(
   const regex = openRegexEngine();
   const policy = openPolicy(config, root, regex);
   const disk = openDisk(config, regex);
-  const programs = openPrograms(config.max_concurrent_execs);
+  const programs = openPrograms(config.max_concurrent_execs, (escaped) => {
+    log.warn("a program has left its session and goes on", { ...escaped });
+  });
   const letGo = killOnExit(programs);
   const jobs = openJobs(config);
   warnAbout(config, root, log);

@@ -41,7 +41,10 @@ export const weaknesses: readonly Weakness[] = [
   {
     number: 5,
     hole: "a timeout kills the leader only",
-    shownBy: { [programs]: ["a timeout ends the whole group, also what ignores TERM and holds the pipes"] },
+    shownBy: {
+      [programs]: ["a timeout ends the whole group, also what ignores TERM and holds the pipes"],
+      "tests/shell/sessions.test.ts": ["ends with its timeout", "ends with its command"],
+    },
   },
   {
     number: 6,

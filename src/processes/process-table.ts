@@ -1,0 +1,82 @@
+/** The process table, as far as sessions go (proc(5), credentials(7)). Linux only. */
+import { readdirSync, readFileSync } from "node:fs";
+import { loadLibc } from "./libc.ts";
+
+/** The ids of all processes; undefined where there is no process table, or that of another namespace. */
+export function processIds(): number[] | undefined {
+  try {
+    const ids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+    return ids.includes(process.pid) ? ids : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** More looks than a session takes to hold still that does not mean to escape. */
+const mostLooks = 10;
+
+/**
+ * The ids of a session's processes that run: zombies, which only wait for their parent, are left out. Undefined where
+ * there is no process table.
+ */
+export function membersOf(session: number): number[] | undefined {
+  for (let looks = 0; looks < mostLooks; looks++) {
+    const seen = look(session);
+    if (seen === undefined || seen.members.length > 0 || seen.isStable) return seen?.members;
+  }
+  return [];
+}
+
+/** Whether a process has this number, be it a zombie. */
+export const isProcess = (id: number): boolean => statOf(id) !== undefined;
+
+/** The name of a process's program, at most 15 bytes, as the process has it; empty when it is gone. */
+export function nameOf(id: number): string {
+  try {
+    return readFileSync(`/proc/${id}/comm`, "utf8").trimEnd();
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * One pass over the table. Not stable: a process was gone when its turn came, and may have started another since the
+ * list was made, which is not in it.
+ */
+function look(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
+  const ids = processIds();
+  if (ids === undefined) return undefined;
+  const members: number[] = [];
+  let isStable = true;
+  for (const id of ids) {
+    const stat = statIn(session, id);
+    if (stat === "elsewhere") continue;
+    if (stat?.isDead === false) members.push(id);
+    else isStable = false;
+  }
+  return { members, isStable };
+}
+
+/** getsid(2) takes a hundredth of the time of reading a file. */
+function statIn(session: number, id: number): Stat | "elsewhere" | undefined {
+  const known = loadLibc()?.getsid(id);
+  if (known !== undefined && known >= 0 && known !== session) return "elsewhere";
+  const stat = statOf(id);
+  return stat === undefined || stat.session === session ? stat : "elsewhere";
+}
+
+interface Stat {
+  readonly session: number;
+  readonly isDead: boolean;
+}
+
+function statOf(id: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${id}/stat`, "latin1");
+    // The second field is the program's name in parentheses, which may hold anything.
+    const [state = "", , , session] = text.slice(text.lastIndexOf(")") + 2).split(" ", 4);
+    return { session: Number(session), isDead: state === "Z" || state === "X" };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The session that a program leads (setsid(2)): every process that it started, whatever its process group, unless that
+ * made itself a session of its own. It is signalled process by process. Where there is no process table, the first
+ * process group stands for the session (kill(2) with a negative id).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { membersOf } from "./process-table.ts";
+
+/** How often a session that was asked to end is looked at, in milliseconds, if a look takes next to no time. */
+const lookEvery = 5;
+
+/** The most looks for processes that were started while others were killed. */
+const mostRounds = 100;
+
+/**
+ * How many of a session a signal has reached. "sent": some. "gone": there is none. "forbidden": those there are
+ * belong to other users.
+ */
+export type Reached = "sent" | "gone" | "forbidden";
+
+/** Sends a signal to every process of a session; 0 only asks. */
+export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0): Reached {
+  const members = membersOf(session);
+  return members === undefined ? send(-session, signal) : sum(members.map((id) => send(id, signal)));
+}
+
+/** Kills a session at once. What was sent SIGKILL cannot start more: the last round finds nobody new. */
+export function killSession(session: number): Reached {
+  const killed = new Set<number>();
+  let reached: Reached = "gone";
+  for (let rounds = 0; rounds < mostRounds; rounds++) {
+    const members = membersOf(session);
+    if (members === undefined) return send(-session, "SIGKILL");
+    const fresh = members.filter((id) => !killed.has(id));
+    if (fresh.length === 0) break;
+    reached = sum([reached, ...fresh.map((id) => send(id, "SIGKILL"))]);
+    for (const id of fresh) killed.add(id);
+  }
+  return reached;
+}
+
+/**
+ * Asks a session to end, and after `graceMs` milliseconds kills it. Resolves when nothing of it runs any more, at the
+ * latest `graceMs` after that, and says whether that is so; never rejects.
+ */
+export async function endSession(session: number, graceMs: number): Promise<boolean> {
+  let reached = signalSession(session, "SIGTERM");
+  if (reached === "sent") reached = await lookUntilGone(session, graceMs);
+  if (reached === "sent") reached = killSession(session);
+  if (reached === "sent") reached = await lookUntilGone(session, graceMs);
+  return reached === "gone";
+}
+
+/** A session sends no event when its last process is gone. */
+async function lookUntilGone(session: number, milliseconds: number): Promise<Reached> {
+  const end = performance.now() + milliseconds;
+  for (;;) {
+    const start = performance.now();
+    const reached = signalSession(session, 0);
+    if (reached !== "sent" || start > end) return reached;
+    await sleep(Math.max(lookEvery, 10 * (performance.now() - start)));
+  }
+}
+
+const sum = (all: readonly Reached[]): Reached =>
+  all.find((reached) => reached === "sent") ?? all.find((reached) => reached === "forbidden") ?? "gone";
+
+function send(id: number, signal: "SIGTERM" | "SIGKILL" | 0): Reached {
+  try {
+    process.kill(id, signal);
+    return "sent";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? "forbidden" : "gone";
+  }
+}

@@ -1,0 +1,126 @@
+/** What a command starts ends with it, with its timeout, with a kill and with the worker, in whatever process group it is. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { subjects } from "../conformance/subject.ts";
+import { pidIn } from "./alive.ts";
+import { answerOf, until } from "./case.ts";
+import { type Served, serveShell } from "./served.ts";
+
+/** Ways to start a sleep of MARK seconds that a signal to the first process group does not end. */
+const ways: Readonly<Record<string, string>> = {
+  "in the group of its parent": "sleep MARK &",
+  "deaf to SIGHUP": "nohup sleep MARK >/dev/null 2>&1 &",
+  "deaf to SIGTERM": "(trap '' TERM; exec sleep MARK) &",
+  orphaned: "(sleep MARK &)",
+  "by job control": "set -m; sleep MARK &",
+  "by job control, orphaned": "set -m; (sleep MARK & exit) &",
+  "by job control, deaf and with a child": "set -m; (trap '' TERM HUP; sleep MARK & wait) &",
+  "by timeout(1)": "timeout 900 sleep MARK &",
+  "by timeout(1), without the outputs": "timeout 900 sleep MARK >/dev/null 2>&1 &",
+};
+
+const config = {
+  allowlist: ["bash"],
+  max_timeout_ms: 60_000,
+  max_concurrent_jobs: 16,
+  allowed_env: ["PATH"],
+};
+
+/** Seconds that no other sleep of this machine has: the process is found by them. */
+let marks = 0;
+const newMark = () => `86${process.pid}.${++marks}`;
+
+/** The ids of the processes whose arguments hold the mark as a word: sleeps, and what is to start them. */
+function marked(mark: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((id) => id > 0 && wordsOf(id).includes(mark));
+}
+
+function wordsOf(id: number): string[] {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+/** Resolves when the sleep runs, which shows that it can be found. */
+const sleeping = (mark: string) =>
+  until(() => (marked(mark).some((id) => wordsOf(id)[0] === "sleep") ? true : undefined));
+
+const bash = (way: string, mark: string, end: string) => ({
+  command: "bash",
+  args: ["-c", `${way.replaceAll("MARK", mark)}\n${end}`],
+});
+
+describe.each(subjects)("%s", (subject) => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serveShell(subject, config);
+  });
+  afterAll(() => served.stop());
+
+  describe.each(Object.entries(ways))("a program %s", (_, way) => {
+    test("ends with its command", async () => {
+      const mark = newMark();
+      const go = join(served.folder, mark);
+      const call = served.call("shell::exec", bash(way, mark, `until [ -e ${go} ]; do sleep 0.01; done`));
+      await sleeping(mark);
+      writeFileSync(go, "");
+      expect(answerOf(await call)).toMatchObject({ exit_code: 0, timed_out: false });
+      expect(marked(mark)).toEqual([]);
+    });
+
+    test("ends with its timeout", async () => {
+      const mark = newMark();
+      const call = served.call("shell::exec", { ...bash(way, mark, "sleep 900"), timeout_ms: 1500 });
+      await sleeping(mark);
+      expect(answerOf(await call)).toMatchObject({ timed_out: true });
+      expect(marked(mark)).toEqual([]);
+    });
+
+    test("ends with a kill", async () => {
+      const mark = newMark();
+      const { job_id } = answerOf(await served.call("shell::exec_bg", bash(way, mark, "sleep 900")));
+      await sleeping(mark);
+      expect(answerOf(await served.call("shell::kill", { job_id }))).toMatchObject({ killed: true });
+      expect(marked(mark)).toEqual([]);
+    });
+  });
+
+  test.each(["SIGTERM", "SIGHUP"] as const)("all end with a worker that %s ends", async (signal) => {
+    const worker = await serveShell(subject, config);
+    const mark = newMark();
+    const all = Object.values(ways).map((way) => way.replaceAll("MARK", mark));
+    for (const way of all) {
+      answerOf(await worker.call("shell::exec_bg", bash(way, mark, "sleep 900")));
+    }
+    const sleeps = () => marked(mark).filter((id) => wordsOf(id)[0] === "sleep").length;
+    await until(() => (sleeps() === all.length ? true : undefined));
+    worker.worker.child.kill(signal);
+    await worker.stop();
+    await until(() => (marked(mark).length === 0 ? true : undefined));
+  });
+
+  test("what makes itself a session goes on, which the log says, and leaves no zombie", async () => {
+    const mark = newMark();
+    answerOf(await served.call("shell::exec", bash("setsid sleep MARK &", mark, "sleep 0.1")));
+    await served.worker.saying(
+      /"message":"a program has left its session and goes on","process":\d+,"program":"sleep"/,
+    );
+    const [id] = marked(mark);
+    process.kill(id!, "SIGKILL");
+    await until(() => (readdirSync("/proc").includes(String(id)) ? undefined : true));
+  });
+
+  test("orphans of a job that runs on are reaped", async () => {
+    const file = join(served.folder, "orphan");
+    const script = `(sleep 0 & echo $! > ${file}); sleep 900`;
+    const { job_id } = answerOf(await served.call("shell::exec_bg", bash("", newMark(), script)));
+    const orphan = String(await pidIn(file));
+    await until(() => (readdirSync("/proc").includes(orphan) ? undefined : true));
+    answerOf(await served.call("shell::kill", { job_id }));
+  });
+});
