@@ -24,7 +24,7 @@ export async function inTurn<T>(
     const { key } = begun;
     const turn = await queue.run(key, deadline, async () => {
       using place = jail.admit(path, options);
-      return jail.fold(place.path) === key ? { value: await refusingAll(path, work(place)) } : undefined;
+      return jail.fold(place) === key ? { value: await refusingAll(path, work(place)) } : undefined;
     });
     if (turn !== undefined) return turn.value;
     // While it waited the path came to lead elsewhere, where others may be in line.
@@ -33,7 +33,7 @@ export async function inTurn<T>(
   /** Does the work when nobody is in line. The path need not be walked again then. */
   async function beginNow(): Promise<{ value: T } | { key: string }> {
     using place = jail.admit(path, options);
-    const key = jail.fold(place.path);
+    const key = jail.fold(place);
     if (!queue.isFree(key)) return { key };
     return { value: await queue.run(key, deadline, () => refusingAll(path, work(place))) };
   }

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { BackendName, Folder, Name, Sight } from "./folder.ts";
+import type { Naming } from "./folding.ts";
 import { kindOf } from "./kind.ts";
 
 /** What a way of holding folders has to offer, so that one walk serves them all. */
@@ -11,6 +12,8 @@ export interface Backend {
    * that is not told: then the names have to be taken one by one.
    */
   readonly leaps: boolean;
+  /** How names are compared in the base. */
+  readonly naming: Naming;
   /** The base, for a walk on behalf of the path `asked`. It stays held when this is closed. */
   base(asked: string): HeldFolder;
   /** True when the base folder was removed. */

@@ -21,11 +21,13 @@ import {
 } from "node:fs";
 import { refuse } from "../errors.ts";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
+import { exactNaming, type Folding, type Naming, namingIn } from "./folding.ts";
 import { jailedPath } from "./jailed-path.ts";
-import { isPseudo } from "./pseudo.ts";
+import { fileSystemType, isPseudoType } from "./pseudo.ts";
 
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
@@ -33,10 +35,15 @@ const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 export function holdByCurrentDirectory(base: string): Backend {
   const identity = identityOf(statSync(base, { bigint: true }));
   const hold = holdInode(base);
-  const root: Step = { name: base, identity, baseDevice: identity.dev, parent: undefined };
+  const naming = namingIn(exactNaming, {
+    type: process.platform === "linux" ? fileSystemType(base) : undefined,
+    isCasefolded: () => isCasefoldedAt(base),
+  });
+  const root: Step = { name: base, identity, baseDevice: identity.dev, naming, parent: undefined };
   return {
     name: "current-directory",
     leaps: false,
+    naming,
     base: (asked) => new SteppedFolder(root, { asked, path: "" }),
     isBaseGone: () => !isThere(base, identity),
     close() {
@@ -68,6 +75,7 @@ interface Step {
   readonly identity: Identity;
   /** Only on other devices can there be a pseudo file system. */
   readonly baseDevice: bigint;
+  readonly naming: Naming;
   readonly parent: Step | undefined;
 }
 
@@ -87,6 +95,10 @@ class SteppedFolder implements HeldFolder {
     return namesOf(this.path);
   }
 
+  get folding(): Folding {
+    return this.#step.naming.folding;
+  }
+
   enter<T>(act: (at: (name: Name) => JailedPath) => T): T {
     if (isInside) throw new Error("two folders cannot be entered at once");
     standIn(this.#step);
@@ -102,9 +114,13 @@ class SteppedFolder implements HeldFolder {
     const seen = this.enter(() => lstatSync(at(name), { bigint: true }));
     if (seen.isSymbolicLink()) throw errnoError("ELOOP");
     if (!seen.isDirectory()) throw errnoError("ENOTDIR");
-    this.#refusePseudo(name, seen.dev);
-    const { baseDevice } = this.#step;
-    const step: Step = { name, identity: identityOf(seen), baseDevice, parent: this.#step };
+    const type = this.#typeElsewhere(name, seen.dev);
+    const { baseDevice, naming: outer } = this.#step;
+    const naming = namingIn(outer, {
+      type,
+      isCasefolded: () => this.enter(() => isCasefoldedAt(at(name))),
+    });
+    const step: Step = { name, identity: identityOf(seen), baseDevice, naming, parent: this.#step };
     // Only a folder that can be stepped into is held.
     standIn(step);
     return new SteppedFolder(step, { asked: this.asked, path: pathIn(this.path, nameText(name)) });
@@ -112,7 +128,7 @@ class SteppedFolder implements HeldFolder {
 
   look(name: Name): Sight {
     const [stats, exact] = this.enter(() => [lstatSync(at(name)), lstatSync(at(name), { bigint: true })]);
-    this.#refusePseudo(name, exact.dev);
+    this.#typeElsewhere(name, exact.dev);
     return new NamedSight({ folder: this, name, identity: identityOf(exact) }, stats);
   }
 
@@ -129,9 +145,12 @@ class SteppedFolder implements HeldFolder {
 
   [Symbol.dispose](): void {}
 
-  #refusePseudo(name: Name, device: bigint): void {
-    if (device === this.#step.baseDevice) return;
-    if (this.enter(() => isPseudo(at(name)))) throw errnoError("ENODEV");
+  /** The type of the file system where that is not the base's. Throws ENODEV for a pseudo one. */
+  #typeElsewhere(name: Name, device: bigint): number | undefined {
+    if (device === this.#step.baseDevice) return undefined;
+    const type = this.enter(() => fileSystemType(at(name)));
+    if (isPseudoType(type)) throw errnoError("ENODEV");
+    return type;
   }
 }
 
@@ -187,6 +206,20 @@ class NamedSight implements Sight {
   }
 
   close(): void {}
+}
+
+/** True when the folder may not be read, and so not be asked. Never follows a link. */
+function isCasefoldedAt(path: Name): boolean {
+  try {
+    const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      return isCasefolded(readable);
+    } finally {
+      closeSync(readable);
+    }
+  } catch {
+    return true;
+  }
 }
 
 const at = (name: Name): JailedPath => jailedPath("./", name);

@@ -15,9 +15,11 @@ import {
   type Stats,
 } from "node:fs";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
+import { exactNaming, type Folding, type Naming, namingIn } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import {
   O_PATH,
@@ -29,7 +31,7 @@ import {
   reopen,
   reopenThroughProc,
 } from "./openat.ts";
-import { isPseudo } from "./pseudo.ts";
+import { fileSystemType, isPseudoType } from "./pseudo.ts";
 import { canLeap } from "./selftest.ts";
 
 const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -54,12 +56,18 @@ export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): 
     reopen: (held, flags) =>
       own === undefined || way.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
     device: fstatSync(descriptor).dev,
+    naming: namingIn(exactNaming, {
+      type: fileSystemType(`/proc/self/fd/${descriptor}`),
+      isCasefolded: () => isCasefoldedWithin(descriptor),
+    }),
     isClosed: false,
   };
   return {
     name,
     leaps,
-    base: (asked) => new DescriptorFolder(way, { descriptor, asked, path: "", isBase: true }),
+    naming: way.naming,
+    base: (asked) =>
+      new DescriptorFolder(way, { descriptor, asked, path: "", isBase: true, naming: way.naming }),
     isBaseGone: () => fstatSync(descriptor).nlink === 0,
     close() {
       way.isClosed = true;
@@ -75,6 +83,8 @@ interface Way {
   readonly reopen: (descriptor: number, flags: number) => number;
   /** The device of the base: only elsewhere can there be a pseudo file system. */
   readonly device: number;
+  /** That of the base. */
+  readonly naming: Naming;
   /** The base is held no more. */
   isClosed: boolean;
 }
@@ -83,6 +93,7 @@ interface Spot {
   readonly descriptor: number;
   readonly asked: string;
   readonly path: string;
+  readonly naming: Naming;
   readonly isBase?: boolean;
   /** The descriptor was opened for reading, and not with O_PATH alone. */
   readonly isListable?: boolean;
@@ -93,12 +104,14 @@ class DescriptorFolder implements HeldFolder {
   readonly asked: string;
   readonly path: string;
   readonly #way: Way;
+  readonly #naming: Naming;
   readonly #isBase: boolean;
   readonly #isListable: boolean;
   #isClosed = false;
 
-  constructor(way: Way, { descriptor, asked, path, isBase = false, isListable = false }: Spot) {
+  constructor(way: Way, { descriptor, asked, path, naming, isBase = false, isListable = false }: Spot) {
     this.#way = way;
+    this.#naming = naming;
     this.descriptor = descriptor;
     this.asked = asked;
     this.path = path;
@@ -108,6 +121,10 @@ class DescriptorFolder implements HeldFolder {
 
   get names(): readonly string[] {
     return namesOf(this.path);
+  }
+
+  get folding(): Folding {
+    return this.#naming.folding;
   }
 
   enter<T>(act: (at: (name: Name) => JailedPath) => T): T {
@@ -120,20 +137,24 @@ class DescriptorFolder implements HeldFolder {
     this.#requireOpen();
     requireOneName(name);
     const listable = this.#way.openBeneath?.(this.descriptor, name, "list");
-    if (listable !== undefined) return this.#childAt(listable, name, true);
+    if (listable !== undefined) {
+      const inner = { type: undefined, isCasefolded: () => isCasefolded(listable) };
+      return this.#childAt(listable, name, { isListable: true, naming: namingIn(this.#naming, inner) });
+    }
     const descriptor = this.#way.open(this.descriptor, name, folderFlags);
     try {
-      refusePseudo(descriptor, fstatSync(descriptor).dev, this.#way);
+      const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#way);
+      const inner = { type, isCasefolded: () => isCasefoldedWithin(descriptor) };
+      return this.#childAt(descriptor, name, { isListable: false, naming: namingIn(this.#naming, inner) });
     } catch (error) {
       closeSync(descriptor);
       throw error;
     }
-    return this.#childAt(descriptor, name, false);
   }
 
-  #childAt(descriptor: number, name: Name, isListable: boolean): DescriptorFolder {
+  #childAt(descriptor: number, name: Name, more: Pick<Spot, "isListable" | "naming">): DescriptorFolder {
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, isListable });
+    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, ...more });
   }
 
   list(onDirent: OnDirent): void {
@@ -157,8 +178,7 @@ class DescriptorFolder implements HeldFolder {
     this.#requireOpen();
     const descriptor = this.#way.openBeneath?.(this.descriptor, path, "folder");
     if (descriptor === undefined) return undefined;
-    const spot = { descriptor, asked: this.asked, path: pathIn(this.path, path) };
-    return new DescriptorFolder(this.#way, spot);
+    return this.#childAt(descriptor, path, { isListable: false, naming: this.#naming });
   }
 
   glance(path: string): Sight | undefined {
@@ -175,7 +195,7 @@ class DescriptorFolder implements HeldFolder {
   #sightOf(descriptor: number): Sight {
     try {
       const stats = fstatSync(descriptor);
-      refusePseudo(descriptor, stats.dev, this.#way);
+      typeElsewhere(descriptor, stats.dev, this.#way);
       return new DescriptorSight(descriptor, stats, this.#way);
     } catch (error) {
       closeSync(descriptor);
@@ -245,6 +265,24 @@ class DescriptorSight implements Sight {
   }
 }
 
-function refusePseudo(descriptor: number, device: number, way: Way): void {
-  if (device !== way.device && isPseudo(`/proc/self/fd/${descriptor}`)) throw errnoError("ENODEV");
+/** The type of the file system that a descriptor leads to, when that is not the base's. Throws ENODEV for a pseudo one. */
+function typeElsewhere(descriptor: number, device: number, way: Way): number | undefined {
+  if (device === way.device) return undefined;
+  const type = fileSystemType(`/proc/self/fd/${descriptor}`);
+  if (isPseudoType(type)) throw errnoError("ENODEV");
+  return type;
+}
+
+/** `isCasefolded` for a folder that is held by O_PATH. True when it may not be read, and so not be asked. */
+function isCasefoldedWithin(descriptor: number): boolean {
+  try {
+    const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      return isCasefolded(readable);
+    } finally {
+      closeSync(readable);
+    }
+  } catch {
+    return true;
+  }
 }

@@ -4,6 +4,7 @@
  */
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
+import type { Folding } from "./folding.ts";
 
 declare const jailed: unique symbol;
 
@@ -24,6 +25,8 @@ export interface Folder extends Disposable {
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
   readonly path: string;
+  /** How its names are compared, as far as its file system and its flags tell. */
+  readonly folding: Folding;
   /**
    * The descriptor that holds it, where this backend has one. Threads of this process may open names below it
    * (`openAt`); the current-directory backend has none.
@@ -128,8 +131,8 @@ export interface Jail {
   deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
   /** The names of temporary files, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
-  /** One spelling for all that name the same file where the file system does not tell them apart. */
-  fold(path: string): string;
+  /** The path of a place, in one spelling for all that name it where the file system does not tell them apart. */
+  fold(place: Pick<Place, "path" | "folder">): string;
   close(): void;
 }
 

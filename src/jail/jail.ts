@@ -35,6 +35,8 @@ export interface JailOptions {
   readonly deny: GlobSet;
   /** Default: the environment variable CODER_JAIL, or the best that works here. */
   readonly backend?: BackendName;
+  /** Whether deny globs match in folded spelling where names fold, as far as that can be known (default), or everywhere. */
+  readonly foldDeny?: "auto" | "always";
   /** What callers send: paths relative to the base (default), or host paths that lie below it. */
   readonly paths?: "relative" | "absolute";
 }
@@ -43,11 +45,12 @@ export interface JailOptions {
  * Opens the jail around a folder. Throws an Error of one sentence, which names host paths and is for the operator, when
  * the folder cannot be used or the machine fails the checks.
  */
-export function openJail({ basePath, deny, backend, paths = "relative" }: JailOptions): Jail {
+export function openJail(options: JailOptions): Jail {
+  const { basePath, deny, backend, foldDeny = "auto", paths = "relative" } = options;
   const base = canonicalBase(basePath);
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend ?? backendFromEnvironment());
-  const rules = denyRules(deny, takesSpellingsForOne(held.base(".")));
+  const rules = denyRules(deny, foldDeny === "always" || takesSpellingsForOne(held.base(".")));
   const isAbsolute = paths === "absolute";
   const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
   const walkRules: WalkRules = {
@@ -67,10 +70,10 @@ export function openJail({ basePath, deny, backend, paths = "relative" }: JailOp
     see: (path) => glance(walkRules, path, parse(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit, held, path),
     denies: rules.deniesAny,
-    deniesIn: (folder, name) => rules.deniesIn(folder.path, name),
-    deniesBytesIn: (folder, bytes, from, to) => rules.deniesBytesIn(folder.path, bytes, from, to),
+    deniesIn: rules.deniesIn,
+    deniesBytesIn: (folder, bytes, from, to) => rules.deniesBytesIn(folder, { bytes, from, to }),
     isTemporary: rules.isTemporary,
-    fold: rules.fold,
+    fold: ({ path, folder }) => rules.fold(path, folder.folding),
     close: () => held.close(),
   };
 }

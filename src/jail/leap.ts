@@ -1,15 +1,17 @@
 import { type Backend, pathIn } from "./backend.ts";
+import type { Folding } from "./folding.ts";
 
 /** What a leap goes by. */
 export interface LeapRules {
   readonly backend: Backend;
   /** See `WalkRules.denies`. */
-  denies(path: string): boolean;
+  denies(path: string, folding: Folding): boolean;
 }
 
 /**
  * What `take` gives for the path of these names below the base, when a leap may be tried: the backend can, none of the
- * names steps back, and no folder on the way is denied under the name it was sent with.
+ * names steps back, and no folder on the way is denied under the name it was sent with, also if one of them folds names
+ * and the backend would see that only by taking them one by one.
  */
 export function leap<T>(
   { backend, denies }: LeapRules,
@@ -17,10 +19,12 @@ export function leap<T>(
   take: (path: string) => T | undefined,
 ): T | undefined {
   if (!backend.leaps || names.length === 0 || names.includes("..")) return undefined;
+  const { folding, isFlagged } = backend.naming;
+  if (folding === "foreign") return undefined;
   let path = "";
   for (const name of names) {
     path = pathIn(path, name);
-    if (denies(path)) return undefined;
+    if (denies(path, isFlagged ? "folded" : folding)) return undefined;
   }
   return take(path);
 }

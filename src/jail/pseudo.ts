@@ -27,9 +27,15 @@ const pseudoTypes: ReadonlySet<number> = new Set([
 
 const procfs = 0x9fa0;
 
-/** True when `path` lies on a pseudo file system. Only Linux has file system types one can rely on. */
-export const isPseudo = (path: string | Buffer): boolean =>
-  process.platform === "linux" && pseudoTypes.has(typeOf(path));
+/** True for the type of a pseudo file system. */
+export const isPseudoType = (type: number): boolean => pseudoTypes.has(type);
+
+/** True when `path` lies on a pseudo file system. */
+export const isPseudo = (path: string | Buffer): boolean => isPseudoType(fileSystemType(path));
+
+/** The type of the file system at `path`, 0 where there are none that one can rely on: only Linux has such. */
+export const fileSystemType = (path: string | Buffer): number =>
+  process.platform === "linux" ? typeOf(path) : 0;
 
 /** True when `path` lies on a real procfs. */
 export const isProcfs = (path: string): boolean => process.platform === "linux" && typeOf(path) === procfs;

@@ -2,13 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Folder, JailedPath, Name } from "./folder.ts";
+import type { Folding } from "./folding.ts";
 import { Sandbox } from "./sandbox.ts";
 import { takesSpellingsForOne } from "./spelling.ts";
 
 /** A folder on a made-up file system that stores every name as `store` spells it. */
-function folderStoring(base: string, store: (name: string) => string): Folder {
+function folderStoring(base: string, store: (name: string) => string, folding: Folding = "exact"): Folder {
   const at = (name: Name) => join(base, store(name as string)) as unknown as JailedPath;
-  return { enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;
+  return { folding, enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;
 }
 
 const exact = (name: string) => name;
@@ -28,8 +29,8 @@ describe("by a name of its own", () => {
 });
 
 describe("by the names that are there, where none can be made", () => {
-  const readOnly = (base: string, store: (name: string) => string) =>
-    folderStoring(base, (name) => (name.startsWith(".coder-tmp-") ? "missing/x" : store(name)));
+  const readOnly = (base: string, store: (name: string) => string, folding?: Folding) =>
+    folderStoring(base, (name) => (name.startsWith(".coder-tmp-") ? "missing/x" : store(name)), folding);
 
   test.each([
     [exact, false],
@@ -41,9 +42,11 @@ describe("by the names that are there, where none can be made", () => {
     expect(takesSpellingsForOne(readOnly(sandbox.base, store))).toBe(expected);
   });
 
-  test("an empty folder tells nothing", () => {
+  test("where nothing can be tried they are taken for one, unless the kind of file system tells otherwise", () => {
     using sandbox = new Sandbox();
-    expect(takesSpellingsForOne(readOnly(sandbox.base, exact))).toBe(process.platform === "darwin");
+    expect(takesSpellingsForOne(readOnly(sandbox.base, exact))).toBe(process.platform !== "linux");
+    for (const folding of ["folded", "foreign"] as const)
+      expect(takesSpellingsForOne(readOnly(sandbox.base, exact, folding))).toBe(true);
   });
 });
 

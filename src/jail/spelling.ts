@@ -6,10 +6,12 @@ type At = (name: Name) => JailedPath;
 
 /**
  * Tries whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
- * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there.
+ * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there. Where nothing
+ * can be tried, true unless the file system is one that is known to compare names exactly: then more is denied, not less.
  */
 export function takesSpellingsForOne(folder: Folder): boolean {
-  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? process.platform === "darwin");
+  const isKnown = process.platform === "linux" && folder.folding === "exact";
+  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? !isKnown);
 }
 
 function tryNewName(at: At): boolean | undefined {

@@ -11,7 +11,9 @@ import { refuse } from "../errors.ts";
 import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
 import { errnoOf, refusalOf } from "./errno.ts";
 import type { AdmitOptions, Place, Sight } from "./folder.ts";
+import type { Folding } from "./folding.ts";
 import { leap } from "./leap.ts";
+import { listedNames } from "./listed-name.ts";
 import { type ParsedPath, splitPath } from "./parse.ts";
 import { WalkedPlace } from "./walked-place.ts";
 
@@ -28,8 +30,8 @@ export interface WalkRules {
   readonly isRoot: boolean;
   /** Throws a refusal for new names that callers may not give. */
   readonly requireNewNames: (asked: string, newNames: readonly string[], folderOnly: boolean) => void;
-  /** True when this path itself is denied; the walk asks for every folder on the way. */
-  denies(path: string): boolean;
+  /** True when this path itself is denied, in a folder with such names; the walk asks for every folder on the way. */
+  denies(path: string, folding: Folding): boolean;
 }
 
 /**
@@ -91,8 +93,25 @@ class Walk {
     if (name === undefined) return this.#arrive();
     if (name === "..") return this.#goBack(this.#index);
     // Asked before the disk is: the answer for a denied name must not depend on what is there.
-    if (this.#rules.denies(pathIn(this.#folder.path, name))) throw refuse.absent(this.#asked, "denied");
-    return this.#index === this.#names.length - 1 ? this.#takeLast(name) : this.#descend(name);
+    this.#requireAllowed(name);
+    const own = this.#folder.folding === "foreign" ? this.#ownName(name) : name;
+    return this.#index === this.#names.length - 1 ? this.#takeLast(own) : this.#descend(own);
+  }
+
+  #requireAllowed(name: string): void {
+    const { path, folding } = this.#folder;
+    if (this.#rules.denies(pathIn(path, name), folding)) throw refuse.absent(this.#asked, "denied");
+  }
+
+  /** The name under which the folder lists what it finds as `name`, which must not be denied either. */
+  #ownName(name: string): string {
+    const listed = listedNames(this.#folder, name);
+    if (listed === undefined) return name;
+    for (const own of listed) this.#requireAllowed(own);
+    const [own] = listed;
+    if (own === undefined) throw refuse.absent(this.#asked, "denied");
+    this.#names[this.#index] = own;
+    return own;
   }
 
   /** No name is left. Inside a folder, its own name is taken once more, now as the last one. */
@@ -234,7 +253,7 @@ class Walk {
     let path = this.#folder.path;
     for (const name of newNames) {
       path = pathIn(path, name);
-      if (this.#rules.denies(path)) throw refuse.absent(this.#asked, "denied");
+      if (this.#rules.denies(path, this.#folder.folding)) throw refuse.absent(this.#asked, "denied");
     }
     const { mayBeMissing = false, parents = false } = this.#options;
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#asked, "missing");

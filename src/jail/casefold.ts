@@ -1,0 +1,44 @@
+/** The flag of a folder that says that its names are folded (`chattr +F`, FS_CASEFOLD_FL). */
+import { existsSync } from "node:fs";
+import { openErrno, openLibc } from "../bun.ts";
+
+/** FS_IOC_GETFLAGS, of the machines that Bun runs on. */
+const getFlags = 0x80086601;
+const casefold = 0x40000000;
+
+/** ENOTTY, EINVAL and EOPNOTSUPP: this file system has no flags. */
+const withoutFlags: ReadonlySet<number> = new Set([25, 22, 95]);
+
+interface Libc {
+  ioctl(descriptor: number, request: number, result: Int32Array): number;
+  errno(): number;
+}
+
+/**
+ * Whether folders of this kind of file system may have the flag in this kernel, as far as sysfs tells. False where the
+ * flag could not be asked for (Node).
+ */
+export const hasCasefold = (fileSystem: string): boolean =>
+  load() !== undefined && (!existsSync("/sys/fs") || existsSync(`/sys/fs/${fileSystem}/features/casefold`));
+
+/** Whether the folder that was opened to be read has the flag. True when the system does not tell. */
+export function isCasefolded(descriptor: number): boolean {
+  const libc = load();
+  const flags = new Int32Array(2);
+  if (libc === undefined) return false;
+  if (libc.ioctl(descriptor, getFlags, flags) === 0) return (flags[0]! & casefold) !== 0;
+  return !withoutFlags.has(libc.errno());
+}
+
+let loaded: Libc | "none" | undefined;
+
+function load(): Libc | undefined {
+  loaded ??= open() ?? "none";
+  return loaded === "none" ? undefined : loaded;
+}
+
+function open(): Libc | undefined {
+  const errno = openErrno();
+  const calls = openLibc<Omit<Libc, "errno">>({ ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" } });
+  return errno && calls && { ...calls, errno };
+}
