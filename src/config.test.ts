@@ -57,6 +57,7 @@ describe("refuses, with file, key and reason", () => {
     ],
     ["non_accessible_globs: [!env FOO]", "c.yaml: is not YAML: Unresolved tag: !env"],
     ["non_accessible_globs: &a [*a]", "c.yaml: is not YAML: "],
+    ["fold_deny: never", 'c.yaml: fold_deny is the string "never"; expected "auto" or "always"'],
     ["fsync: 1", "c.yaml: fsync is 1; expected true or false"],
     ["base_path: ${NOT_SET}", "c.yaml: base_path uses ${NOT_SET}, and that environment variable is not set"],
     ["__proto__: {a: 1}", "c.yaml: __proto__ is not a known key"],

@@ -30,6 +30,11 @@ export const configSchema = Type.Object({
     description:
       "Paths that stay visible in listings but are never read, written, created, deleted or searched. Globs relative to base_path.",
   }),
+  fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
+    default: "auto",
+    description:
+      "Where a deny glob also covers the other spellings of a name, in case, in Unicode form and with characters that are not seen: auto is wherever the file system may take them for the same name, always is everywhere.",
+  }),
   max_read_bytes: Bytes(10 * mebibyte, "Largest file, in bytes, that is read, and that a search opens."),
   max_write_bytes: Bytes(
     10 * mebibyte,

@@ -40,6 +40,7 @@ export async function openWorkshop(config: Config, { config: found }: Opening = 
   const jail = await openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
+    foldDeny: config.fold_deny,
   });
   const files = openFiles({ jail, config });
   const regex = openRegexEngine();

@@ -25,7 +25,7 @@ import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
-import { exactNaming, type Folding, type Naming, namingIn } from "./folding.ts";
+import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath } from "./jailed-path.ts";
 import { fileSystemType, isPseudoType } from "./pseudo.ts";
 
@@ -35,7 +35,7 @@ const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 export function holdByCurrentDirectory(base: string): Backend {
   const identity = identityOf(statSync(base, { bigint: true }));
   const hold = holdInode(base);
-  const naming = namingIn(exactNaming, {
+  const naming = namingOfBase({
     type: process.platform === "linux" ? fileSystemType(base) : undefined,
     isCasefolded: () => isCasefoldedAt(base),
   });

@@ -19,7 +19,7 @@ import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, Sight } from "./folder.ts";
-import { exactNaming, type Folding, type Naming, namingIn } from "./folding.ts";
+import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import {
   O_PATH,
@@ -56,7 +56,7 @@ export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): 
     reopen: (held, flags) =>
       own === undefined || way.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
     device: fstatSync(descriptor).dev,
-    naming: namingIn(exactNaming, {
+    naming: namingOfBase({
       type: fileSystemType(`/proc/self/fd/${descriptor}`),
       isCasefolded: () => isCasefoldedWithin(descriptor),
     }),

@@ -69,6 +69,15 @@ export function namingIn(outer: Naming, { type, isCasefolded }: NamedFolder): Na
   return rank[own.folding] >= rank[outer.folding] ? own : { ...own, folding: outer.folding };
 }
 
+/** The naming in the base. Where a property of the whole file system decides, a trial of the base shows it. */
+export function namingOfBase(base: NamedFolder): Naming {
+  if (base.type !== undefined && folded.has(base.type)) return exactNaming;
+  return namingIn(exactNaming, base);
+}
+
+/** Whether a file system of this type compares names exactly, but for folders with the flag. */
+export const tellsNamesApart = (type: number): boolean => namingOfType(type, hasCasefold).folding === "exact";
+
 /** For where nothing is known but that all is as usual. */
 export const exactNaming: Naming = { folding: "exact", isFlagged: false };
 

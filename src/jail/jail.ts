@@ -20,10 +20,11 @@ import { denyRules } from "./deny.ts";
 import { holdByDescriptors, waysToOpen } from "./descriptors.ts";
 import { errnoOf, refusing } from "./errno.ts";
 import type { BackendName, Folder, Jail, Seen, Sight } from "./folder.ts";
+import { tellsNamesApart } from "./folding.ts";
 import { leap } from "./leap.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
-import { isPseudo } from "./pseudo.ts";
+import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 import { takesSpellingsForOne } from "./spelling.ts";
 import { type WalkRules, walk } from "./walk.ts";
@@ -50,7 +51,8 @@ export function openJail(options: JailOptions): Jail {
   const base = canonicalBase(basePath);
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend ?? backendFromEnvironment());
-  const rules = denyRules(deny, foldDeny === "always" || takesSpellingsForOne(held.base(".")));
+  const isKnownExact = tellsNamesApart(fileSystemType(base));
+  const rules = denyRules(deny, foldDeny === "always" || takesSpellingsForOne(held.base("."), isKnownExact));
   const isAbsolute = paths === "absolute";
   const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
   const walkRules: WalkRules = {

@@ -2,14 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Folder, JailedPath, Name } from "./folder.ts";
-import type { Folding } from "./folding.ts";
 import { Sandbox } from "./sandbox.ts";
 import { takesSpellingsForOne } from "./spelling.ts";
 
 /** A folder on a made-up file system that stores every name as `store` spells it. */
-function folderStoring(base: string, store: (name: string) => string, folding: Folding = "exact"): Folder {
+function folderStoring(base: string, store: (name: string) => string): Folder {
   const at = (name: Name) => join(base, store(name as string)) as unknown as JailedPath;
-  return { folding, enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;
+  return { enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;
 }
 
 const exact = (name: string) => name;
@@ -23,14 +22,14 @@ describe("by a name of its own", () => {
     [blindToForms, true],
   ])("%p", (store, expected) => {
     using sandbox = new Sandbox();
-    expect(takesSpellingsForOne(folderStoring(sandbox.base, store))).toBe(expected);
+    expect(takesSpellingsForOne(folderStoring(sandbox.base, store), false)).toBe(expected);
     expect(readdirSync(sandbox.base)).toEqual([]);
   });
 });
 
 describe("by the names that are there, where none can be made", () => {
-  const readOnly = (base: string, store: (name: string) => string, folding?: Folding) =>
-    folderStoring(base, (name) => (name.startsWith(".coder-tmp-") ? "missing/x" : store(name)), folding);
+  const readOnly = (base: string, store: (name: string) => string) =>
+    folderStoring(base, (name) => (name.startsWith(".coder-tmp-") ? "missing/x" : store(name)));
 
   test.each([
     [exact, false],
@@ -39,14 +38,13 @@ describe("by the names that are there, where none can be made", () => {
     using sandbox = new Sandbox();
     writeFileSync(join(sandbox.base, "readme"), "");
     writeFileSync(join(sandbox.base, "1"), "");
-    expect(takesSpellingsForOne(readOnly(sandbox.base, store))).toBe(expected);
+    expect(takesSpellingsForOne(readOnly(sandbox.base, store), false)).toBe(expected);
   });
 
   test("where nothing can be tried they are taken for one, unless the kind of file system tells otherwise", () => {
     using sandbox = new Sandbox();
-    expect(takesSpellingsForOne(readOnly(sandbox.base, exact))).toBe(process.platform !== "linux");
-    for (const folding of ["folded", "foreign"] as const)
-      expect(takesSpellingsForOne(readOnly(sandbox.base, exact, folding))).toBe(true);
+    for (const isKnownExact of [true, false])
+      expect(takesSpellingsForOne(readOnly(sandbox.base, exact), isKnownExact)).toBe(!isKnownExact);
   });
 });
 

@@ -7,11 +7,10 @@ type At = (name: Name) => JailedPath;
 /**
  * Tries whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
  * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there. Where nothing
- * can be tried, true unless the file system is one that is known to compare names exactly: then more is denied, not less.
+ * can be tried, true unless the file system `isKnownExact`: then more is denied, not less.
  */
-export function takesSpellingsForOne(folder: Folder): boolean {
-  const isKnown = process.platform === "linux" && folder.folding === "exact";
-  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? !isKnown);
+export function takesSpellingsForOne(folder: Folder, isKnownExact: boolean): boolean {
+  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? !isKnownExact);
 }
 
 function tryNewName(at: At): boolean | undefined {

@@ -102,6 +102,11 @@ export const shellConfigSchema = Type.Object({
         ["/etc/passwd", "/etc/shadow"],
         "Absolute paths that shell::fs::* never reaches, with everything below them.",
       ),
+      fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
+        default: "auto",
+        description:
+          "Where denylist_paths also covers the other spellings of a name: auto is wherever the file system may take them for the same name, always is everywhere.",
+      }),
     },
     "Files of the host.",
   ),

@@ -1,5 +1,5 @@
 /** Deny globs hold on a file system that takes many spellings for one name, wherever it is mounted. */
-import { describe, expect } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -84,8 +84,21 @@ async function expectFlagged({ call }: Driven, folder: string): Promise<void> {
   ]);
 }
 
-/** As on a file system that folds, though the files there are stored as the caller spells them. */
 const config = { non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] };
+
+const tree = { ".ENV": "hunter2\n", "a/ID.PEM": "hunter2\n" };
+
+test("on a file system that tells names apart, only a glob's own spelling is denied, unless all shall be", async () => {
+  await onDriven({ config, tree }, async ({ call }) => {
+    expect((await call(...reading(".ENV"))).answer).toMatchObject({ content: "hunter2\n" });
+  });
+  await onDriven({ config: { ...config, fold_deny: "always" }, tree }, async ({ call }) => {
+    for (const path of [".ENV", "a/ID.PEM"])
+      expect([path, codesOf(await call(...reading(path)))]).toEqual([path, ["C211"]]);
+    const { answer } = await call("coder::search", { query: "hunter2" });
+    expect(answer).toMatchObject({ content_matches: [] });
+  });
+});
 
 describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) => {
   const env = { CODER_JAIL: backend };

@@ -54,6 +54,12 @@ describe.each(subjects)("%s", (subject) => {
     await refused("mkdir", { path: `${served.folder}/denied/x`, parents: true }, "S215");
   });
 
+  test("a denied path is denied in every spelling, where that is asked for", async () => {
+    const { refused } = await open({}, jailed({ denylist_paths: ["<folder>/denied"], fold_deny: "always" }));
+    for (const name of ["DENIED", "denied.", "den\u00adied"])
+      await refused("mkdir", { path: `${served.folder}/${name}/x`, parents: true }, "S215");
+  });
+
   test("links that dangle or lead out can be removed", async () => {
     const { answer, exists } = await open({ out: { link: "/etc/passwd" }, dangling: { link: "nowhere" } });
     for (const name of ["out", "dangling"]) {

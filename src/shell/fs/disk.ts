@@ -43,12 +43,13 @@ export function openDisk({ fs }: ShellConfig, regex: RegexEngine): Disk {
   };
 }
 
-function openShellJail({ host_root, denylist_paths }: ShellConfig["fs"]): Jail {
+function openShellJail({ host_root, denylist_paths, fold_deny }: ShellConfig["fs"]): Jail {
   const basePath = host_root ?? "/";
   try {
     return openJail({
       basePath,
       deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
+      foldDeny: fold_deny,
       paths: "absolute",
     });
   } catch (error) {
