@@ -154,6 +154,7 @@ export const plan: Plan = {
   guarded: {
     "node:fs": [
       ...disk,
+      "engine/peer",
       "processes/output",
       "processes/pipe",
       "processes/process-table",

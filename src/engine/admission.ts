@@ -1,17 +1,41 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Channels } from "./channels.ts";
+import type { ownerOf } from "./peer.ts";
 
-/** What an upgrade request leads to: a place for its socket, or the HTTP status that refuses it. */
+/** Who may connect. */
+export interface Access {
+  /** What the path of the address begins with for whoever is not a program of the engine's own user. */
+  readonly token: string | undefined;
+  /** The user id that owns the socket at an address of this machine, connected to another; undefined if unknown. */
+  readonly ownerOf: typeof ownerOf;
+}
+
+/** Where an upgrade request may lead to. */
+export interface Entrances {
+  readonly access: Access;
+  readonly channels: Channels;
+  readonly enterWorker: (socket: WebSocket) => void;
+}
+
+/**
+ * What an upgrade request leads to: a place for its socket, or the HTTP status that refuses it. A path that begins with
+ * the token is enough. Without it, a request must come from a program of the user who runs the engine, or of root, and
+ * from no web page: browsers run for that user, too, and say what page it is.
+ */
 export function admit(
   request: IncomingMessage,
-  channels: Channels,
-  enterWorker: (socket: WebSocket) => void,
+  { access, channels, enterWorker }: Entrances,
 ): ((socket: WebSocket) => void) | number {
-  if (!isLocal(request.headers.origin)) return 403;
-  const [path = "", query] = (request.url ?? "").split("?", 2);
+  const { origin } = request.headers;
+  if (origin !== undefined && !isLocal(origin)) return 403;
+  const [given = "", query] = (request.url ?? "").split("?", 2);
+  const behindToken = pathBehind(access.token, given);
+  if (behindToken === undefined && (origin !== undefined || !isOwn(request, access))) return 403;
+  const path = behindToken ?? given;
   if (path === "/") return enterWorker;
   // Telemetry is accepted, so that its sender is content, and thrown away.
   if (path === "/otel") return () => {};
@@ -19,9 +43,8 @@ export function admit(
   return (channel !== undefined && channels.admit(channel, new URLSearchParams(query))) || 404;
 }
 
-/** Browsers name the page that connects; a page from elsewhere must not drive what runs on this machine. */
-function isLocal(origin: string | undefined): boolean {
-  if (origin === undefined) return true;
+/** Browsers name the page that connects; a page from another host must not drive what runs on this machine. */
+function isLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { hostname } = new URL(origin);
   return (
@@ -29,9 +52,30 @@ function isLocal(origin: string | undefined): boolean {
   );
 }
 
-/** Answers an upgrade request with a status, 403 or 404, and hangs up. */
+/** What follows a token that leads the path; undefined when another or none does. */
+function pathBehind(token: string | undefined, path: string): string | undefined {
+  if (token === undefined) return undefined;
+  const [, first = "", ...rest] = path.split("/");
+  // Digests have one length, and comparing them takes a time that does not tell how much of a guess is right.
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(first), digest(encodeURIComponent(token))) ? `/${rest.join("/")}` : undefined;
+}
+
+function isOwn({ socket }: IncomingMessage, access: Access): boolean {
+  const peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
+  const own = { address: socket.localAddress ?? "", port: socket.localPort ?? 0 };
+  return isOwnUser(access.ownerOf(peer, own));
+}
+
+/** Whether a user id is that of this process, or of root, from whom nothing can be kept. */
+export const isOwnUser = (user: number | undefined): boolean =>
+  user !== undefined && (user === 0 || user === process.geteuid?.());
+
+const reasons = { 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable" } as const;
+
+/** Answers an upgrade request with a status, 403, 404 or 503, and hangs up. */
 export function refuse(stream: Duplex, status: number): void {
-  const reason = status === 403 ? "Forbidden" : "Not Found";
+  const reason = reasons[status as keyof typeof reasons];
   stream.on("error", () => stream.destroy());
   stream.once("finish", () => stream.destroy());
   stream.end(`HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

@@ -1,12 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { admit, refuse } from "./admission.ts";
+import { type Access, admit, isOwnUser, refuse } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
 import { Connection, type ConnectionOptions, type RecordedFrame } from "./connection.ts";
 import { type Json, parseFrame, sortKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
+import { ownerOf as askSystem, ownerOfProbe } from "./peer.ts";
+import { boundPending, requestMilliseconds } from "./pending.ts";
 import { type Behaviour, type Builtin, Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
@@ -14,6 +17,15 @@ export { EngineFailure, type RecordedFrame };
 export interface EngineOptions extends Behaviour, ConnectionOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
+  /**
+   * What lets others in than programs of the user who runs the engine: a part of its address. By default there is none,
+   * and nobody else gets in; where the system does not tell whose a connection is, one is made.
+   */
+  readonly token?: string | undefined;
+  /** Whose a connection is; by default as the system says. For trying out other users. */
+  readonly ownerOf?: Access["ownerOf"];
+  /** Connections at a time; more are refused with 503. Default 128. */
+  readonly maxConnections?: number;
   /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
   readonly maxMessageBytes?: number;
   /** Functions of the engine by their ids, in the place of its own ones: for trying out an engine that fails. */
@@ -21,7 +33,7 @@ export interface EngineOptions extends Behaviour, ConnectionOptions {
 }
 
 export interface Engine {
-  /** Where workers connect: `ws://127.0.0.1:PORT`. */
+  /** Where workers connect: `ws://127.0.0.1:PORT`, and behind it `/TOKEN` if there is one. */
   readonly url: string;
   /**
    * Calls a function as the engine itself: the payload gets no `_caller_worker_id`. Resolves to the result, undefined
@@ -45,6 +57,7 @@ export interface Engine {
  * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
+  const access = await accessOf(options);
   const router = new Router(options);
   const channels = new Channels();
   for (const [id, builtin] of [...builtinsOf(router, channels), ...(options.builtins ?? [])])
@@ -55,10 +68,20 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     perMessageDeflate: false,
   });
   const server = createServer(
+    {
+      headersTimeout: requestMilliseconds,
+      requestTimeout: requestMilliseconds,
+      connectionsCheckingInterval: requestMilliseconds / 5,
+    },
     (_request, response) => void response.writeHead(426, { connection: "close" }).end(),
   );
+  boundPending(server);
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const enter = admit(request, channels, (socket) => serveWorker(router, socket, options));
+    const enterWorker = (socket: WebSocket): void => serveWorker(router, socket, options);
+    const enter =
+      sockets.clients.size < (options.maxConnections ?? 128)
+        ? admit(request, { access, channels, enterWorker })
+        : 503;
     if (typeof enter === "number") {
       refuse(stream, enter);
       return;
@@ -69,8 +92,15 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       enter(socket);
     });
   });
-  const port = await listen(server, options.port ?? 0);
-  return engineOn({ url: `ws://127.0.0.1:${port}`, router, channels, sockets, server });
+  const address = `ws://127.0.0.1:${await listen(server, options.port ?? 0)}`;
+  const url = access.token === undefined ? address : `${address}/${encodeURIComponent(access.token)}`;
+  return engineOn({ url, router, channels, sockets, server });
+}
+
+/** The rules of `options`, with a token of the engine's own where the system does not tell whose a connection is. */
+async function accessOf({ token, ownerOf = askSystem }: EngineOptions): Promise<Access> {
+  const isTold = token !== undefined || isOwnUser(await ownerOfProbe(ownerOf));
+  return { token: isTold ? token : randomBytes(16).toString("hex"), ownerOf };
 }
 
 interface Parts {

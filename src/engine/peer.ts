@@ -1,0 +1,75 @@
+/**
+ * Whose a TCP connection is. A loopback port is open to every user of the machine, and the only thing that the system
+ * tells about the other end of such a connection is the table of its sockets (proc_pid_net(5), Linux only).
+ */
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createConnection, createServer } from "node:net";
+
+/** One end of a TCP connection over IPv4. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The state ESTABLISHED. In later ones a socket may have lost its owner, and is shown as one of root. */
+const established = "01";
+
+/**
+ * The user id that owns the socket which is at `local` and connected to `remote`. Undefined when there is none, or when
+ * the system has no such table.
+ */
+export function ownerOf(local: Endpoint, remote: Endpoint): number | undefined {
+  return ownerIn(readTable("/proc/net/tcp") + readTable("/proc/net/tcp6"), local, remote);
+}
+
+/** What `look` says of a connection that this process makes to itself: whether owners can be seen on this machine. */
+export function ownerOfProbe(look: typeof ownerOf): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((accepted) => accepted.resume());
+    server.once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      const socket = createConnection({ host: "127.0.0.1", port });
+      socket.once("error", reject).once("connect", () => {
+        const peer = { address: socket.localAddress ?? "", port: socket.localPort ?? 0 };
+        const owner = look(peer, { address: "127.0.0.1", port });
+        socket.destroy();
+        server.close(() => resolve(owner));
+      });
+    });
+  });
+}
+
+/** What the text of the tables says about it. */
+export function ownerIn(tables: string, local: Endpoint, remote: Endpoint): number | undefined {
+  const wanted = [entryOf(local), entryOf(remote)];
+  for (const row of tables.split("\n")) {
+    const [, from = "", to = "", state, , , , user, , inode] = row.trim().split(/\s+/);
+    const isWanted = unmapped(from) === wanted[0] && unmapped(to) === wanted[1];
+    if (isWanted && state === established && inode !== "0") return Number(user);
+  }
+  return undefined;
+}
+
+/** The table; empty where there is none. */
+function readTable(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** An address as the table spells it: a number of 32 bits as the processor holds it, low byte first. */
+function entryOf({ address, port }: Endpoint): string {
+  const bytes = address
+    .replace(/^::ffff:/, "")
+    .split(".")
+    .map(Number);
+  return `${hexOf(bytes.reverse())}:${hexOf([port >> 8, port & 255])}`;
+}
+
+const hexOf = (bytes: number[]): string =>
+  bytes.map((byte) => byte.toString(16).padStart(2, "0").toUpperCase()).join("");
+
+/** A socket of IPv6 that is connected over IPv4 has the address behind this prefix (RFC 4291, section 2.5.5.2). */
+const unmapped = (entry: string): string => entry.replace(/^0{16}FFFF0000/, "");

@@ -1,0 +1,26 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+
+/** Connections that may be without a complete request at a time. */
+const mostPending = 32;
+
+/** How long a request may take to arrive, in milliseconds. */
+export const requestMilliseconds = 5000;
+
+/**
+ * Bounds the connections of `server` that have not been upgraded, so that whoever opens many and sends nothing takes no
+ * descriptors from the functions: the oldest makes room for the next.
+ */
+export function boundPending(server: Server): void {
+  const pending = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    pending.add(socket);
+    socket.once("close", () => pending.delete(socket));
+    const [oldest] = pending;
+    if (pending.size > mostPending && oldest !== undefined) {
+      pending.delete(oldest);
+      oldest.destroy();
+    }
+  });
+  server.on("upgrade", (_request, socket: Socket) => pending.delete(socket));
+}
