@@ -88,7 +88,7 @@ function addressIn(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr! }).on("line", (line) => {
       const { message, url } = JSON.parse(line) as { message: string; url?: string };
-      if (message === "serving" && url !== undefined) resolve(url);
+      if ((message === "engine listening" || message === "serving") && url !== undefined) resolve(url);
     });
     child.once("exit", (code) => reject(new Error(`the executable ended with ${code} before it served`)));
   });

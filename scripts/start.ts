@@ -2,6 +2,7 @@
  * `npm start`: shows the sample folder to a client of MCP, then serves it on the embedded engine, for trying the worker
  * out. Compiles it first if its sources have changed. Ctrl-C ends it.
  */
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ensureExecutable, executable, root } from "./build.ts";
@@ -26,14 +27,19 @@ console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path samp
 await showMcp(executable, join(root, "sample"));
 const port = await freePort(usualPort);
 if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
-const url = `ws://127.0.0.1:${port}`;
+// Linux tells whose a connection is, and programs of this user need no token. Where it stands in an address, that is not
+// an argument: arguments are shown to every user of the machine.
+const token = process.platform === "linux" ? undefined : randomBytes(16).toString("hex");
+const address = `ws://127.0.0.1:${port}`;
+const command = `dist/coder call coder::read-file '{"path":"README.md"}'`;
 console.log(`
-Serving the same folder on the bus at ${url}. Stop with Ctrl-C. In another terminal, try:
+Serving the same folder on the bus at ${address}. Stop with Ctrl-C. In another terminal, try:
 
-  dist/coder call coder::read-file '{"path":"README.md"}' --url ${url}
+  ${token === undefined ? `${command} --url ${address}` : `III_URL=${address}/${token} ${command}`}
 `);
 const worker = Bun.spawn([executable, "--engine", `embedded:${port}`, "--base-path", "sample"], {
   cwd: root,
+  env: { ...process.env, ...(token !== undefined && { CODER_TOKEN: token }) },
   stdio: ["ignore", "inherit", "inherit"],
 });
 // From a terminal the worker gets Ctrl-C twice, which is as good as once.

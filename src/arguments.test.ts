@@ -18,7 +18,7 @@ describe("one intent", () => {
       ...source,
       does: "serve",
       url: "ws://127.0.0.1:49134",
-      embeddedPort: undefined,
+      embedded: undefined,
     });
   });
 
@@ -38,8 +38,18 @@ describe("one intent", () => {
   });
 
   test("the embedded engine, with and without a port", () => {
-    expect(parse("--engine embedded")).toMatchObject({ embeddedPort: 49134 });
-    expect(parse("--engine embedded:0")).toMatchObject({ embeddedPort: 0 });
+    expect(parse("--engine embedded")).toMatchObject({ embedded: { port: 49134, token: undefined } });
+    expect(parse("--engine embedded:0")).toMatchObject({ embedded: { port: 0 } });
+  });
+
+  test("the token of the embedded engine comes from --token, else CODER_TOKEN", () => {
+    const token = "0123456789abcdef";
+    const environment = { CODER_TOKEN: "fedcba9876543210" };
+    expect(parse(`--engine embedded --token ${token}`, environment)).toMatchObject({ embedded: { token } });
+    expect(parse("--engine embedded", environment)).toMatchObject({
+      embedded: { token: environment.CODER_TOKEN },
+    });
+    expect(parse("", { CODER_TOKEN: "short" })).toMatchObject({ embedded: undefined });
   });
 
   test("a call, in process or through an engine", () => {
@@ -129,6 +139,8 @@ describe("misuse names the flag", () => {
     ["mcp --http 0.0.0.0:1", "needs a bearer token"],
     ["mcp --http 127.0.0.1.evil.example:1", "needs a bearer token"],
     ["mcp --http 1 --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
+    ["--engine embedded --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
+    ["--token 0123456789abcdef", "--token only goes with --http or --engine embedded"],
     ["--http 1", "--http only goes with mcp"],
     ["--read-only=no", "--read-only takes no value"],
     ["call a --engine embedded", "--engine does not go with call"],

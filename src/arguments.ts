@@ -27,13 +27,21 @@ export interface HttpAddress {
   readonly needsToken: boolean;
 }
 
+/** Where the embedded engine listens on loopback, and the token that lets other users in, if one is set. */
+export interface EmbeddedEngine {
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly token: string | undefined;
+}
+
 /** What the command line asks for. */
 export type Intent =
   | { readonly does: "print-schema" | "manifest" | "version" | "help"; readonly worker: WorkerName }
   | (ConfigSource & {
       readonly does: "serve";
       readonly url: string;
-      readonly embeddedPort: number | undefined;
+      /** The engine to start in this process, if any. */
+      readonly embedded: EmbeddedEngine | undefined;
     })
   | (ConfigSource & {
       readonly does: "mcp";
@@ -98,7 +106,8 @@ export function parseArguments(
   };
   const given = { words, flags, program: called, source, environment };
   if (words[0] === "mcp") return parseMcp(given);
-  refuseFlags(given, ["http", "token", "no-token"], "only goes with mcp");
+  refuseFlags(given, ["http", "no-token"], "only goes with mcp");
+  if (!flags.has("engine")) refuseFlags(given, ["token"], "only goes with --http or --engine embedded");
   if (words.length > 0) return parseCall(given);
   return {
     ...source,
@@ -106,7 +115,7 @@ export function parseArguments(
     url: parseUrl(
       flags.get("url") ?? (environment["III_URL"] || environment["III_ENGINE_URL"] || defaultUrl),
     ),
-    embeddedPort: parseEngine(flags.get("engine")),
+    embedded: parseEngine(given),
   };
 }
 
@@ -175,20 +184,16 @@ function parseLogLevel(level: string | undefined): LogLevel {
   );
 }
 
-function parseEngine(engine: string | undefined): number | undefined {
+function parseEngine({ flags, environment }: Given): EmbeddedEngine | undefined {
+  const engine = flags.get("engine");
   if (engine === undefined) return undefined;
-  const [, port] = /^embedded(?::(\d{1,5}))?$/.exec(engine) ?? [];
-  const number = Number(port ?? new URL(defaultUrl).port);
-  if (
-    !engine.startsWith("embedded") ||
-    !(number <= 65_535) ||
-    (engine !== "embedded" && port === undefined)
-  ) {
+  const [, port = new URL(defaultUrl).port] = /^embedded(?::(\d{1,5}))?$/.exec(engine) ?? [undefined, ""];
+  if (port === "" || Number(port) > 65_535) {
     throw new UsageError(
       `--engine is ${JSON.stringify(engine)}; it must be embedded or embedded:PORT (0 for any free port)`,
     );
   }
-  return number;
+  return { port: Number(port), token: parseToken({ flags, environment }) };
 }
 
 interface Given extends Flags {
@@ -197,7 +202,7 @@ interface Given extends Flags {
 }
 
 function parseMcp(given: Given): Intent {
-  const { words, flags, source, environment } = given;
+  const { words, flags, source } = given;
   if (words.length > 1)
     throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
   refuseFlags(given, ["url", "engine"], "does not go with mcp, which needs no engine");
@@ -205,16 +210,20 @@ function parseMcp(given: Given): Intent {
   if (address === undefined) refuseFlags(given, ["token", "no-token"], "only goes with --http");
   if (flags.has("token")) refuseFlags(given, ["no-token"], "does not go with --token");
   const needsToken = !flags.has("no-token");
-  const token = needsToken ? (flags.get("token") ?? (environment["CODER_TOKEN"] || undefined)) : undefined;
-  return {
-    ...source,
-    does: "mcp",
-    http: address === undefined ? undefined : { ...parseHttp(address, token), needsToken },
-  };
+  if (address === undefined) return { ...source, does: "mcp", http: undefined };
+  const http = parseHttp(address, needsToken ? parseToken(given) : undefined);
+  return { ...source, does: "mcp", http: { ...http, needsToken } };
 }
 
-/** Short enough to be guessed. */
+/** Fewer can be guessed. */
 const fewestTokenCharacters = 16;
+
+function parseToken({ flags, environment }: Pick<Given, "flags" | "environment">): string | undefined {
+  const token = flags.get("token") ?? (environment["CODER_TOKEN"] || undefined);
+  if (token !== undefined && token.length < fewestTokenCharacters)
+    throw new UsageError(`--token (or CODER_TOKEN) needs at least ${fewestTokenCharacters} characters`);
+  return token;
+}
 
 function parseHttp(address: string, token: string | undefined): Omit<HttpAddress, "needsToken"> {
   const [, bracketed, plain, digits] =
@@ -231,8 +240,6 @@ function parseHttp(address: string, token: string | undefined): Omit<HttpAddress
       `--http ${address} can be reached from other machines and needs a bearer token; set CODER_TOKEN or --token`,
     );
   }
-  if (token !== undefined && token.length < fewestTokenCharacters)
-    throw new UsageError(`--token (or CODER_TOKEN) needs at least ${fewestTokenCharacters} characters`);
   return { host, port, token };
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { about } from "./about.ts";
@@ -67,27 +68,51 @@ async function callThrough(url: string, { function: id, payload, log }: BusCall)
   }
 }
 
-/** The SDK would wait for an absent engine until the call times out. */
+/** The SDK would try again until the call times out, be the engine absent or does it refuse the connection. */
 function reach(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const { hostname, port, protocol } = new URL(url);
-    const socket = createConnection({
-      host: hostname,
-      port: Number(port || (protocol === "wss:" ? 443 : 80)),
-    });
+    const { hostname, host, port, pathname, protocol } = new URL(url);
+    const isPlain = protocol === "ws:";
+    const socket = createConnection({ host: hostname, port: Number(port || (isPlain ? 80 : 443)) });
     const end = (settle: () => void) => {
       socket.destroy();
       settle();
     };
-    socket.setTimeout(connectMilliseconds, () => end(() => reject(absent(url))));
-    socket.once("connect", () => end(resolve));
+    let late = () => reject(absent(url));
+    socket.setTimeout(connectMilliseconds, () => end(() => late()));
+    socket.once("connect", () => {
+      // An engine that is there and busy will answer later.
+      late = resolve;
+      if (isPlain) socket.write(handshake(host, pathname));
+      else end(resolve);
+    });
+    socket.once("data", (answer) =>
+      end(() => (/^HTTP\/1\.1 403 /.test(answer.toString("latin1")) ? reject(forbidden(url)) : resolve())),
+    );
     socket.once("error", () => end(() => reject(absent(url))));
   });
 }
 
+/** What a client of WebSocket begins with (RFC 6455, section 4.1). */
+const handshake = (host: string, path: string): string =>
+  [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
+    "\r\n",
+  ].join("\r\n");
+
 const absent = (url: string) =>
   new CallFailed(
     `No engine answers at ${originOf(url)}; start one, or leave --url and III_URL out to run the function in this process.`,
+  );
+
+const forbidden = (url: string) =>
+  new CallFailed(
+    `The engine at ${originOf(url)} refuses this connection; an engine that another user started needs its token in the address: III_URL=${originOf(url)}/TOKEN.`,
   );
 
 /** The worker's own error string, without what the bus wraps around it (section 2). */

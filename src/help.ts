@@ -17,11 +17,13 @@ Flags
                        configuration of the iii engine, ./config.yaml, the defaults
   --base-path DIR      the folder to serve; wins over ${flags.basePath} of the configuration
   --url URL            the engine's address; default $III_URL, $III_ENGINE_URL, ${defaultUrl}
-  --engine embedded    start an engine for trying out and testing; :0 takes any free port
+  --engine embedded    start an engine for trying out and testing; :0 takes any free port. Only programs of your own
+                       user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
   --read-only          offer only the functions that cannot change anything
   --http [HOST:]PORT   with mcp: streamable HTTP at /mcp; HOST defaults to 127.0.0.1
   --token TOKEN        with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and
-                       printed with the configuration of a client; off loopback one must be given
+                       printed with the configuration of a client; off loopback one must be given.
+                       With --engine embedded: what lets others in; default $CODER_TOKEN
   --no-token           with --http: serve every user of this machine
   --worker NAME        be the worker coder or shell; default what the program is called as, else coder
   --log-level LEVEL    error, warn, info or debug, on stderr; default $CODER_LOG, else info

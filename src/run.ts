@@ -1,4 +1,4 @@
-import type { Intent } from "./arguments.ts";
+import type { EmbeddedEngine, Intent } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./lifetime.ts";
 import { openInvoke } from "./worker/invoke.ts";
@@ -12,7 +12,7 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
   const stopped = stopSignal();
   const worker = workers[intent.worker];
   const workshop = await openWorker(intent, log);
-  const engine = intent.embeddedPort === undefined ? undefined : await embedEngine(intent.embeddedPort, log);
+  const engine = intent.embedded === undefined ? undefined : await embedEngine(intent.embedded, log);
   const functions = offered(intent);
   const url = engine?.url ?? intent.url;
   const identity = {
@@ -40,15 +40,22 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
   endSoon();
 }
 
-/** Starts the engine that tries things out; a frame that the real one would drop is worth a line, its text is not. */
-async function embedEngine(port: number, log: Log): Promise<Engine> {
+/**
+ * Starts the engine that tries things out. A frame that the real one would drop is worth a line, its text is not; and so
+ * is an address that nobody could know, since the engine made up its token.
+ */
+async function embedEngine({ port, token }: EmbeddedEngine, log: Log): Promise<Engine> {
   try {
-    return await startEngine({
+    const engine = await startEngine({
       port,
+      token,
       onFrame({ workerId, fault }) {
         if (fault !== undefined) log.warn("frame dropped", { workerId, fault });
       },
     });
+    if (token === undefined && originOf(engine.url) !== engine.url)
+      log.info("engine listening", { url: engine.url });
+    return engine;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     throw new Error(

@@ -32,18 +32,20 @@ test("the probe says what the look at its own connection says", async () => {
   expect(await ownerOfProbe(() => undefined)).toBeUndefined();
 });
 
-test.if(process.platform === "linux")("Linux shows whose a connection of this process is", async () => {
-  expect(await ownerOfProbe(ownerOf)).toBe(process.geteuid?.());
+const visible = process.platform === "linux" ? process.geteuid?.() : undefined;
+
+test("Linux shows whose a connection of this process is", async () => {
+  expect(await ownerOfProbe(ownerOf)).toBe(visible);
 });
 
-test.if(process.platform === "linux")("a connection over IPv6 sockets to IPv4 is seen, too", async () => {
+test("a connection over a socket of IPv6 is seen, too", async () => {
   const server = createServer((accepted) => accepted.resume()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const socket = createConnection({ host: "::ffff:127.0.0.1", port });
   await once(socket, "connect");
   const peer = { address: "127.0.0.1", port: socket.localPort ?? 0 };
-  expect(ownerOf(peer, { address: "127.0.0.1", port })).toBe(process.geteuid?.());
+  expect(ownerOf(peer, { address: "127.0.0.1", port })).toBe(visible);
   socket.destroy();
   server.close();
 });

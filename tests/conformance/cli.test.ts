@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
+import { startEngine } from "../../src/engine/engine.ts";
 import { parseError } from "./case.ts";
 import { logFaults } from "./clean-run.ts";
 import { callThrough, connect, serve, temporaryFolder } from "./served.ts";
@@ -226,13 +227,23 @@ describe.each(subjects)("%s", (subject) => {
     });
   });
 
+  test("a call through an engine that refuses the connection is one line, exit 1", async () => {
+    const engine = await startEngine({ token: "0123456789abcdef", ownerOf: () => 65534 });
+    const bare = engine.url.replace("/0123456789abcdef", "");
+    const { code, stdout, stderr } = await run(["call", "coder::tree", "{}", "--url", bare]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(`III_URL=${bare}/TOKEN`);
+    await engine.stop();
+  });
+
   describe("an engine of its own", () => {
     test.each(["SIGTERM", "SIGINT"] as const)(
       "serves on loopback until %s, and says where",
       async (signal) => {
         const worker = startCoder(subject, ["--engine", "embedded:0", ...base], { cwd: here });
-        await worker.saying(/ws:\/\/127\.0\.0\.1:\d+/);
-        const [url = ""] = /ws:\/\/127\.0\.0\.1:\d+/.exec(worker.stderr()) ?? [];
+        await worker.saying(/ws:\/\/127\.0\.0\.1:\d+[^"]*"/);
+        const [url = ""] = /ws:\/\/127\.0\.0\.1:\d+[^"]*/.exec(worker.stderr()) ?? [];
         const client = connect(url);
         expect(await firstAnswer(client)).toMatchObject({ content: "a\n" });
         await client.shutdown();

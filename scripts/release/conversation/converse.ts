@@ -44,7 +44,7 @@ export async function converse(
   }
 }
 
-/** Reads a log to its end, and finds the address in the line that says that the worker serves. */
+/** Reads a log to its end, and finds the address in the first line that has it. */
 function readLog(stream: ReadableStream<Uint8Array>): { url: Promise<string>; text: () => string } {
   const { promise: url, resolve, reject } = Promise.withResolvers<string>();
   const decoder = new TextDecoder();
@@ -52,7 +52,7 @@ function readLog(stream: ReadableStream<Uint8Array>): { url: Promise<string>; te
   const read = async () => {
     for await (const bytes of stream) {
       text += decoder.decode(bytes, { stream: true });
-      const found = text.match(/"message":"serving","url":"([^"]+)"/)?.[1];
+      const found = text.match(/"message":"(?:engine listening|serving)","url":"([^"]+)"/)?.[1];
       if (found !== undefined) resolve(found);
     }
     reject(new Error("the worker ended before it served"));
