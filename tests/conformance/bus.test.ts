@@ -1,35 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Engine, type EngineFailure, startEngine } from "../../src/engine/engine.ts";
+import { startTestEngine, type TestEngine } from "../engines/started.ts";
 import { logFaults, onServed } from "./clean-run.ts";
 import { parseWireError } from "./messages.ts";
 import { registered, temporaryFolder } from "./served.ts";
 import { startCoder, subjects } from "./subject.ts";
 
 /** The answer of an engine-made call, or the code it failed with. */
-const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch((error: EngineFailure) => error.code);
+const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }: { code: string }) => code);
 
-const read = (engine: Engine, path: string) => engine.call("coder::read-file", { path });
+const read = (engine: TestEngine, path: string) => engine.call("coder::read-file", { path });
 
 describe.each(subjects)("%s", (subject) => {
-  test("an engine that drops everything in mid-call gets the worker back", async () => {
-    await onServed(subject, async (served) => {
-      served.build({ "a.txt": "a\n", "b.txt": "x".repeat(1 << 20) });
-      const calls = Array.from({ length: 50 }, () => codeOr(read(served.engine, "b.txt")));
-      served.engine.dropConnections();
-      expect(new Set(await Promise.all(calls))).toEqual(new Set(["invocation_stopped"]));
-      await registered(served.engine, served.worker);
-      expect(await read(served.engine, "a.txt")).toMatchObject({ content: "a\n" });
-    });
-  });
-
   test("an engine that is gone for a while gets the worker back", async () => {
     await onServed(subject, async (served) => {
       served.build({ "a.txt": "a\n" });
       const port = Number(new URL(served.engine.url).port);
       await served.engine.stop();
-      const again = await startEngine({ port });
+      const again = await startTestEngine(subject, { port });
       await registered(again, served.worker);
       expect(await read(again, "a.txt")).toMatchObject({ content: "a\n" });
       await again.stop();
@@ -37,7 +26,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("an engine that is absent at the start costs one line per attempt", async () => {
-    const probe = await startEngine();
+    const probe = await startTestEngine(subject);
     const port = Number(new URL(probe.url).port);
     await probe.stop();
     const base = temporaryFolder();
@@ -49,7 +38,7 @@ describe.each(subjects)("%s", (subject) => {
       .split("\n")
       .filter((line) => line.includes("warn"));
     expect(warnings.filter((line) => !/connect|WebSocket|ECONNREFUSED|engine/i.test(line))).toEqual([]);
-    const engine = await startEngine({ port });
+    const engine = await startTestEngine(subject, { port });
     await registered(engine, worker);
     expect(await read(engine, "a.txt")).toMatchObject({ content: "a\n" });
     worker.child.kill("SIGTERM");
@@ -72,7 +61,7 @@ describe.each(subjects)("%s", (subject) => {
     ["III_URL", { III_ENGINE_URL: "ws://127.0.0.1:9" }, false],
     ["III_ENGINE_URL", {}, false],
   ])("the engine's address comes from %s, whatever comes behind it says", async (from, others, asFlag) => {
-    const engine = await startEngine();
+    const engine = await startTestEngine(subject);
     const base = temporaryFolder();
     const args = ["--base-path", base, ...(asFlag ? ["--url", engine.url] : [])];
     const env = { ...others, ...(asFlag ? {} : { [from]: engine.url }) };

@@ -2,14 +2,14 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IIIClient, type InvocationError, registerWorker } from "iii-sdk";
-import { type Engine, type EngineOptions, startEngine } from "../../src/engine/engine.ts";
+import { startTestEngine, type TestEngine } from "../engines/started.ts";
 import { reference } from "./golden.ts";
 import { type Running, type Subject, startCoder } from "./subject.ts";
 import { buildTree, type Snapshot, snapshotTree, type Tree } from "./tree.ts";
 
 /** A worker that serves a folder of its own, with an engine and a client of its own. */
 export interface Served {
-  readonly engine: Engine;
+  readonly engine: TestEngine;
   readonly client: IIIClient;
   readonly worker: Running;
   /** Absolute path of the folder that is served. */
@@ -35,7 +35,8 @@ export type Config = Readonly<Record<string, unknown>>;
 export const temporaryFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 
 export interface ServeOptions {
-  readonly engine?: EngineOptions;
+  /** An engine that is there already; it is stopped with the rest. */
+  readonly engine?: TestEngine;
   /** Arguments of the worker besides `--config` and `--url`. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export interface ServeOptions {
 export async function serve(
   subject: Subject,
   config: Config = {},
-  { engine: engineOptions = {}, args = [], env = {} }: ServeOptions = {},
+  { engine: given, args = [], env = {} }: ServeOptions = {},
 ): Promise<Served> {
   const root = temporaryFolder();
   const settings = temporaryFolder();
@@ -53,7 +54,7 @@ export async function serve(
   const base = join(root, "base");
   const file = join(settings, "config.yaml");
   writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
-  const engine = await startEngine(engineOptions);
+  const engine = given ?? (await startTestEngine(subject));
   const worker = startCoder(subject, ["--config", file, "--url", engine.url, ...args], { env });
   await registered(engine, worker).catch(async (error: unknown) => {
     await engine.stop();
@@ -101,7 +102,7 @@ export async function callThrough(client: IIIClient, functionId: string, payload
 }
 
 /** Resolves once the worker has registered all functions; rejects if it ends before. */
-export async function registered(engine: Engine, worker: Running): Promise<void> {
+export async function registered(engine: TestEngine, worker: Running): Promise<void> {
   const all = reference.functions.map((entry) => engine.waitForFunction(entry.name));
   const ended = worker.exited.then(() => {
     throw new Error(`the worker ended before it served: ${worker.stderr()}`);

@@ -4,6 +4,7 @@ import { type IIIClient, registerWorker } from "iii-sdk";
 import { type Engine, EngineFailure, startEngine } from "../../src/engine/engine.ts";
 import { callThrough, connect, type Outcome, temporaryFolder } from "../conformance/served.ts";
 import { type Running, type Subject, startCoder } from "../conformance/subject.ts";
+import { deliveryTo } from "../engines/started.ts";
 import { Sandbox } from "./sandbox.ts";
 
 export type { Outcome };
@@ -83,7 +84,10 @@ export async function serveShell(
   const expand = (text: string) => text.replaceAll("<folder>", folder);
   const file = join(root, "shell.yaml");
   writeFileSync(file, expand(renderConfig(config)));
-  const engine = await startEngine(isWithoutChannels ? { builtins: noChannels } : {});
+  const engine = await startEngine({
+    delivery: deliveryTo(subject),
+    ...(isWithoutChannels && { builtins: noChannels }),
+  });
   const args = ["--worker", "shell", "--config", file, "--url", engine.url];
   const worker = startCoder(subject, args, {
     env: { ...environment, ...JSON.parse(expand(JSON.stringify(env))) },

@@ -1,0 +1,55 @@
+/**
+ * `npm run test:engine -- --engine PATH`: the conformance and bus suites on an executable of the iii engine. Each worker
+ * under test gets an engine of its own, with a folder and a port of its own, which is ended afterwards.
+ *
+ *     npm run test:engine -- --engine ~/.local/bin/iii --only bus
+ */
+import { accessSync, constants } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { engineVariable } from "../tests/engines/executable.ts";
+import { ensureExecutable, root } from "./build.ts";
+
+/** Files of tests/conformance that run on any engine. */
+const suites = ["golden", "bus", "answers", "denied", "source", "executable"];
+
+/** Those that need an engine inside their own process, and for what. */
+const leftOut: Readonly<Record<string, string>> = {
+  "bus-embedded": "cuts connections as a crash of the engine would",
+  cli: "tries the worker's own engine and its refusals",
+};
+
+const { values } = parseArgs({ options: { engine: { type: "string" }, only: { type: "string" } } });
+
+/** What is wrong with the command line; undefined when nothing is. */
+function mistake(): string | undefined {
+  if (values.engine === undefined) return "give the engine's executable: --engine PATH";
+  const unknown = values.only?.split(",").find((name) => !suites.includes(name));
+  if (unknown !== undefined) return `there is no suite ${unknown}; they are ${suites.join(", ")}`;
+  try {
+    accessSync(values.engine, constants.X_OK);
+  } catch {
+    return `${values.engine} is no file that can be run`;
+  }
+  return undefined;
+}
+
+async function run(engine: string): Promise<number> {
+  if (await ensureExecutable()) console.log("Compiled dist/coder.");
+  for (const [name, reason] of Object.entries(leftOut)) console.log(`Left out: ${name}, which ${reason}.`);
+  const chosen = values.only?.split(",") ?? suites;
+  const files = chosen.map((name) => join(root, "tests/conformance", `${name}.test.ts`));
+  const child = Bun.spawn(
+    [process.execPath, "test", "--isolate", "--timeout=120000", "--only-failures", ...files],
+    {
+      cwd: root,
+      env: { ...process.env, [engineVariable]: resolve(engine) },
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
+  return child.exited;
+}
+
+const wrong = mistake();
+if (wrong !== undefined) console.error(wrong);
+process.exitCode = wrong === undefined ? await run(values.engine!) : 2;
