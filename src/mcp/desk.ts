@@ -1,9 +1,11 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
-import type { FunctionDefinition } from "../worker/define.ts";
+import { AnswerBudget } from "../worker/answer-budget.ts";
+import type { AnswerLease, FunctionDefinition } from "../worker/define.ts";
 import type { Invoke, Outcome } from "../worker/invoke.ts";
 import type { Log } from "../worker/log.ts";
 import { UnderWay } from "../worker/under-way.ts";
+import { Leases } from "./leases.ts";
 import { describeTool, toolName } from "./tools.ts";
 
 export interface DeskOptions {
@@ -27,6 +29,14 @@ const usualMessageBytes = 10 * 1024 * 1024;
 const textBytes = 64 * 1024;
 const envelopeBytes = 64 * 1024;
 
+/** A request as far as a call needs to know it. */
+export interface Asked {
+  /** Ends the call early. */
+  readonly cancelled: AbortSignal;
+  /** What its answer is held by until it was sent. */
+  readonly lease: AnswerLease | undefined;
+}
+
 /** What all connections of one process share: the tools, and the calls that are under way. */
 export class Desk {
   readonly worker: WorkerName;
@@ -38,6 +48,7 @@ export class Desk {
   readonly #messageBytes: number;
   readonly #invoke: Invoke;
   readonly #underWay = new UnderWay();
+  readonly #budget = new AnswerBudget();
 
   constructor({ worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0 }: DeskOptions) {
     this.worker = worker;
@@ -49,10 +60,15 @@ export class Desk {
     this.#invoke = invoke;
   }
 
-  /** Calls a function. It ends early when `cancelled` aborts. */
-  call(definition: FunctionDefinition, payload: unknown, cancelled: AbortSignal): Promise<Outcome> {
+  /** Calls a function for a request. */
+  call(definition: FunctionDefinition, payload: unknown, asked: Asked): Promise<Outcome> {
     const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
-    return this.#underWay.add(this.#invoke(definition, payload, { cancelled, maxAnswerBytes }));
+    return this.#underWay.add(this.#invoke(definition, payload, { ...asked, maxAnswerBytes }));
+  }
+
+  /** The leases of a new connection, which share the budget of the process with those of all others. */
+  openLeases(caller: string): Leases {
+    return new Leases(this.#budget, caller);
   }
 
   /** Bytes of JSON that the text beside an answer of `bytes` may have. */

@@ -1,7 +1,17 @@
-import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  type RequestId,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { badBatch, notJson, type Refusal, readMessage } from "./messages.ts";
+
+/**
+ * What may be written and not have left before no more is read. The budget of answers keeps it below that, but for many
+ * small errors.
+ */
+const mostUnsent = 96 * 1024 * 1024;
 
 /** As many as the SDK takes over HTTP. */
 const mostOfBatch = 100;
@@ -25,11 +35,18 @@ export class LineTransport implements Transport {
   #isPaused = false;
   readonly #input: Readable;
   readonly #output: Writable;
+  readonly #onSent: (id: RequestId) => void;
+  /** Bytes, or of other scripts somewhat more, that were written and have not left. */
+  #unsent = 0;
 
-  /** `input` gives whole lines; a piece without an end is a line that is too long. */
-  constructor(input: Readable, output: Writable) {
+  /**
+   * `input` gives whole lines; a piece without an end is a line that is too long. `onSent` hears when the answer to a
+   * request has left.
+   */
+  constructor(input: Readable, output: Writable, onSent: (id: RequestId) => void = () => {}) {
     this.#input = input;
     this.#output = output;
+    this.#onSent = onSent;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -40,10 +57,14 @@ export class LineTransport implements Transport {
     this.#input.on("data", (lines: Buffer) => this.#receive(lines));
   }
 
-  /** Resolves when the output takes more. Rejects when it broke. */
+  /** Resolves when the message has left. Rejects when the output broke. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error("The transport is closed.");
-    if (!this.#output.write(serializeMessage(message))) await once(this.#output, "drain");
+    try {
+      await this.#write(serializeMessage(message));
+    } finally {
+      if (!("method" in message) && message.id !== undefined) this.#onSent(message.id);
+    }
   }
 
   /** Takes no more messages, and goes on sending. */
@@ -58,6 +79,24 @@ export class LineTransport implements Transport {
     this.pause();
     this.onclose?.();
     this.#resolveClosed();
+  }
+
+  /**
+   * Resolves when it has left, and reads no further while more than `most` has not: a client that reads nothing waits
+   * with its requests.
+   */
+  async #write(text: string, most = mostUnsent): Promise<void> {
+    this.#unsent += text.length;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        // Not by "drain", which on Bun also comes when only a part of what was written has left.
+        const takesMore = this.#output.write(text, (error) => (error ? reject(error) : resolve()));
+        if (!takesMore && this.#unsent > most) this.#input.pause();
+      });
+    } finally {
+      this.#unsent -= text.length;
+      if (this.#unsent <= mostUnsent && !this.#isPaused) this.#input.resume();
+    }
   }
 
   #receive(lines: Buffer): void {
@@ -87,10 +126,8 @@ export class LineTransport implements Transport {
   /** Reads no further before they are sent: else a client that does not read could fill the memory with them. */
   async #refuse(refusals: readonly Refusal[]): Promise<void> {
     this.onerror?.(new TypeError("A line is no message."));
-    if (this.#output.write(refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join(""))) return;
-    this.#input.pause();
-    await once(this.#output, "drain").catch(() => {});
-    if (!this.#isPaused) this.#input.resume();
+    const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join("");
+    await this.#write(text, 0).catch(() => {});
   }
 
   #fail(error: Error): void {

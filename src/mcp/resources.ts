@@ -10,11 +10,12 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
   type Server,
+  type ServerContext,
 } from "@modelcontextprotocol/server";
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
 import { isAbsence } from "../codes.ts";
-import type { Desk } from "./desk.ts";
+import type { Asked, Desk } from "./desk.ts";
 
 const prefix = "coder:///";
 
@@ -25,9 +26,9 @@ export const uriTemplate = `${prefix}{+path}`;
 const mostCompletions = 100;
 
 /** Makes `server` answer for resources: the files of the base as a list, any other through the template. */
-export function offerResources(server: Server, desk: Desk): void {
-  server.setRequestHandler("resources/list", ({ params }, { mcpReq }) =>
-    listResources(desk, params?.cursor, mcpReq.signal),
+export function offerResources(server: Server, desk: Desk, ask: (context: ServerContext) => Asked): void {
+  server.setRequestHandler("resources/list", ({ params }, context) =>
+    listResources(desk, params?.cursor, ask(context)),
   );
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [
@@ -39,23 +40,23 @@ export function offerResources(server: Server, desk: Desk): void {
       },
     ],
   }));
-  server.setRequestHandler("resources/read", ({ params }, { mcpReq }) =>
-    readResource(desk, params.uri, mcpReq.signal),
+  server.setRequestHandler("resources/read", ({ params }, context) =>
+    readResource(desk, params.uri, ask(context)),
   );
-  server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, { mcpReq }) => {
+  server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, context) => {
     const isPath = ref.type === "ref/resource" && ref.uri === uriTemplate && argument.name === "path";
-    return isPath ? completePath(desk, argument.value, mcpReq.signal) : { completion: { values: [] } };
+    return isPath ? completePath(desk, argument.value, ask(context)) : { completion: { values: [] } };
   });
 }
 
 async function listResources(
   desk: Desk,
   cursor: string | undefined,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<ListResourcesResult> {
   const page = Number(cursor ?? 1);
   if (!Number.isSafeInteger(page) || page < 1) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
-  const { entries, has_more: hasMore } = await list(desk, { page }, signal);
+  const { entries, has_more: hasMore } = await list(desk, { page }, asked);
   return {
     resources: entries
       .filter(({ kind, non_accessible: isDenied }) => kind === "file" && !isDenied)
@@ -64,8 +65,8 @@ async function listResources(
   };
 }
 
-async function readResource(desk: Desk, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
-  const outcome = await desk.call(readFile, { path: pathOf(uri) }, signal);
+async function readResource(desk: Desk, uri: string, asked: Asked): Promise<ReadResourceResult> {
+  const outcome = await desk.call(readFile, { path: pathOf(uri) }, asked);
   if ("error" in outcome) {
     throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, outcome.error) : invalid(outcome.error);
   }
@@ -73,14 +74,14 @@ async function readResource(desk: Desk, uri: string, signal: AbortSignal): Promi
   return { contents: [{ uri, mimeType: "text/plain", text: content }] };
 }
 
-async function completePath(desk: Desk, typed: string, signal: AbortSignal): Promise<CompleteResult> {
+async function completePath(desk: Desk, typed: string, asked: Asked): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
   // Nothing where there is no such folder: a person is still typing its name.
   const { entries, has_more: hasMore } = await list(
     desk,
     { path: folder === "" ? "." : folder, page_size: 1000 },
-    signal,
+    asked,
   ).catch(() => ({ entries: [], has_more: false }));
   const values = entries
     .filter(({ name, non_accessible: isDenied }) => name.startsWith(start) && !isDenied)
@@ -104,8 +105,8 @@ interface Listing {
 }
 
 /** A page of a folder. */
-async function list(desk: Desk, request: object, signal: AbortSignal): Promise<Listing> {
-  const outcome = await desk.call(listFolder, request, signal);
+async function list(desk: Desk, request: object, asked: Asked): Promise<Listing> {
+  const outcome = await desk.call(listFolder, request, asked);
   if ("error" in outcome) throw invalid(outcome.error);
   return outcome.answer as Listing;
 }

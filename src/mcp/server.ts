@@ -2,15 +2,20 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
 import type { FunctionDefinition } from "../worker/define.ts";
-import type { Desk } from "./desk.ts";
+import type { Asked, Desk } from "./desk.ts";
 import { faces } from "./faces.ts";
+import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
 import { renderAnswer, renderFailure } from "./tools.ts";
 
-/** A server that is not connected yet. */
-export function openServer(desk: Desk): Server {
+/** A server that is not connected yet. What its answers are held by is that of the HTTP exchange, if not told. */
+export function openServer(desk: Desk, leases?: Leases): Server {
+  const ask = ({ mcpReq: { id, signal } }: ServerContext): Asked => ({
+    cancelled: signal,
+    lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
+  });
   const { worker } = desk;
   const { instructions, hasResources } = faces[worker];
   const server = new Server(
@@ -21,9 +26,9 @@ export function openServer(desk: Desk): Server {
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const definition = desk.functions.get(params.name);
     if (definition === undefined) throw unknownTool(params.name, [...desk.functions.keys()]);
-    return callTool(desk, { definition, payload: params.arguments ?? {}, context });
+    return callTool(desk, { definition, payload: params.arguments ?? {}, context, asked: ask(context) });
   });
-  if (hasResources) offerResources(server, desk);
+  if (hasResources) offerResources(server, desk, ask);
   showRoots(server, desk.log);
   return server;
 }
@@ -32,11 +37,12 @@ interface ToolCall {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
   readonly context: ServerContext;
+  readonly asked: Asked;
 }
 
-async function callTool(desk: Desk, { definition, payload, context }: ToolCall) {
+async function callTool(desk: Desk, { definition, payload, context, asked }: ToolCall) {
   using _progress = reportProgress(context, desk.callMilliseconds);
-  const outcome = await desk.call(definition, payload, context.mcpReq.signal);
+  const outcome = await desk.call(definition, payload, asked);
   if ("error" in outcome) return renderFailure(outcome.error);
   return renderAnswer(definition, outcome.answer, desk.roomBeside(outcome.bytes));
 }

@@ -21,14 +21,15 @@ export function serveOnStdio(desk: Desk): Served {
   // Each answer that waits for the pipe listens to it.
   process.stdout.setMaxListeners(0);
   const lines = wholeLines(maxMessageBytes);
-  const transport = new LineTransport(lines, process.stdout);
+  const leases = desk.openLeases("stdio");
+  const transport = new LineTransport(lines, process.stdout, (id) => leases.release(id));
   let hasLeft = false;
   const left = once(lines, "close").then(() => {
     hasLeft = true;
   });
   // A client that breaks off has gone, like one that ends.
   pipeline(process.stdin, lines, () => {});
-  const connection = serveStdio(() => openServer(desk), {
+  const connection = serveStdio(() => openServer(desk, leases), {
     transport,
     // The message of an error may hold a piece of what was read.
     onerror: (error) => desk.log.warn("bad frame", { failure: error.name }),

@@ -1,4 +1,5 @@
 /** Callers below any SDK, which read what they are sent, or do not. */
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { WebSocket, WebSocketServer } from "ws";
 
@@ -97,4 +98,32 @@ export async function serveEngine(port: number): Promise<{ as(caller: string): P
   return {
     as: (caller) => peerOn(socket, (path) => ask(calls, socket, { path, _caller_worker_id: caller })),
   };
+}
+
+/** A client of the Model Context Protocol on the pipes of `child`. */
+export async function stdioPeer({ stdin, stdout }: ChildProcess): Promise<Peer> {
+  const calls = new Calls();
+  const pieces: string[] = [];
+  const onLine = (line: string) => {
+    const { id, error, result } = JSON.parse(line);
+    calls.end(String(id), error ?? (result.isError ? result : undefined));
+  };
+  stdout!.setEncoding("latin1").on("data", (piece: string) => {
+    const [end, ...starts] = piece.split("\n");
+    pieces.push(end!);
+    for (const start of starts) {
+      onLine(pieces.join(""));
+      pieces.splice(0, pieces.length, start);
+    }
+  });
+  const send = (message: object) => stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const request = (method: string, params: object) => {
+    const { id, ending } = calls.add();
+    send({ id, method, params });
+    return ending;
+  };
+  const clientInfo = { name: "tests", version: "1.0.0" };
+  await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  send({ method: "notifications/initialized" });
+  return peerOn(stdout!, (path) => request("resources/read", { uri: `coder:///${path}` }));
 }

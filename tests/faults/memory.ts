@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../conformance/served.ts";
 import { commandOf } from "../conformance/subject.ts";
-import { type Peer, serveEngine, workerPeer } from "./memory-peers.ts";
+import { type Peer, serveEngine, stdioPeer, workerPeer } from "./memory-peers.ts";
 
 export interface Load {
   /** Large files that are asked for at once. */
@@ -38,6 +38,11 @@ export const roads: Readonly<Record<string, (load: Load) => Promise<Report>>> = 
       await worker.logged(/"serving"/g, 1);
       const [large, small] = [await workerPeer(worker.port), await workerPeer(worker.port)];
       return measure(worker, load, { large, small });
+    }),
+  "MCP on stdio": (load) =>
+    onWorker(load, ["mcp"], async (worker) => {
+      const peer = await stdioPeer(worker.child);
+      return measure(worker, load, { large: peer, small: peer });
     }),
 };
 
