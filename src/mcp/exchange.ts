@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { BodiesTooLarge, BodyBudget, type BodyShare } from "./body-budget.ts";
 import type { Desk } from "./desk.ts";
+import { leasesOfExchange } from "./leases.ts";
 import { notJson, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
 import { maxMessageBytes } from "./served.ts";
@@ -37,13 +38,26 @@ export function openExchange(desk: Desk, bodyBytes: number): Exchange {
       outgoing.once("close", () => left.abort());
       const body = await takeBody(incoming, share);
       if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
-      const { response, settled } = await respond(toRequest(incoming, left.signal), body.message);
-      await Promise.all([sendResponse(response, outgoing), settled]);
+      const request = toRequest(incoming, left.signal);
+      const leases = desk.openLeases(callerOf(request, incoming));
+      try {
+        const { response, settled } = await leasesOfExchange.run(leases, () =>
+          respond(request, body.message),
+        );
+        await Promise.all([sendResponse(response, outgoing), settled]);
+      } finally {
+        leases.releaseAll();
+      }
     },
     async close() {
       await Promise.all([sessions.close(), stateless.close()]);
     },
   };
+}
+
+/** Who shares the memory for answers with others: a session, or a connection without one. */
+function callerOf(request: Request, { socket }: IncomingMessage): string {
+  return request.headers.get("mcp-session-id") ?? `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
 /** What a body holds: a message, a batch of them, nothing; or why it is not taken. */

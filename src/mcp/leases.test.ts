@@ -23,9 +23,31 @@ function openBench() {
 test("an answer that was sent gives its room back", () => {
   const { leases, isFree } = openBench();
   leases.open(1, never).reserve(mebibyte, later);
-  leases.release(2);
+  expect(leases.take(2)).toBeUndefined();
+  const lease = leases.take(1);
   expect(isFree()).toBe(false);
-  leases.release(1);
+  lease?.release();
+  expect(isFree()).toBe(true);
+});
+
+test("an answer that is being sent keeps its room when the call is cancelled then", () => {
+  const { leases, isFree } = openBench();
+  const cancelling = new AbortController();
+  leases.open(1, cancelling.signal).reserve(mebibyte, later);
+  const lease = leases.take(1);
+  cancelling.abort();
+  expect(isFree()).toBe(false);
+  lease?.release();
+  expect(isFree()).toBe(true);
+});
+
+test("no room is lost when a client uses an id twice", () => {
+  const { leases, isFree } = openBench();
+  leases.open(1, never).reserve(mebibyte / 4, later);
+  leases.open(1, never).reserve(mebibyte / 4, later);
+  leases.take(1)?.release();
+  expect(isFree()).toBe(false);
+  leases.take(1)?.release();
   expect(isFree()).toBe(true);
 });
 

@@ -5,7 +5,8 @@ import type { AnswerLease } from "../worker/define.ts";
 
 /** The leases of the answers that one connection owes, by the ids of their requests. */
 export class Leases {
-  readonly #open = new Map<RequestId, AnswerLease>();
+  /** A client may use an id again while it waits for the answer. */
+  readonly #open = new Map<RequestId, AnswerLease[]>();
   readonly #budget: AnswerBudget;
   readonly #caller: string;
 
@@ -15,24 +16,35 @@ export class Leases {
     this.#caller = caller;
   }
 
-  /** A lease for a call: one that ends with `cancelled` is never answered. A second call of a request shares it. */
+  /** A lease for a call; one that ends with `cancelled` is not answered, unless its answer is being sent by then. */
   open(id: RequestId, cancelled: AbortSignal): AnswerLease {
-    const lease = this.#open.get(id) ?? this.#budget.lease(this.#caller);
-    this.#open.set(id, lease);
-    if (cancelled.aborted) this.release(id);
-    else cancelled.addEventListener("abort", () => this.release(id), { once: true });
+    const lease = this.#budget.lease(this.#caller);
+    this.#open.set(id, [...(this.#open.get(id) ?? []), lease]);
+    const drop = () => this.#remove(id, lease)?.release();
+    if (cancelled.aborted) drop();
+    else cancelled.addEventListener("abort", drop, { once: true });
     return lease;
   }
 
-  /** The answer to this request was sent. */
-  release(id: RequestId): void {
-    this.#open.get(id)?.release();
-    this.#open.delete(id);
+  /** The lease of the answer to this request, for a transport that releases it once the answer has left. */
+  take(id: RequestId): AnswerLease | undefined {
+    const oldest = this.#open.get(id)?.[0];
+    return oldest && this.#remove(id, oldest);
   }
 
-  /** All were sent, or will never be. */
+  /** All answers were sent, or will never be. */
   releaseAll(): void {
-    for (const id of this.#open.keys()) this.release(id);
+    for (const lease of [...this.#open.values()].flat()) lease.release();
+    this.#open.clear();
+  }
+
+  #remove(id: RequestId, lease: AnswerLease): AnswerLease | undefined {
+    const leases = this.#open.get(id);
+    if (!leases?.includes(lease)) return undefined;
+    const others = leases.filter((other) => other !== lease);
+    if (others.length > 0) this.#open.set(id, others);
+    else this.#open.delete(id);
+    return lease;
   }
 }
 

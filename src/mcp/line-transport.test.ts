@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { Writable } from "node:stream";
+import type { Leases } from "./leases.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /** A transport, what it hands on and sends, and an output that takes no more until told to. */
-async function open(maxBytes = 1000) {
+async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
   const input = wholeLines(maxBytes);
   const sent: string[] = [];
   const waiting: (() => void)[] = [];
@@ -15,7 +16,7 @@ async function open(maxBytes = 1000) {
       waiting.push(done);
     },
   });
-  const transport = new LineTransport(input, output);
+  const transport = new LineTransport(input, output, takeLease);
   const [messages, errors]: [unknown[], string[]] = [[], []];
   transport.onmessage = (message) => messages.push(message);
   transport.onerror = (error) => errors.push(error.name);
@@ -78,4 +79,27 @@ test("says once that it has closed", async () => {
   await transport.close();
   await transport.close();
   expect(closes).toBe(1);
+});
+
+test("takes the lease of an answer when it is sent, and releases it when that is out", async () => {
+  const events: string[] = [];
+  const release = () => {
+    events.push("released");
+  };
+  const takeLease = (id: unknown) => {
+    events.push(`taken ${id}`);
+    return { bytes: 0, reserve: () => undefined, resize: () => {}, release };
+  };
+  const { transport, drain } = await open(1000, takeLease);
+  const sending = [
+    transport.send({ jsonrpc: "2.0", id: 1, method: "roots/list" }),
+    transport.send({ jsonrpc: "2.0", id: 1, result: {} }),
+  ];
+  expect(events).toEqual(["taken 1"]);
+  drain();
+  await sending[0];
+  expect(events).toEqual(["taken 1"]);
+  drain();
+  await sending[1];
+  expect(events).toEqual(["taken 1", "released"]);
 });

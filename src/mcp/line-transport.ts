@@ -1,10 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import {
-  type JSONRPCMessage,
-  type RequestId,
-  serializeMessage,
-  type Transport,
-} from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import type { Leases } from "./leases.ts";
 import { badBatch, notJson, type Refusal, readMessage } from "./messages.ts";
 
 /**
@@ -35,18 +31,18 @@ export class LineTransport implements Transport {
   #isPaused = false;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #onSent: (id: RequestId) => void;
+  readonly #takeLease: Leases["take"];
   /** Bytes, or of other scripts somewhat more, that were written and have not left. */
   #unsent = 0;
 
   /**
-   * `input` gives whole lines; a piece without an end is a line that is too long. `onSent` hears when the answer to a
-   * request has left.
+   * `input` gives whole lines; a piece without an end is a line that is too long. `takeLease` gives that of the answer
+   * to a request, which is released when the answer has left.
    */
-  constructor(input: Readable, output: Writable, onSent: (id: RequestId) => void = () => {}) {
+  constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
     this.#input = input;
     this.#output = output;
-    this.#onSent = onSent;
+    this.#takeLease = takeLease;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -60,10 +56,11 @@ export class LineTransport implements Transport {
   /** Resolves when the message has left. Rejects when the output broke. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error("The transport is closed.");
+    const lease = "method" in message || message.id === undefined ? undefined : this.#takeLease(message.id);
     try {
       await this.#write(serializeMessage(message));
     } finally {
-      if (!("method" in message) && message.id !== undefined) this.#onSent(message.id);
+      lease?.release();
     }
   }
 

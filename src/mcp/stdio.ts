@@ -22,7 +22,7 @@ export function serveOnStdio(desk: Desk): Served {
   process.stdout.setMaxListeners(0);
   const lines = wholeLines(maxMessageBytes);
   const leases = desk.openLeases("stdio");
-  const transport = new LineTransport(lines, process.stdout, (id) => leases.release(id));
+  const transport = new LineTransport(lines, process.stdout, (id) => leases.take(id));
   let hasLeft = false;
   const left = once(lines, "close").then(() => {
     hasLeft = true;

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../conformance/served.ts";
 import { commandOf } from "../conformance/subject.ts";
+import { httpPeer } from "./memory-http.ts";
 import { type Peer, serveEngine, stdioPeer, workerPeer } from "./memory-peers.ts";
 
 export interface Load {
@@ -43,6 +44,12 @@ export const roads: Readonly<Record<string, (load: Load) => Promise<Report>>> = 
     onWorker(load, ["mcp"], async (worker) => {
       const peer = await stdioPeer(worker.child);
       return measure(worker, load, { large: peer, small: peer });
+    }),
+  "MCP over HTTP": (load) =>
+    onWorker(load, ["mcp", "--http", "PORT", "--no-token"], async (worker) => {
+      await worker.logged(/"listening"/g, 1);
+      const [large, small] = [await httpPeer(worker.port), await httpPeer(worker.port)];
+      return measure(worker, load, { large, small });
     }),
 };
 
