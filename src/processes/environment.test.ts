@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { codeVariables } from "./code-variables.ts";
 import { childEnvironment } from "./environment.ts";
 
 const own = {
@@ -39,4 +40,26 @@ test("__proto__ is a name like any other", () => {
   expect(Object.entries(childEnvironment({ inherit: true, allowed: [] }, strange))).toEqual([
     ["__proto__", "x"],
   ]);
+});
+
+describe("what makes programs run code is withheld", () => {
+  test.each([...codeVariables.names, ...codeVariables.prefixes.map((prefix) => `${prefix}X%%`)])(
+    "%s",
+    (name) => {
+      const variables = { [name]: "x", HARMLESS: "y" };
+      expect(childEnvironment({ inherit: true, allowed: [] }, variables)).toEqual({ HARMLESS: "y" });
+      expect(childEnvironment({ inherit: false, allowed: [name] }, variables)).toEqual({});
+    },
+  );
+});
+
+test("no child gets what the worker is configured by", () => {
+  const variables = {
+    CODER_TOKEN: "secret",
+    III_URL: "ws://user:secret@host",
+    III_X: "x",
+    CODER_JAIL: "openat",
+  };
+  expect(childEnvironment({ inherit: true, allowed: [] }, variables)).toEqual({ CODER_JAIL: "openat" });
+  expect(childEnvironment({ inherit: false, allowed: ["CODER_TOKEN", "III_URL"] }, variables)).toEqual({});
 });

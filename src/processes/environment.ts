@@ -1,3 +1,5 @@
+import { runsCode } from "./code-variables.ts";
+
 /** The environment variables a child gets. */
 
 export interface EnvironmentRules {
@@ -10,20 +12,19 @@ export interface EnvironmentRules {
 export type Environment = Readonly<Record<string, string>>;
 
 /**
- * The part of `own`, the worker's environment, that its children get (specification of shell, section 6.5). What
- * makes a program load foreign code is never passed on, even if it is allowed by name: the compiled worker itself
- * would obey `BUN_OPTIONS` and `BUN_BE_BUN` (Bun's manual), and the dynamic linker obeys `LD_*` and `DYLD_*` (ld.so(8), dyld(1)).
+ * The part of `own`, the worker's environment, that its children get (specification of shell, section 6.5). Never
+ * passed on, even if it is allowed by name: what makes a program run foreign code (`code-variables.ts`), and what the
+ * worker itself is configured by, which may hold a secret.
  */
 export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv): Environment {
   const names = rules.inherit ? Object.keys(own) : rules.allowed;
   const entries: [string, string][] = [];
   for (const name of names) {
     const value = Object.hasOwn(own, name) ? own[name] : undefined;
-    if (value !== undefined && !loadsCode(name)) entries.push([name, value]);
+    if (value !== undefined && !runsCode(name) && !isOurs(name)) entries.push([name, value]);
   }
   return Object.fromEntries(entries);
 }
 
-const loaders = new Set(["BUN_OPTIONS", "BUN_BE_BUN", "NODE_OPTIONS"]);
-
-const loadsCode = (name: string) => loaders.has(name) || name.startsWith("LD_") || name.startsWith("DYLD_");
+/** The token of this server, and what the SDK of the bus reads, the address of the engine among it. */
+const isOurs = (name: string) => name === "CODER_TOKEN" || name.startsWith("III_");

@@ -43,3 +43,17 @@ test("however it is cut into chunks, the head is the same", () => {
     }),
   );
 });
+
+test("a line at the end takes the place of the last bytes", () => {
+  const after = (limit: number, text: string) => {
+    const head = headOf(limit, text);
+    head.endWith("END");
+    return [head.render(), head.truncated];
+  };
+  expect(after(9, "")).toEqual(["END\n", false]);
+  expect(after(9, "abc\n")).toEqual(["abc\nEND\n", false]);
+  expect(after(8, "abc")).toEqual(["abc\nEND\n", false]);
+  expect(after(7, "abc")).toEqual(["ab\nEND\n", true]);
+  expect(after(9, "abcdefghijk")).toEqual(["abcd\nEND\n", true]);
+  expect(after(2, "abc")).toEqual(["\nE", true]);
+});

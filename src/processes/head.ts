@@ -1,3 +1,5 @@
+const newline = 0x0a;
+
 /** The first bytes of a stream that may be endless. */
 export class Head {
   readonly #limit: number;
@@ -23,6 +25,16 @@ export class Head {
     this.#makeRoom(this.#length + taken);
     this.#kept.set(chunk.subarray(0, taken), this.#length);
     this.#length += taken;
+  }
+
+  /** Puts a line at the end, in the place of the last bytes if there is no room. */
+  endWith(line: string): void {
+    const isMidLine = this.#length > 0 && this.#kept[this.#length - 1] !== newline;
+    const bytes = Buffer.from(`${isMidLine ? "\n" : ""}${line}\n`).subarray(0, this.#limit);
+    const over = Math.max(0, this.#length + bytes.length - this.#limit);
+    if (over > 0) this.#truncated = true;
+    this.#length -= over;
+    this.add(bytes);
   }
 
   /** As text: U+FFFD for what is not UTF-8, a character cut at the limit included; a byte order mark stays. */

@@ -57,7 +57,7 @@ export function openPrograms(maxRuns: number, report: (escaped: Escaped) => void
     },
     async stopAll() {
       stopping = true;
-      await Promise.all([...all].map((running) => running.end()));
+      await Promise.all([...all].map((running) => running.end("the worker is stopping")));
     },
     killAll() {
       for (const running of all) running.kill();

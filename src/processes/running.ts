@@ -80,12 +80,12 @@ export class Running {
   /**
    * Ends what is left of the session: TERM, `graceMs`, KILL, until nobody is there. Resolves when it is gone and its
    * output is read, at the latest twice `graceMs` and another 250 ms later, whoever still holds the outputs; never
-   * rejects.
+   * rejects. A `reason` is the last line of standard error if the program runs when it is first asked to end.
    */
-  end(): Promise<void> {
+  end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
-      void this.#end().then(this.#markEnded);
+      void this.#end(this.#hasExited ? undefined : reason).then(this.#markEnded);
     }
     return this.ended;
   }
@@ -106,10 +106,11 @@ export class Running {
     };
   }
 
-  async #end(): Promise<void> {
+  async #end(reason: string | undefined): Promise<void> {
     this.#isGone = this.isGone || (await endSession(this.session, graceMs));
     await within(drainMs, Promise.all([this.exited, this.drained]));
     for (const output of this.#outputs) output.destroy();
+    if (reason !== undefined) this.#outputs[1]?.head.endWith(`ended: ${reason}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { renderShellError } from "../codes.ts";
 import { ConfigError } from "../config-file.ts";
+import { makeUndumpable } from "../processes/dumpable.ts";
 import { childEnvironment } from "../processes/environment.ts";
 import { Jobs } from "../processes/jobs.ts";
 import { openPrograms } from "../processes/programs.ts";
@@ -38,6 +39,7 @@ export function openShellWorkshop(
   });
   const letGo = killOnExit(programs);
   const jobs = openJobs(config);
+  makeUndumpable();
   warnAbout(config, root, log);
   return {
     serves: { base_path: disk.jail.hostPath(""), config: found?.source ?? "defaults" },

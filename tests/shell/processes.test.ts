@@ -221,7 +221,9 @@ describe.each(subjects)("%s", (subject) => {
       await call("shell::exec_bg", sh(`echo $$ > ${other}; sleep 1000`));
       const pids = [await pidIn(one), await pidIn(other)];
       worker.child.kill(signal);
-      expect(await running).toMatchObject({ answer: { exit_code: null, timed_out: false } });
+      expect(await running).toMatchObject({
+        answer: { exit_code: null, timed_out: false, stderr: "ended: the worker is stopping\n" },
+      });
       expect(await worker.exited).toBe(0);
       expect(pids.map(isAlive)).toEqual([false, false]);
     },

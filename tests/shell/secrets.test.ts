@@ -1,0 +1,88 @@
+/** What a command learns of the worker that runs it. A user without the rights of root runs both: root may see everything. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, constants, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../conformance/served.ts";
+import { commandOf } from "../conformance/subject.ts";
+
+const nobody = 65534;
+const asNobody = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+const root = temporaryFolder();
+const program = join(root, "coder");
+const served = join(root, "served");
+const config = join(root, "shell.yaml");
+
+beforeAll(() => {
+  chmodSync(root, 0o755);
+  copyFileSync(commandOf("executable")[0], program, constants.COPYFILE_FICLONE);
+  mkdirSync(served);
+  if (asNobody.uid !== undefined) chownSync(served, nobody, nobody);
+  const keys = { allowlist: ["sh", "env"], inherit_env: true, fs: { host_root: served } };
+  writeFileSync(config, JSON.stringify(keys));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const secrets = { MY_SECRET: "hunter2", CODER_TOKEN: "hunter3-hunter3-hunter3", III_OTHER: "hunter4" };
+
+const run = (command: string, ...args: string[]) =>
+  spawnSync(command, args, {
+    ...asNobody,
+    cwd: served,
+    env: { PATH: "/usr/bin:/bin", ...secrets },
+    encoding: "utf8",
+  });
+
+function call(id: string, payload: object): Record<string, unknown> {
+  const { stdout, stderr } = run(
+    program,
+    "call",
+    id,
+    JSON.stringify(payload),
+    "--worker",
+    "shell",
+    "--config",
+    config,
+  );
+  return { ...JSON.parse(stdout || "{}"), log: stderr };
+}
+
+/** Shows what its parent was started with. */
+const peek = (name: string) => `cat /proc/$PPID/${name} | tr '\\0' '\\n'; exit 0`;
+
+describe("of the worker's environment a command", () => {
+  test("reads nothing in /proc", () => {
+    // Without the worker between them, the same two programs do.
+    expect(run("sh", "-c", `sh -c "$1"; exit`, "sh", peek("environ")).stdout).toContain("hunter2");
+    const { stdout, stderr } = call("shell::exec", {
+      command: "sh",
+      args: ["-c", `unset MY_SECRET; ${peek("environ")}`],
+    });
+    expect(stdout).not.toContain("hunter");
+    expect(stderr).toContain("Permission denied");
+  });
+
+  test("opens neither descriptors nor memory", () => {
+    const script = "ls /proc/$PPID/fd && echo fd; : < /proc/$PPID/mem && echo mem; exit 0";
+    expect(run("sh", "-c", `sh -c "$1"; exit`, "sh", script).stdout).toContain("fd\n");
+    const { stdout } = call("shell::exec", { command: "sh", args: ["-c", script] });
+    expect(stdout).toBe("");
+  });
+
+  test("inherits no secret of the worker's own", () => {
+    const { stdout } = call("shell::exec", { command: "env" });
+    expect(stdout).toContain("MY_SECRET=hunter2");
+    expect(stdout).not.toMatch(/CODER_TOKEN|III_/);
+  });
+});
+
+test("the jail works all the same", () => {
+  const path = join(served, "a.txt");
+  expect(call("shell::fs::write", { path, content: "one\n" })).toMatchObject({ bytes_written: 4 });
+  expect(call("shell::fs::sed", { path, pattern: "one", replacement: "two" })).toMatchObject({
+    total_replacements: 1,
+  });
+  expect(call("shell::fs::ls", { path: served })).toMatchObject({ entries: [{ name: "a.txt" }] });
+  expect(call("shell::fs::grep", { path: served, pattern: "two" })).toMatchObject({ matches: [{ line: 1 }] });
+});
