@@ -16,6 +16,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   notAllowed: refusePlainly.notAllowed("nmap", ["ls"]),
   otherFile: refusePlainly.otherFile("ls"),
   writable: refusePlainly.writable("ls"),
+  guarded: refusePlainly.guarded("sort", "-o"),
   notStarted: refusePlainly.notStarted("missing"),
   tooManyJobs: refusePlainly.tooManyJobs(16, 16),
   noSuchJob: refusePlainly.noSuchJob("job-1"),

@@ -77,7 +77,13 @@ export const refusePlainly = {
 
   writable: (name: string): PlainRefusal =>
     new PlainRefusal(
-      `command '${shown(name)}' lies in a folder that calls can write in, and nothing there is ever run; send a program of the operating system.`,
+      `command '${shown(name)}' lies in a folder that calls can write in, and nothing there is ever run by this worker; send a program of the operating system.`,
+    ),
+
+  /** An argument that makes a program of the published allowlist run programs, write files or change the system. */
+  guarded: (name: string, argument: string): PlainRefusal =>
+    new PlainRefusal(
+      `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or have the operator write an allowlist of his own that names '${shown(name)}'.`,
     ),
 
   /** `shell::exec_bg` could not start a program (section 7.2). */

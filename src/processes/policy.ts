@@ -3,10 +3,11 @@
  *
  * The denylist sees the text of a command and is advice only: `sh -c` spells the same thing in a thousand ways. The
  * allowlist names files: a bare name is looked up in fixed folders, not in the child's PATH, and what is run is the
- * file that was judged. Not promised: that an allowed program does no harm with its arguments. A list that holds
- * `sh` or `env` allows everything.
+ * file that was judged. Not promised: that an allowed program does no harm with its arguments; only
+ * of the published list a few are guarded. A list that holds `sh` or `env` allows everything.
  */
 import { refusePlainly } from "../errors/plain.ts";
+import { findGuarded } from "./guarded-options.ts";
 import { findFile, findProgram, type Program, parseSearchPath, programFolders } from "./program.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { Argv } from "./words.ts";
@@ -25,7 +26,7 @@ export interface PolicyRules {
   readonly allowlist: readonly string[] | undefined;
   /** Absolute folders to look up bare names in, before those of the operating system. */
   readonly programFolders: readonly string[];
-  /** Canonical folders that callers can write in: nothing in them is ever run. */
+  /** Canonical folders that callers can write in: nothing in them is ever run by this worker. */
   readonly writableRoots: readonly string[];
 }
 
@@ -61,6 +62,7 @@ export function makePolicy(rules: PolicyRules): Policy {
   const listed = new Set(allowlist);
   const folders = [...rules.programFolders, ...programFolders];
   const open = listed.size === 0;
+  const isPublished = isPublishedList(allowlist);
 
   const validate = (argv: Argv) => {
     const line = argv.join(" ");
@@ -84,6 +86,7 @@ export function makePolicy(rules: PolicyRules): Policy {
     validate,
     admit(argv, place) {
       validate(argv);
+      if (isPublished) refuseGuarded(argv);
       const file = open ? findAnywhere(argv[0], place) : findListed(argv[0], place);
       if (file === undefined) throw new StartFailure("missing");
       if (rules.writableRoots.some((root) => lies(file, root)))
@@ -91,6 +94,16 @@ export function makePolicy(rules: PolicyRules): Policy {
       return { file, argv };
     },
   };
+}
+
+/** An operator who writes a list of his own knows what its programs can do. */
+const isPublishedList = (list: readonly string[]) =>
+  list.length === defaultAllowlist.length && defaultAllowlist.every((name) => list.includes(name));
+
+function refuseGuarded(argv: Argv): void {
+  const name = lastName(argv[0]);
+  const argument = findGuarded(name, argv);
+  if (argument !== undefined) throw refusePlainly.guarded(name, argument);
 }
 
 function findAnywhere(name: string, { folder, path }: Place): string | undefined {

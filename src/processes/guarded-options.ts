@@ -1,0 +1,102 @@
+/**
+ * What the programs of the published allowlist must not be asked for: to run a program, to write a file, to change the
+ * system. It holds as long as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks
+ * like an option counts as one wherever it stands, and so do all abbreviations.
+ */
+import type { Argv } from "./words.ts";
+
+interface Guard {
+  /** Options of one letter that are refused. */
+  readonly letters: string;
+  /** Those that take an argument: the rest of the word, or the next word. */
+  readonly valued: string;
+  /** Those whose argument is the rest of the word or nothing. */
+  readonly optional?: string;
+  /** Long options that are refused. */
+  readonly names: readonly string[];
+  /** Long options that take the next word as their argument when they hold no "=". */
+  readonly valuedNames: readonly string[];
+  /** Whether a word that is no option is refused; `before` is how many came before it. */
+  refusesOperand(word: string, before: number): boolean;
+}
+
+const guards: Readonly<Record<string, Guard>> = {
+  // sort(1)
+  sort: {
+    letters: "oT",
+    valued: "kSt",
+    names: ["compress-program", "output", "temporary-directory"],
+    valuedNames: [],
+    refusesOperand: () => false,
+  },
+  // uniq(1): the second operand is the output
+  uniq: {
+    letters: "",
+    valued: "fsw",
+    names: [],
+    valuedNames: ["skip-fields", "skip-chars", "check-chars"],
+    refusesOperand: (_, before) => before > 0,
+  },
+  // date(1): an operand without "+" sets the clock
+  date: {
+    letters: "s",
+    valued: "dfr",
+    optional: "I",
+    names: ["set"],
+    valuedNames: ["date", "file", "reference", "rfc-3339"],
+    refusesOperand: (word) => !word.startsWith("+"),
+  },
+  // hostname(1): an operand, or what a file holds, becomes the name
+  hostname: {
+    letters: "Fb",
+    valued: "",
+    names: ["file", "boot"],
+    valuedNames: [],
+    refusesOperand: () => true,
+  },
+};
+
+/** The first argument that `program` must not be called with; undefined when there is none. */
+export function findGuarded(program: string, [, ...args]: Argv): string | undefined {
+  const guard = Object.hasOwn(guards, program) ? guards[program] : undefined;
+  if (guard === undefined) return undefined;
+  let operands = 0;
+  let isValue = false;
+  for (const word of args) {
+    if (isOption(word)) {
+      if (isRefused(guard, word)) return word;
+      isValue = takesNext(guard, word);
+    } else if (isValue) {
+      isValue = false;
+    } else if (guard.refusesOperand(word, operands++)) {
+      return word;
+    }
+  }
+  return undefined;
+}
+
+/** "-" is a file; "--" ends the options, which does not count here. */
+const isOption = (word: string) => word.startsWith("-") && word !== "-";
+
+function isRefused(guard: Guard, word: string): boolean {
+  if (word.startsWith("--")) return abbreviates(word, guard.names);
+  return lettersOf(guard, word).some((letter) => guard.letters.includes(letter));
+}
+
+function takesNext(guard: Guard, word: string): boolean {
+  if (word.startsWith("--")) return !word.includes("=") && abbreviates(word, guard.valuedNames);
+  return guard.valued.includes(word.at(-1) ?? "") && lettersOf(guard, word).length === word.length - 1;
+}
+
+/** Whether a word such as "--outp=x" stands for one of the names. */
+function abbreviates(word: string, names: readonly string[]): boolean {
+  const [name = ""] = word.slice(2).split("=", 1);
+  return name !== "" && names.some((full) => full.startsWith(name));
+}
+
+/** The options in a word such as "-ro": up to the first that takes the rest of the word. */
+function lettersOf({ valued, optional = "" }: Guard, word: string): string[] {
+  const letters = [...word.slice(1)];
+  const last = letters.findIndex((letter) => valued.includes(letter) || optional.includes(letter));
+  return last === -1 ? letters : letters.slice(0, last + 1);
+}
