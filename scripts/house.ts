@@ -160,6 +160,7 @@ export const plan: Plan = {
       "processes/process-table",
       "processes/program",
       "processes/start",
+      "processes/working-folder",
     ],
     "node:fs/promises": disk,
     "node:net": ["call", "engine"],

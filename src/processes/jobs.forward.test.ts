@@ -8,7 +8,14 @@ afterEach(() => {
 });
 
 function openJobs(now?: () => number): Jobs {
-  const limits = { maxRunning: 1, isPrivate: false, maxAgeMs: 3_600_000, maxCount: 100, maxBytes: 1 << 20 };
+  const limits = {
+    maxRunning: 1,
+    isPrivate: false,
+    maxRunMs: 0,
+    maxAgeMs: 3_600_000,
+    maxCount: 100,
+    maxBytes: 1 << 20,
+  };
   const jobs = new Jobs(limits, now);
   opened.push(jobs);
   return jobs;

@@ -3,7 +3,14 @@ import { Jobs } from "./jobs.ts";
 import type { Running } from "./running.ts";
 
 test("what the system protects is told, and not called killed", async () => {
-  const jobs = new Jobs({ maxRunning: 1, isPrivate: false, maxAgeMs: 1, maxCount: 1, maxBytes: 1 });
+  const jobs = new Jobs({
+    maxRunning: 1,
+    isPrivate: false,
+    maxRunMs: 0,
+    maxAgeMs: 1,
+    maxCount: 1,
+    maxBytes: 1,
+  });
   const ended = Promise.withResolvers<void>();
   const stuck = {
     exited: new Promise(() => {}),

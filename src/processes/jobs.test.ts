@@ -19,7 +19,14 @@ afterAll(async () => {
 });
 
 function openJobs(limits: Partial<JobLimits> = {}, now?: () => number): Jobs {
-  const all = { maxRunning: 2, isPrivate: false, maxAgeMs: 3_600_000, maxCount: 100, maxBytes: 1 << 20 };
+  const all = {
+    maxRunning: 2,
+    isPrivate: false,
+    maxRunMs: 0,
+    maxAgeMs: 3_600_000,
+    maxCount: 100,
+    maxBytes: 1 << 20,
+  };
   const jobs = new Jobs({ ...all, ...limits }, now);
   opened.push(jobs);
   return jobs;

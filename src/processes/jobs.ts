@@ -9,6 +9,8 @@ import type { Argv } from "./words.ts";
 export interface JobLimits extends RetentionLimits {
   /** Jobs that may be at work at once; 0 refuses all. A killed job counts until nothing of it is left. */
   readonly maxRunning: number;
+  /** Milliseconds until a program is ended; 0 is no limit. */
+  readonly maxRunMs: number;
   /** Whether callers see only their own jobs; otherwise everybody sees all. */
   readonly isPrivate: boolean;
 }
@@ -77,10 +79,22 @@ export class Jobs {
     return this.#find(id, viewer).record;
   }
 
+  /** Whether a job that runs belongs to somebody else than `viewer` and to nobody who is known to be gone. */
+  hasForeign(viewer: string | undefined): boolean {
+    return [...this.#jobs.values()].some((job) => !this.#isVisible(job, viewer) && !job.isOrphan);
+  }
+
+  /** Makes orphans of the jobs whose owner is not among those `present`: everybody may list and end them. */
+  disown(present: ReadonlySet<string>): void {
+    for (const job of this.#jobs.values()) {
+      job.isOrphan = job.owner !== undefined && !present.has(job.owner);
+    }
+  }
+
   /** The jobs that `viewer` may see, without commands and output. */
   list(viewer: string | undefined): { readonly jobs: JobSummary[]; readonly count: number } {
     this.#retention.prune();
-    const visible = [...this.#jobs.values()].filter((job) => this.#isVisible(job, viewer));
+    const visible = [...this.#jobs.values()].filter((job) => job.isOrphan || this.#isVisible(job, viewer));
     return { jobs: visible.map(({ record }) => summarize(record)), count: visible.length };
   }
 
@@ -89,7 +103,7 @@ export class Jobs {
    * a plain refusal for a job that is not there and for one that the operating system protects.
    */
   async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
-    const job = this.#find(id, viewer);
+    const job = this.#find(id, viewer, "orphans");
     const { status } = job.record;
     if (status !== "running") return { job_id: id, killed: false, status, reason: "not running" };
     if (job.running?.mayEnd() === false) throw refusePlainly.notSignalled(id);
@@ -114,10 +128,27 @@ export class Jobs {
 
   #add({ argv, owner }: Order, work: () => Promise<Outcome>, running: Running | undefined): string {
     const id = `job-${randomUUID()}`;
-    const job: Job = { record: newRecord(id, argv, this.#now()), owner, running, settled: Promise.resolve() };
+    const record = newRecord(id, argv, this.#now());
+    const job: Job = { record, owner, running, isOrphan: false, settled: Promise.resolve() };
     this.#jobs.set(id, job);
-    job.settled = work().then((outcome) => this.#settle(job, outcome));
+    const stopClock = this.#startClock(job);
+    job.settled = work().then((outcome) => {
+      stopClock();
+      this.#settle(job, outcome);
+    });
     return id;
+  }
+
+  /** Ends a program when its time is up. */
+  #startClock(job: Job): () => void {
+    const { maxRunMs } = this.#limits;
+    if (maxRunMs === 0 || job.running === undefined) return () => {};
+    const timer = setTimeout(() => {
+      if (job.record.status !== "running") return;
+      job.record = { ...job.record, status: "killed", finished_at_ms: this.#now() };
+      void job.running?.end("max_job_secs is over");
+    }, maxRunMs).unref();
+    return () => clearTimeout(timer);
   }
 
   /** What a kill has set stays. */
@@ -131,9 +162,10 @@ export class Jobs {
     this.#retention.add(job.record);
   }
 
-  #find(id: string, viewer: string | undefined): Job {
+  #find(id: string, viewer: string | undefined, also?: "orphans"): Job {
     const job = this.#jobs.get(id);
-    if (job === undefined || !this.#isVisible(job, viewer)) throw refusePlainly.noSuchJob(id);
+    const isAllowed = job && (this.#isVisible(job, viewer) || (also === "orphans" && job.isOrphan));
+    if (!isAllowed) throw refusePlainly.noSuchJob(id);
     return job;
   }
 
@@ -145,6 +177,8 @@ export class Jobs {
 interface Job {
   record: JobRecord;
   readonly owner: string | undefined;
+  /** The owner has left the bus. */
+  isOrphan: boolean;
   /** Undefined when another worker runs the command. */
   readonly running: Running | undefined;
   /** Nothing of the job is at work any more, and its record is final. */

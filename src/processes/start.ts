@@ -11,7 +11,7 @@ import { StartFailure, type StartProblem } from "./start-failure.ts";
 /** What a program runs in. */
 export interface Surroundings {
   readonly environment: Environment;
-  /** Absolute working folder. */
+  /** Absolute working folder. Asking for it throws a `StartFailure` when it is not there (any more). */
   readonly folder: string;
   /** Bytes kept of each of its two outputs; what comes after is read and thrown away. */
   readonly maxOutputBytes: number;

@@ -47,7 +47,7 @@ const denylist = [
   String.raw`\bnpm\b[^|;&]*\brun\b`,
 ];
 
-/** The keys of the configuration file (specification of shell, section 3; the last five are this worker's own). */
+/** The keys of the configuration file (specification of shell, section 3; the last six are this worker's own). */
 export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
     30_000,
@@ -72,7 +72,7 @@ export const shellConfigSchema = Type.Object({
   ),
   allowlist: Texts(
     defaultAllowlist,
-    "Programs that may run: names, looked up in folders of the operating system, or absolute paths. An empty list lets everything run.",
+    "Programs that may run: names, looked up in folders of the operating system, or absolute paths. An empty list lets everything run. As long as it is the default, arguments of sort, uniq, date and hostname that run programs, write files or change the system are refused.",
   ),
   denylist_patterns: Texts(
     denylist,
@@ -116,7 +116,7 @@ export const shellConfigSchema = Type.Object({
   ),
   private_jobs: Flag(
     false,
-    "Let a caller on the bus see and end only the background jobs that it started itself. All clients of MCP count as one caller.",
+    "Let a caller on the bus see and end only the background jobs that it started itself. All clients of MCP count as one caller. A client that connects anew is another caller, and so is each `iii trigger`: jobs whose caller has left the bus are listed for everybody, and everybody can end them.",
   ),
   max_concurrent_execs: Type.Integer({
     minimum: 1,
@@ -129,6 +129,11 @@ export const shellConfigSchema = Type.Object({
     64 * mebibyte,
     4 * gibibyte,
     "Bytes of the commands and outputs of ended jobs that are kept at most; the one that ended last is kept anyway.",
+  ),
+  max_job_secs: Count(
+    0,
+    24 * 24 * 3600,
+    "Seconds that a background job may run; then it is ended, and counts as killed. 0 is no limit. Jobs in a sandbox have a limit there.",
   ),
   program_folders: Texts(
     [],

@@ -3,6 +3,7 @@ import { Nullable } from "../wire.ts";
 import { parsePlainly } from "./command.ts";
 import { defineFunction } from "./define.ts";
 import { JobStatus, jobId } from "./job.ts";
+import { findOrphans } from "./orphans.ts";
 
 const request = Type.Object(jobId, { title: "KillRequest" });
 
@@ -26,5 +27,8 @@ export const kill = defineFunction({
   parse: (payload) => parsePlainly(request, payload),
   response,
   examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
-  handle: ({ job_id }, { jobs, caller }) => jobs.kill(job_id, caller),
+  async handle({ job_id }, context) {
+    await findOrphans(context);
+    return context.jobs.kill(job_id, context.caller);
+  },
 });

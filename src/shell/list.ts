@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { UInt } from "../wire.ts";
 import { defineFunction } from "./define.ts";
 import { JobSummary } from "./job.ts";
+import { findOrphans } from "./orphans.ts";
 import { AnyValue } from "./target.ts";
 
 const response = Type.Object({ count: UInt(), jobs: Type.Array(JobSummary) }, { title: "ListResponse" });
@@ -16,5 +17,8 @@ export const list = defineFunction({
   parse: () => ({}),
   response,
   examples: [{ title: "All jobs", request: {} }],
-  handle: (_, { jobs, caller }) => jobs.list(caller),
+  async handle(_, context) {
+    await findOrphans(context);
+    return context.jobs.list(context.caller);
+  },
 });

@@ -7,6 +7,7 @@ import { childEnvironment } from "../processes/environment.ts";
 import { Jobs } from "../processes/jobs.ts";
 import { openPrograms } from "../processes/programs.ts";
 import type { Surroundings } from "../processes/start.ts";
+import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
 import { openRegexEngine } from "../regex/engine.ts";
 import type { OpenOptions, OpenWorkshop } from "../worker/define.ts";
 import type { Log } from "../worker/log.ts";
@@ -39,6 +40,7 @@ export function openShellWorkshop(
   });
   const letGo = killOnExit(programs);
   const jobs = openJobs(config);
+  const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
   makeUndumpable();
   warnAbout(config, root, log);
   return {
@@ -50,7 +52,7 @@ export function openShellWorkshop(
     policy,
     programs,
     jobs,
-    surroundings: surroundingsOf(config, environment),
+    surroundings: surroundingsOf(config, environment, workingFolder),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     renderError: renderShellError,
     interrupt() {
@@ -61,6 +63,7 @@ export function openShellWorkshop(
       await programs.stopAll();
       letGo();
       jobs.close();
+      workingFolder.close();
       await disk.close();
       await regex.close();
     },
@@ -70,17 +73,26 @@ export function openShellWorkshop(
 const openJobs = (config: ShellConfig): Jobs =>
   new Jobs({
     maxRunning: config.max_concurrent_jobs,
+    maxRunMs: config.max_job_secs * 1000,
     isPrivate: config.private_jobs,
     maxAgeMs: config.job_retention_secs * 1000,
     maxCount: config.max_finished_jobs,
     maxBytes: config.max_finished_job_bytes,
   });
 
-const surroundingsOf = (config: ShellConfig, environment: NodeJS.ProcessEnv): Surroundings => ({
-  environment: childEnvironment({ inherit: config.inherit_env, allowed: config.allowed_env }, environment),
-  folder: resolve(config.working_dir ?? "."),
-  maxOutputBytes: config.max_output_bytes,
-});
+function surroundingsOf(
+  config: ShellConfig,
+  environment: NodeJS.ProcessEnv,
+  held: WorkingFolder,
+): Surroundings {
+  return {
+    environment: childEnvironment({ inherit: config.inherit_env, allowed: config.allowed_env }, environment),
+    get folder() {
+      return held.path();
+    },
+    maxOutputBytes: config.max_output_bytes,
+  };
+}
 
 /** The folder that `shell::fs::*` is confined to; undefined when that is none, or the whole host. */
 function canonicalRoot(path: string | null): string | undefined {

@@ -1,6 +1,6 @@
 /** What goes on in programs and after them: weaknesses of the original that this worker does not have. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { subjects } from "../conformance/subject.ts";
 import { gone, isAlive, pidIn } from "./alive.ts";
@@ -118,6 +118,14 @@ describe.each(subjects)("%s", (subject) => {
     expect(answerOf(await call("shell::exec", { command: "whoami" }))["stdout"]).not.toBe("mine\n");
   });
 
+  test("a variable that makes a program run code is not passed on", async () => {
+    const config = { allowlist: ["bash"], allowed_env: ["PATH", "BASH_ENV"] };
+    const { folder, call } = await open(config, { env: { BASH_ENV: "<folder>/code" } });
+    writeFileSync(join(folder, "code"), "echo planted\n");
+    const echo = { command: "bash", args: ["-c", "echo $BASH_ENV"] };
+    expect(answerOf(await call("shell::exec", echo))["stdout"]).toBe("\n");
+  });
+
   test("a job that is refused has not run", async () => {
     const { folder, call } = await open({ max_concurrent_jobs: 0 });
     expectPlain(await call("shell::exec_bg", sh(`echo x > ${folder}/trace`)), "max concurrent jobs");
@@ -202,6 +210,40 @@ describe.each(subjects)("%s", (subject) => {
     expect(await ask("shell::kill", { job_id })).toContain("no such job");
     expect(answerOf(await call("shell::list", {}))).toMatchObject({ count: 1 });
     expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
+  });
+
+  test("a private job whose caller has left is listed for everybody, and everybody can end it", async () => {
+    const { call, connect } = await open({ private_jobs: true, max_timeout_ms: 60_000 });
+    const other = connect();
+    const payload = { command: "sleep", args: ["1000"] };
+    const { job_id } = (await other.trigger({ function_id: "shell::exec_bg", payload })) as {
+      job_id: string;
+    };
+    expect(answerOf(await call("shell::list", {}))).toMatchObject({ count: 0 });
+    await other.shutdown();
+    await until(async () => (answerOf(await call("shell::list", {}))["count"] === 1 ? true : undefined));
+    expectPlain(await call("shell::status", { job_id }), "no such job");
+    expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
+  });
+
+  test("a job ends when its time is over", async () => {
+    const { call } = await open({ max_job_secs: 1 });
+    const { job_id } = answerOf(await call("shell::exec_bg", sh("echo early; sleep 1000")));
+    const job = await until(async () => {
+      const answer = answerOf(await call("shell::status", { job_id })) as { job: Record<string, unknown> };
+      return answer.job["stderr"] === "" ? undefined : answer.job;
+    });
+    expect(job).toMatchObject({ status: "killed", exit_code: null, finished_at_ms: expect.any(Number) });
+    expect(job).toMatchObject({ stdout: "early\n", stderr: "ended: max_job_secs is over\n" });
+  });
+
+  test("a working folder that is replaced by a link stays what it was", async () => {
+    const { folder, call } = await open({ working_dir: "<folder>" });
+    const pwd = async () => answerOf(await call("shell::exec", { command: "pwd" }))["stdout"];
+    expect(await pwd()).toBe(`${folder}\n`);
+    renameSync(folder, `${folder}.moved`);
+    symlinkSync("/etc", folder);
+    expect(await pwd()).toBe(`${folder}.moved\n`);
   });
 
   test("who ran what is in the log, without the arguments", async () => {

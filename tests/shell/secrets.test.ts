@@ -79,10 +79,13 @@ describe("of the worker's environment a command", () => {
 
 test("the jail works all the same", () => {
   const path = join(served, "a.txt");
-  expect(call("shell::fs::write", { path, content: "one\n" })).toMatchObject({ bytes_written: 4 });
-  expect(call("shell::fs::sed", { path, pattern: "one", replacement: "two" })).toMatchObject({
+  run("sh", "-c", `echo one > ${path}`);
+  expect(call("shell::fs::sed", { files: [path], pattern: "one", replacement: "two" })).toMatchObject({
     total_replacements: 1,
   });
-  expect(call("shell::fs::ls", { path: served })).toMatchObject({ entries: [{ name: "a.txt" }] });
+  expect(call("shell::fs::mkdir", { path: join(served, "b") })).toMatchObject({ created: true });
+  expect(call("shell::fs::ls", { path: served })).toMatchObject({
+    entries: [{ name: "a.txt" }, { name: "b" }],
+  });
   expect(call("shell::fs::grep", { path: served, pattern: "two" })).toMatchObject({ matches: [{ line: 1 }] });
 });

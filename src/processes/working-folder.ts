@@ -1,0 +1,60 @@
+/** The folder that programs run in, held so that nobody can put another in its place. */
+import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { StartFailure } from "./start-failure.ts";
+
+export interface WorkingFolder {
+  /**
+   * A path that leads to the folder for this process and for programs that it starts. On Linux that goes by the
+   * descriptor: the folder may be renamed. Throws a `StartFailure` when the folder is not there (any more).
+   */
+  path(): string;
+  close(): void;
+}
+
+/** Opens the folder; one that is missing is looked for again when it is asked for. */
+export function holdFolder(path: string): WorkingFolder {
+  let held = tryOpen(path);
+  return {
+    path() {
+      held ??= tryOpen(path);
+      const way = held && wayTo(held, path);
+      if (way === undefined) throw new StartFailure("missing");
+      return way;
+    },
+    close() {
+      if (held !== undefined) closeSync(held.descriptor);
+      held = undefined;
+    },
+  };
+}
+
+interface Held extends Identity {
+  readonly descriptor: number;
+}
+
+/** What a folder is known by, as long as somebody holds it. */
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+function tryOpen(path: string): Held | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+    const { dev, ino } = fstatSync(descriptor, { bigint: true });
+    return { descriptor, dev, ino };
+  } catch {
+    if (descriptor !== undefined) closeSync(descriptor);
+    return undefined;
+  }
+}
+
+/** Where there is no such path by descriptor, the folder has to be where it was; between this look and the start nothing is promised. */
+const wayTo = (held: Held, path: string): string | undefined =>
+  [`/proc/self/fd/${held.descriptor}`, path].find((way) => leadsTo(held, way));
+
+function leadsTo({ dev, ino }: Identity, path: string): boolean {
+  const there = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return there?.dev === dev && there.ino === ino;
+}
