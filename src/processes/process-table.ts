@@ -13,7 +13,7 @@ export function processIds(): number[] | undefined {
 }
 
 /** More looks than a session takes to hold still that does not mean to escape. */
-const mostLooks = 10;
+const mostLooks = 5;
 
 /**
  * The ids of a session's processes that run: zombies, which only wait for their parent, are left out. Undefined where
