@@ -1,6 +1,7 @@
 /** What the folder that the worker is started in can and cannot decide, and what the log says of it. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { startEngine } from "../../src/engine/engine.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
 import { runCoder, startCoder, subjects } from "./subject.ts";
 
@@ -90,19 +91,16 @@ describe.each(subjects)("%s", (subject) => {
 
   test("the log has scheme, host and port of an address, and no secret of it", async () => {
     const cwd = projectOf({});
-    const running = startCoder(subject, ["--engine", "embedded:0"], { cwd });
-    await running.saying(/"message":"serving".*\n/);
-    const [, port] = /"url":"ws:\/\/127.0.0.1:(\d+)/.exec(running.stderr())!;
-    const second = startCoder(subject, ["--url", `ws://user:PASSWORD@127.0.0.1:${port}/?token=TOKEN`], {
-      cwd,
-    });
-    await second.saying(/"message":"serving".*\n/);
-    second.child.kill("SIGTERM");
-    await second.exited;
-    expect(second.stderr()).toContain(`"url":"ws://127.0.0.1:${port}"`);
-    expect(second.stderr()).not.toMatch(/PASSWORD|TOKEN|user/);
-    running.child.kill("SIGTERM");
-    await running.exited;
+    const engine = await startEngine();
+    const { port } = new URL(engine.url);
+    const secret = `ws://user:PASSWORD@127.0.0.1:${port}/?token=TOKEN`;
+    const worker = startCoder(subject, ["--url", secret], { cwd });
+    await worker.saying(/"message":"serving".*\n/);
+    worker.child.kill("SIGTERM");
+    await worker.exited;
+    await engine.stop();
+    expect(worker.stderr()).toContain(`"url":"ws://127.0.0.1:${port}"`);
+    expect(worker.stderr()).not.toMatch(/PASSWORD|TOKEN|user/);
     const absent = await runCoder(subject, [
       "call",
       "coder::tree",
