@@ -1,11 +1,6 @@
 /** Bodies up to this size, in bytes, are always taken: a cancellation must get through. */
 const passingBytes = 64 * 1024;
 
-/** The bodies that are being received or worked on have as many bytes as they may. */
-export class BodiesTooLarge extends Error {
-  override readonly name = "BodiesTooLarge";
-}
-
 /** The memory that bodies of requests may take together, in bytes. */
 export class BodyBudget {
   readonly #mostBytes: number;
@@ -22,11 +17,12 @@ export class BodyBudget {
     return {
       grow: (more) => {
         bytes += more;
-        if (bytes <= passingBytes) return;
+        if (bytes <= passingBytes) return true;
         const next = bytes - charged;
-        if (this.#heldBytes + next > this.#mostBytes) throw new BodiesTooLarge();
+        if (this.#heldBytes + next > this.#mostBytes) return false;
         this.#heldBytes += next;
         charged = bytes;
+        return true;
       },
       [Symbol.dispose]: () => {
         this.#heldBytes -= charged;
@@ -37,6 +33,6 @@ export class BodyBudget {
 }
 
 export interface BodyShare extends Disposable {
-  /** Counts in so many bytes more. Throws `BodiesTooLarge` when there is no room for them. */
-  grow(bytes: number): void;
+  /** Counts in so many bytes more. False when there is no room for them. */
+  grow(bytes: number): boolean;
 }

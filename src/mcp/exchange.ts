@@ -1,7 +1,7 @@
 /** One request over HTTP that was let in, from its body to the end of its answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
-import { BodiesTooLarge, BodyBudget, type BodyShare } from "./body-budget.ts";
+import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import type { Desk } from "./desk.ts";
 import { leasesOfExchange } from "./leases.ts";
 import { notJson, readMessage } from "./messages.ts";
@@ -10,7 +10,7 @@ import { maxMessageBytes } from "./served.ts";
 import { openServer } from "./server.ts";
 import type { SessionAnswer } from "./session.ts";
 import { Sessions } from "./sessions.ts";
-import { BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
+import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {
   /** Answers a request. Rejects when it cannot, and may have begun by then. */

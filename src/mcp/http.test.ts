@@ -72,19 +72,11 @@ const headersOf = (more: Record<string, string> = {}) => ({
 
 /** Posts, and gives the status, the headers and the body. */
 async function post(url: URL, { body, headers }: Sending) {
-  const sending = open(url, { method: "POST", headers: headersOf(headers) }).end(body);
+  const sending = open(url, { method: "POST", headers: headersOf(headers), agent: false }).end(body);
   const [response] = await once(sending, "response");
   let text = "";
   for await (const piece of response) text += piece;
   return { status: response.statusCode as number, headers: response.headers, text };
-}
-
-/** Sends the first half of a body, and gives the status once there is one. */
-function begin(url: URL, bytes: number): Promise<number> {
-  const sending = open(url, { method: "POST", headers: headersOf({ "content-length": String(bytes * 2) }) });
-  opened.push(() => void sending.destroy());
-  sending.on("error", () => {}).write("x".repeat(bytes));
-  return new Promise((resolve) => sending.once("response", ({ statusCode }) => resolve(statusCode ?? 0)));
 }
 
 const rpc = (id: number, method: string, params: object = {}) =>
@@ -148,10 +140,34 @@ test("takes bodies up to a sum, and small ones always", async () => {
   expect((await third).status).toBe(200);
 });
 
-test("bodies that never end count, too", async () => {
+test("a body is held until its call ends, also when its client has gone and its id is used again", async () => {
+  const mebibyte = 1024 * 1024;
+  const { url, calls, finish } = await serve({ limits: { bodyBytes: 2 * mebibyte } });
+  const session = await beginSession(url);
+  const large = call.replace('"a"', JSON.stringify("x".repeat(1.5 * mebibyte)));
+  const first = open(url, { method: "POST", headers: headersOf(session) }).end(large);
+  while (calls.length < 1) await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) =>
+    first
+      .on("error", () => {})
+      .on("close", resolve)
+      .destroy(),
+  );
+  const again = post(url, { body: call, headers: session });
+  while (calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect((await post(url, { body: large.replace('"id":1', '"id":2'), headers: session })).status).toBe(503);
+  finish();
+  expect((await again).status).toBe(200);
+});
+
+test("a body that never ends counts, too", async () => {
   const { url } = await serve({ limits: { bodyBytes: 100_000 } });
-  // Whichever comes second.
-  expect(await Promise.race([begin(url, 90_000), begin(url, 90_000)])).toBe(503);
+  const endless = open(url, { method: "POST", headers: headersOf({ "content-length": "200000" }) });
+  opened.push(() => void endless.destroy());
+  endless.on("error", () => {}).write("x".repeat(90_000));
+  // Refused when the other has come in, and until then for what it is.
+  const body = JSON.stringify("x".repeat(90_000));
+  while ((await post(url, { body })).status !== 503) await new Promise((resolve) => setImmediate(resolve));
 });
 
 test("never ends a session with a call under way, and says when all have one", async () => {

@@ -17,7 +17,8 @@ export interface SessionAnswer {
 
 /** The SDK's transport of one session, which knows the requests that it has not answered yet. */
 export class Session extends WebStandardStreamableHTTPServerTransport {
-  readonly #pending = new Map<RequestId, () => void>();
+  /** What resolves them, oldest first: a client may use an id again while it waits. */
+  readonly #pending = new Map<RequestId, (() => void)[]>();
 
   /** Whether a call is under way. */
   get isBusy(): boolean {
@@ -30,9 +31,14 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
     for (const message of messages) this.#noteCancellation(message);
     const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id);
     const settled = Promise.all(ids.map((id) => this.#add(id)));
-    const response = await this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-    if (!response.ok) for (const id of ids) this.#settle(id);
-    return { response, settled };
+    let isTaken = false;
+    try {
+      const response = await this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+      isTaken = response.ok;
+      return { response, settled };
+    } finally {
+      if (!isTaken) for (const id of ids) this.#settle(id);
+    }
   }
 
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
@@ -46,7 +52,8 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
 
   override async close(): Promise<void> {
     await super.close();
-    for (const id of [...this.#pending.keys()]) this.#settle(id);
+    for (const resolve of [...this.#pending.values()].flat()) resolve();
+    this.#pending.clear();
   }
 
   /** A call that was cancelled is not answered (MCP 2025-11-25, basic/utilities/cancellation). */
@@ -56,12 +63,13 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
   }
 
   #add(id: RequestId): Promise<void> {
-    this.#settle(id);
-    return new Promise((resolve) => this.#pending.set(id, resolve));
+    return new Promise((resolve) => this.#pending.set(id, [...(this.#pending.get(id) ?? []), resolve]));
   }
 
   #settle(id: RequestId): void {
-    this.#pending.get(id)?.();
-    this.#pending.delete(id);
+    const [oldest, ...others] = this.#pending.get(id) ?? [];
+    oldest?.();
+    if (others.length > 0) this.#pending.set(id, others);
+    else this.#pending.delete(id);
   }
 }

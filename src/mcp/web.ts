@@ -9,6 +9,11 @@ export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
+/** All bodies that are being received or worked on have as many bytes as they may. */
+export class BodiesTooLarge extends Error {
+  override readonly name = "BodiesTooLarge";
+}
+
 /** A request without its body, whose signal is `signal`. */
 export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
@@ -30,12 +35,19 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
   if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let hasRoom = true;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new BodyTooLarge();
-    share.grow(chunk.length);
-    chunks.push(chunk);
+    hasRoom &&= share.grow(chunk.length);
+    if (hasRoom) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      share[Symbol.dispose]();
+    }
   }
+  // Only now: a client that is still sending may never see an answer.
+  if (!hasRoom) throw new BodiesTooLarge();
   return Buffer.concat(chunks).toString();
 }
 
