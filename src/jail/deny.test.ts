@@ -13,7 +13,7 @@ function isDenied(rules: DenyRules, path: string, folding: Folding = "exact"): b
   const bytes = Buffer.from(`/${name}/`);
   const isDenied = rules.denies(path, folding);
   expect(rules.deniesIn(folder, name)).toBe(isDenied);
-  expect(rules.deniesBytesIn(folder, { bytes, from: 1, to: bytes.length - 1 })).toBe(isDenied);
+  expect(rules.deniesBytesIn(folder, bytes, 1, bytes.length - 1)).toBe(isDenied);
   return isDenied;
 }
 

@@ -3,7 +3,6 @@ import { pathIn } from "./backend.ts";
 import { fold, foldGlob } from "./fold.ts";
 import type { Folder } from "./folder.ts";
 import type { Folding } from "./folding.ts";
-import type { NameBytes } from "./name.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
 /** A folder, as far as rules go by it. */
@@ -18,8 +17,8 @@ export interface DenyRules {
   denies(path: string, folding: Folding): boolean;
   /** The same for `name` in a folder. */
   deniesIn(folder: Place, name: string): boolean;
-  /** The same for the name in some bytes. */
-  deniesBytesIn(folder: Place, name: NameBytes): boolean;
+  /** The same for the name in `bytes[from, to)`. */
+  deniesBytesIn(folder: Place, bytes: Buffer, from: number, to: number): boolean;
   /** True when the path of these names, or a folder above it, is denied, where names are compared as in the base. */
   deniesAny(names: readonly string[]): boolean;
   isTemporary(name: string): boolean;
@@ -53,7 +52,7 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   return {
     denies,
     deniesIn,
-    deniesBytesIn(folder, { bytes, from, to }) {
+    deniesBytesIn(folder, bytes, from, to) {
       if (isFolded(folder.folding)) return deniesIn(folder, bytes.toString("utf8", from, to));
       return isTemporaryIn(bytes, from, to) || globs.matchesBytesIn(folder.path, bytes, from, to);
     },

@@ -73,7 +73,7 @@ export function openJail(options: JailOptions): Jail {
     admitFolder: (path) => holdFolder(admit, held, path),
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
-    deniesBytesIn: (folder, bytes, from, to) => rules.deniesBytesIn(folder, { bytes, from, to }),
+    deniesBytesIn: rules.deniesBytesIn,
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
     close: () => held.close(),

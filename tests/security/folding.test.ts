@@ -73,15 +73,36 @@ async function expectServed({ call }: Driven, prefix: string): Promise<void> {
   expect(JSON.stringify(answer)).not.toContain("hunter2");
 }
 
+/** A folder that holds something denied is not removed, nor is a name in it that is not listed. */
+async function expectNothingRemoved({ call, root }: Driven, prefix: string): Promise<void> {
+  for (const path of ["secrets", "SECRETS", "SECRET~1"].map((name) => prefix + name)) {
+    const payload = { paths: [path], recursive: true };
+    const outcome = await call("coder::delete-file", payload);
+    expect([path, codesOf(outcome)]).toEqual([path, ["C211"]]);
+    expect(outcomeFaults(outcome, { functionId: "coder::delete-file", payload, root })).toEqual([]);
+  }
+}
+
+interface Entry {
+  readonly name: string;
+  readonly non_accessible: boolean;
+}
+
+const flagsOf = (entries: readonly Entry[]) =>
+  entries.map(({ name, non_accessible }) => [name, non_accessible]);
+
 async function expectFlagged({ call }: Driven, folder: string): Promise<void> {
   const { answer } = await call("coder::list-folder", { path: folder });
-  const { entries } = answer as { entries: { name: string; non_accessible: boolean }[] };
-  expect(entries.map(({ name, non_accessible }) => [name, non_accessible])).toEqual([
+  const { entries } = answer as { entries: Entry[] };
+  expect(flagsOf(entries)).toEqual([
     [".env", true],
     ["Straße.txt", false],
     ["id.pem", true],
     ["secrets", false],
   ]);
+  const inside = await call("coder::tree", { path: `${folder}/SECRET~1` });
+  const { root } = inside.answer as { root: { children: Entry[] } };
+  expect(flagsOf(root.children)).toEqual([["key.txt", true]]);
 }
 
 const config = { non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] };
@@ -110,6 +131,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
         await expectKept(driven, "usb/");
         await expectServed(driven, "usb/");
         await expectFlagged(driven, "usb");
+        await expectNothingRemoved(driven, "usb/");
       },
     ),
   );
@@ -119,6 +141,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
       await expectKept(driven, "");
       await expectServed(driven, "");
       await expectFlagged(driven, ".");
+      await expectNothingRemoved(driven, "");
     }),
   );
 });
