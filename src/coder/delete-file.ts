@@ -36,11 +36,11 @@ export const deleteFile = defineFunction({
     { title: "Two files", request: { paths: ["old.txt", "docs/draft.md"] } },
     { title: "A folder with everything in it", request: { paths: ["build"], recursive: true } },
   ],
-  async handle({ paths, recursive }, { files, attempt, deadline }) {
+  async handle({ paths, recursive }, { files, attempt, deadline, caller }) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
     const results = [];
     for (const path of paths) {
-      const outcome = await attempt(() => files.remove(path, { recursive }, deadline));
+      const outcome = await attempt(() => files.remove(path, { recursive, caller }, deadline));
       results.push(
         "error" in outcome
           ? { path, success: false, removed: false, error: outcome.error }

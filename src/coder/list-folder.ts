@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Config } from "../config.ts";
 import type { Entry } from "../files/files.ts";
 import type { Folder } from "../jail/folder.ts";
+import { createWalkSlice } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
 import { type CoderContext, defineFunction } from "./define.ts";
 
@@ -57,16 +58,25 @@ export const listFolder = defineFunction({
     { title: "The second page of a large folder", request: { path: "src", page: 2, page_size: 50 } },
   ],
   answerBytes: (request, { config }) => pageSizeOf(request, config) * usualEntryBytes,
-  handle(request, context) {
-    const { config, files, jail } = context;
+  async handle(request, context) {
+    const { config, files, jail, deadline } = context;
     const page = Math.max(1, request.page);
     const pageSize = pageSizeOf(request, config);
     using folder = jail.admitFolder(request.path);
     const start = (page - 1) * pageSize;
-    const { entries, total } = files.page(folder, [start, start + pageSize]);
+    using slice = createWalkSlice(context);
+    const { entries, total } = await files.page(folder, [start, start + pageSize], { slice, deadline });
+    const described = [];
+    for (const entry of entries) {
+      if (slice.isDue) {
+        await slice.yieldIfDue();
+        deadline.check();
+      }
+      described.push(describe(folder, entry, context));
+    }
     return {
       path: request.path,
-      entries: entries.map((entry) => describe(folder, entry, context)),
+      entries: described,
       page,
       page_size: pageSize,
       total,

@@ -88,7 +88,7 @@ export const search = defineFunction({
     const ofMatch = usualPathBytes + (max_line_bytes ?? config.search_default_max_line_bytes);
     return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
   },
-  async handle(request, { searcher, config, deadline, maxAnswerBytes }) {
+  async handle(request, { searcher, config, deadline, caller, maxAnswerBytes }) {
     if (request.query === "")
       throw refuse.badInput("The field query is empty; send the text or pattern to look for.");
     if (!request.search_content && !request.search_paths) {
@@ -111,7 +111,7 @@ export const search = defineFunction({
         paths: request.search_paths,
         maxAnswerBytes,
       },
-      deadline,
+      { deadline, caller },
     );
     return new Measured(answer, bytes);
   },

@@ -1,8 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/files.ts";
 import type { Folder } from "../jail/folder.ts";
+import type { TimeSlice } from "../time-slice.ts";
+import { createWalkSlice } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
@@ -68,9 +69,6 @@ type Node = Static<typeof TreeNode>;
 /** Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them. */
 const deepest = 60;
 
-/** Longest that a tree is built without letting other calls have a turn, in milliseconds. */
-const stretch = 5;
-
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (specification, section 8). */
 export const tree = defineFunction({
   id: "coder::tree",
@@ -86,18 +84,19 @@ export const tree = defineFunction({
   answerBytes: () => usualAnswerBytes.ofTree,
   async handle(request, context) {
     const { config, jail } = context;
+    using slice = createWalkSlice(context);
     const snapshot: Snapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
       perFolder: Math.max(1, request.per_folder_limit ?? config.tree_per_folder_limit),
       bytes: jsonBytes({ root: "" }) - jsonBytes(""),
-      pauseAt: performance.now() + stretch,
+      slice,
     };
     using folder = jail.admitFolder(request.path);
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
     const inside =
-      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await inTurns(look(snapshot, folder, 0));
+      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await look(snapshot, folder, 0);
     return new Measured({ root: { ...root, ...inside } }, snapshot.bytes);
   },
   render: ({ root }) => renderNode(root, "").join("\n"),
@@ -119,19 +118,7 @@ interface Snapshot {
   readonly perFolder: number;
   /** JSON bytes of what there is so far: a tree too large to send is given up on while it is built. */
   bytes: number;
-  /** When others must have a turn. */
-  pauseAt: number;
-}
-
-/** The whole of what is being built; it yields when others must have a turn. */
-type Building<T> = Generator<void, T>;
-
-async function inTurns<T>(building: Building<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = building.next();
-    if (done) return value;
-    await setImmediate();
-  }
+  readonly slice: TimeSlice;
 }
 
 interface Spot {
@@ -168,20 +155,17 @@ function counted<T>(snapshot: Snapshot, part: T): T {
 type Inside = Pick<Node, "children" | "truncated">;
 
 /** What is inside a folder that is held open: its children, and how they were cut. */
-function* look(snapshot: Snapshot, folder: Folder, depth: number): Building<Inside> {
-  const page = listOrNothing(snapshot, folder, depth);
+async function look(snapshot: Snapshot, folder: Folder, depth: number): Promise<Inside> {
+  const page = await listOrNothing(snapshot, folder, depth);
   if (page === undefined) return truncated(snapshot, unreadable);
   const children: Node[] = [];
   for (const entry of page.entries) {
-    if (performance.now() > snapshot.pauseAt) {
-      yield;
-      snapshot.pauseAt = performance.now() + stretch;
-    }
+    if (snapshot.slice.isDue) await snapshot.slice.yieldIfDue();
     const path = pathIn(folder, entry);
     const node = describe(snapshot, { parent: folder, path, entry });
     const isEntered = node.kind === "dir" && !node.non_accessible;
     children.push(
-      isEntered ? { ...node, ...(yield* enter(snapshot, { folder, entry, depth: depth + 1 })) } : node,
+      isEntered ? { ...node, ...(await enter(snapshot, { folder, entry, depth: depth + 1 })) } : node,
     );
   }
   snapshot.bytes += childrenBytes(children.length);
@@ -200,10 +184,16 @@ function truncated(snapshot: Snapshot, info: NonNullable<Node["truncated"]>): In
 }
 
 /** Undefined for a folder inside the tree that may not be listed; with the root of the tree the call fails. */
-function listOrNothing({ context, perFolder }: Snapshot, folder: Folder, depth: number): Page | undefined {
+async function listOrNothing(
+  { context, slice, perFolder }: Snapshot,
+  folder: Folder,
+  depth: number,
+): Promise<Page | undefined> {
+  const { files, deadline } = context;
   try {
-    return context.files.page(folder, [0, perFolder]);
+    return await files.page(folder, [0, perFolder], { slice, deadline });
   } catch (error) {
+    deadline.check();
     if (depth > 0 && error instanceof Refusal) return undefined;
     throw error;
   }
@@ -218,10 +208,10 @@ interface Inner {
 }
 
 /** A folder that cannot be opened is a node that says so, not a failed call. */
-function* enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Building<Inside> {
+async function enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Promise<Inside> {
   if (depth >= snapshot.maxDepth) return truncated(snapshot, cutByDepth(snapshot.maxDepth));
   using inside = openOrNothing(folder, entry);
-  return inside === undefined ? truncated(snapshot, unreadable) : yield* look(snapshot, inside, depth);
+  return inside === undefined ? truncated(snapshot, unreadable) : await look(snapshot, inside, depth);
 }
 
 function openOrNothing(folder: Folder, entry: Entry): Folder | undefined {

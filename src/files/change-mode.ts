@@ -2,6 +2,8 @@ import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { errnoOf, refusalOf } from "../jail/errno.ts";
 import type { Folder, Name, Sight } from "../jail/folder.ts";
+import { runInSlices } from "../time-slice.ts";
+import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
 import type { Workbench } from "./files.ts";
 import { breathe, type Errand, requireAllowed } from "./remove.ts";
@@ -14,6 +16,8 @@ export interface ModeOptions {
   readonly gid: number | undefined;
   /** Changes what is in a folder too. A link is refused then. */
   readonly recursive: boolean;
+  /** See `Walker`. */
+  readonly caller?: string | undefined;
 }
 
 interface ModeChange extends ModeOptions {
@@ -26,14 +30,15 @@ export async function changeMode(
   change: ModeChange,
   deadline: Deadline,
 ): Promise<number> {
-  const { path, recursive } = change;
+  const { path, recursive, caller } = change;
   try {
     using place = jail.admit(path, { lastLink: recursive ? "stay" : "follow" });
     const stats = place.stats!;
     if (place.name === ".") throw refuse.rootIsKept(path);
     if (stats.isSymbolicLink()) throw refuse.notAFolder(path);
     if (!recursive || !stats.isDirectory()) return apply(change, { sight: place, stats });
-    const errand: Errand = { jail, path, deadline, entries: 0 };
+    using slice = createWalkSlice({ deadline, caller });
+    const errand: Errand = { jail, path, deadline, slice, entries: 0 };
     return await changeFolder(errand, change, {
       folder: place.folder,
       name: place.name,
@@ -70,7 +75,7 @@ function apply({ mode, uid, gid }: ModeChange, { sight, stats }: Seen): 1 {
 async function changeFolder(errand: Errand, change: ModeChange, seen: SeenFolder): Promise<number> {
   let changed = 0;
   using folder = enter(change, seen);
-  for (const { raw, name } of readEntries(folder)) {
+  for (const { raw, name } of await runInSlices(readEntries(folder), errand.slice)) {
     await breathe(errand);
     if (errand.jail.isTemporary(name)) continue;
     requireAllowed(errand, folder, name);
@@ -86,7 +91,7 @@ async function changeFolder(errand: Errand, change: ModeChange, seen: SeenFolder
 function enter({ mode }: ModeChange, { folder, name, sight }: SeenFolder): Folder {
   const child = folder.child(name);
   try {
-    readEntries(child);
+    requireListable(child);
     child.look(".").close();
     return child;
   } catch {
@@ -94,6 +99,13 @@ function enter({ mode }: ModeChange, { folder, name, sight }: SeenFolder): Folde
     sight.chmod(mode);
     return folder.child(name);
   }
+}
+
+/** Throws the errno error unless the names in the folder may be read. */
+function requireListable(folder: Folder): void {
+  const listing = folder.list(() => {});
+  listing.next();
+  listing.return();
 }
 
 function lookOrGone(folder: Folder, name: Name): (Sight & Disposable) | undefined {

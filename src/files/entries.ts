@@ -1,17 +1,15 @@
-import { refusing } from "../jail/errno.ts";
+import { refusalOf } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
+import { mergeSort } from "../merge-sort.ts";
+import type { Steps } from "../time-slice.ts";
 import type { Entry } from "./files.ts";
-import { smallest } from "./smallest.ts";
+import { Smallest } from "./smallest.ts";
 
 /** The entries of a folder, temporary files too, sorted by the bytes of their names. Throws a `Refusal`. */
-export function readEntries(folder: Folder): Entry[] {
-  return refusing(folder.asked, () =>
-    readDirents(folder)
-      .sort(byName)
-      .map((dirent) => entryOf(folder, dirent)),
-  );
+export function readEntries(folder: Folder): Steps<Entry[]> {
+  return refusingAll(folder, readAll(folder));
 }
 
 /** Which entries of a folder to read: those that are not left out, from one index up to, not including, another. */
@@ -25,27 +23,48 @@ export interface EntriesInWindow {
   readonly entries: Entry[];
   /** Entries that are not left out, in the window or not. */
   readonly total: number;
-  readonly leftOut: number;
+  readonly leftOut: Entry[];
 }
 
 /** Some of `readEntries`. Those outside the window cost little more than their names. Throws a `Refusal`. */
-export function readWindow(folder: Folder, { from, to, isLeftOut }: Window): EntriesInWindow {
-  return refusing(folder.asked, () => {
-    const dirents = readDirents(folder);
-    const isShown = ({ name }: Dirent) => !isLeftOut(textOf(name));
-    const names = dirents.filter(isShown).map(({ name }) => name);
-    // Strings sort several times as fast as objects by their names, and few of many need no sorting of all.
-    const window = smallest(names, to).slice(from);
-    const [first, last] = [window[0], window.at(-1)];
-    const isInWindow = ({ name }: Dirent) =>
-      first !== undefined && last !== undefined && name >= first && name <= last;
-    const inWindow = dirents.filter((dirent) => isInWindow(dirent) && isShown(dirent));
-    return {
-      entries: inWindow.sort(byName).map((dirent) => entryOf(folder, dirent)),
-      total: names.length,
-      leftOut: dirents.length - names.length,
-    };
+export function readWindow(folder: Folder, window: Window): Steps<EntriesInWindow> {
+  return refusingAll(folder, readPart(folder, window));
+}
+
+function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    throw refusalOf(error, folder.asked);
+  }
+}
+
+function* readAll(folder: Folder): Steps<Entry[]> {
+  const dirents: Dirent[] = [];
+  yield* folder.list((bytes, from, to, kind) =>
+    dirents.push({ name: bytes.toString("latin1", from, to), kind }),
+  );
+  return yield* entriesOf(folder, yield* mergeSort(dirents, isBefore));
+}
+
+function* readPart(folder: Folder, { from, to, isLeftOut }: Window): Steps<EntriesInWindow> {
+  const first = new Smallest<Dirent>(to, isBefore);
+  const leftOut: Dirent[] = [];
+  let total = 0;
+  const listing = folder.list((bytes, start, end, kind) => {
+    const name = bytes.toString("latin1", start, end);
+    if (isLeftOut(textOf(name))) leftOut.push({ name, kind: kind ?? "other" });
+    else {
+      total++;
+      first.add({ name, kind });
+    }
   });
+  for (const _ of listing) {
+    yield* first.trim();
+    yield;
+  }
+  const window = (yield* first.inOrder()).slice(from);
+  return { entries: yield* entriesOf(folder, window), total, leftOut: yield* entriesOf(folder, leftOut) };
 }
 
 /** An entry, as the system tells it. */
@@ -55,14 +74,20 @@ interface Dirent {
   readonly kind: EntryKind | undefined;
 }
 
-function readDirents(folder: Folder): Dirent[] {
-  const dirents: Dirent[] = [];
-  folder.list((bytes, from, to, kind) => dirents.push({ name: bytes.toString("latin1", from, to), kind }));
-  return dirents;
-}
-
 /** The code units of these names are the bytes, so this is byte order. */
-const byName = (one: Dirent, other: Dirent): number => (one.name < other.name ? -1 : 1);
+const isBefore = (one: Dirent, other: Dirent): boolean => one.name < other.name;
+
+/** Each may need a look at the disk. */
+const entriesPerStep = 512;
+
+function* entriesOf(folder: Folder, dirents: readonly Dirent[]): Steps<Entry[]> {
+  const entries: Entry[] = [];
+  for (const dirent of dirents) {
+    entries.push(entryOf(folder, dirent));
+    if (entries.length % entriesPerStep === 0) yield;
+  }
+  return entries;
+}
 
 function entryOf(folder: Folder, dirent: Dirent): Entry {
   const { name, raw } = decodeName(dirent.name);

@@ -6,14 +6,15 @@ import type { Stats } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import type { Folder, Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
+import type { TimeSlice } from "../time-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type CreateOptions, createFile } from "./create.ts";
-import { listFolder, lstatEntry, pageOfFolder, statEntry } from "./list.ts";
+import { lstatEntry, pageOfFolder, statEntry } from "./list.ts";
 import { type FolderOptions, makeFolder } from "./make-folder.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import { readFile, type Use } from "./read.ts";
-import { removePath, unlinkPath } from "./remove.ts";
+import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepTree } from "./sweep.ts";
@@ -44,6 +45,12 @@ export interface Entry {
   readonly kind: EntryKind;
 }
 
+/** How a call goes through folders: in time slices, until its deadline. */
+export interface Pace {
+  readonly slice: TimeSlice;
+  readonly deadline: Deadline;
+}
+
 /** Some entries of a folder. */
 export interface Page {
   readonly entries: readonly Entry[];
@@ -69,9 +76,9 @@ export interface Limit {
 
 export interface Files {
   /** The entries of a folder sorted by the bytes of their names, without temporary files. */
-  list(folder: Folder): Entry[];
+  list(folder: Folder, pace: Pace): Promise<readonly Entry[]>;
   /** Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. */
-  page(folder: Folder, range: readonly [from: number, to: number]): Page;
+  page(folder: Folder, range: readonly [from: number, to: number], pace: Pace): Promise<Page>;
   /** lstat of one entry; undefined when it is gone. */
   stat(folder: Folder, entry: Entry): FileStats | undefined;
   /** The same with everything that the system tells. */
@@ -93,7 +100,7 @@ export interface Files {
    */
   update<T = void>(path: string, change: Change, deadline: Deadline, tell?: Tell<T>): Promise<T>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
-  remove(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<boolean>;
+  remove(path: string, options: RemoveOptions, deadline: Deadline): Promise<boolean>;
   /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
   open(path: string, limit: Limit | undefined): OpenFile;
   /**
@@ -114,7 +121,7 @@ export interface Files {
   /** Gives a file, link or folder another name. Without `overwrite` no file is ever replaced. */
   rename(renaming: Renaming, deadline: Deadline): Promise<void>;
   /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
-  unlink(path: string, options: { recursive: boolean }, deadline: Deadline): Promise<void>;
+  unlink(path: string, options: RemoveOptions, deadline: Deadline): Promise<void>;
   /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
   sweep(stop?: AbortSignal): Promise<number>;
 }
@@ -123,8 +130,9 @@ export interface Files {
 export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig }): Files {
   const bench: Workbench = { jail, config, queue: openQueue() };
   return {
-    list: (folder) => listFolder(jail, folder),
-    page: (folder, range) => pageOfFolder(jail, folder, range),
+    list: async (folder, pace) =>
+      (await pageOfFolder(jail, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
+    page: (folder, [from, to], pace) => pageOfFolder(jail, { folder, from, to }, pace),
     stat: statEntry,
     lstat: lstatEntry,
     read: (path, limit, use) => readFile(jail, path, { limit, use }),

@@ -5,12 +5,12 @@ import { temporaryName } from "../jail/temporary.ts";
 import { TestBench } from "./workbench.ts";
 
 describe.each(backends)("%s", (backend) => {
-  const namesIn = (bench: TestBench, path = ".") => {
+  const namesIn = async (bench: TestBench, path = ".") => {
     using folder = bench.jailed.admitFolder(path);
-    return bench.files.list(folder).map(({ name }) => name);
+    return (await bench.files.list(folder, bench.pace)).map(({ name }) => name);
   };
 
-  test("entries are sorted by bytes, of all kinds, without following links", () => {
+  test("entries are sorted by bytes, of all kinds, without following links", async () => {
     using bench = new TestBench(backend, {
       "base/b": "",
       "base/a/x": "",
@@ -24,7 +24,7 @@ describe.each(backends)("%s", (backend) => {
     });
     Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
     using folder = bench.jailed.admitFolder(".");
-    const entries = bench.files.list(folder).map(({ name, kind }) => [name, kind]);
+    const entries = (await bench.files.list(folder, bench.pace)).map(({ name, kind }) => [name, kind]);
     expect(entries).toEqual([
       [".env", "file"],
       ["B", "file"],
@@ -39,18 +39,18 @@ describe.each(backends)("%s", (backend) => {
     ]);
   });
 
-  test("names that are not UTF-8 are listed as text and reached by their bytes", () => {
+  test("names that are not UTF-8 are listed as text and reached by their bytes", async () => {
     using bench = new TestBench(backend);
     for (const bytes of [[0xff], [0xc3, 0x28], [0x61]]) {
       writeFileSync(Buffer.concat([Buffer.from(`${bench.base}/`), Buffer.from(bytes)]), "four");
     }
     using folder = bench.jailed.admitFolder(".");
-    const entries = bench.files.list(folder);
+    const entries = await bench.files.list(folder, bench.pace);
     expect(entries.map(({ name }) => name)).toEqual(["a", "\ufffd(", "\ufffd"]);
     expect(entries.map((entry) => bench.files.stat(folder, entry)?.size)).toEqual([4, 4, 4]);
   });
 
-  test("a page is a part of the list, with the number of all that is in it", () => {
+  test("a page is a part of the list, with the number of all that is in it", async () => {
     using bench = new TestBench(backend, {
       "base/b": "",
       "base/a/x": "",
@@ -60,7 +60,7 @@ describe.each(backends)("%s", (backend) => {
     writeFileSync(Buffer.concat([Buffer.from(`${bench.base}/`), Buffer.from([0xc3, 0x28])]), "");
     writeFileSync(bench.at(`base/${temporaryName()}`), "");
     using folder = bench.jailed.admitFolder(".");
-    const all = bench.files.list(folder);
+    const all = await bench.files.list(folder, bench.pace);
     for (const [from, to] of [
       [0, 2],
       [1, 4],
@@ -68,33 +68,36 @@ describe.each(backends)("%s", (backend) => {
       [4, 9],
       [5, 9],
     ] as const) {
-      expect(bench.files.page(folder, [from, to])).toEqual({ entries: all.slice(from, to), total: 5 });
+      expect(await bench.files.page(folder, [from, to], bench.pace)).toEqual({
+        entries: all.slice(from, to),
+        total: 5,
+      });
     }
   });
 
-  test("a name that has U+FFFD in it for real is text", () => {
+  test("a name that has U+FFFD in it for real is text", async () => {
     using bench = new TestBench(backend, { "base/\ufffd": "" });
     using folder = bench.jailed.admitFolder(".");
-    expect(bench.files.list(folder)[0]?.raw).toBe("\ufffd");
+    expect((await bench.files.list(folder, bench.pace))[0]?.raw).toBe("\ufffd");
   });
 
-  test("temporary files are left out, and swept when nobody uses them", () => {
+  test("temporary files are left out, and swept when nobody uses them", async () => {
     using bench = new TestBench(backend, { "base/a": "" });
     const alive = temporaryName();
     const dead = alive.replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
     bench.plant({ [`base/${alive}`]: "", [`base/${dead}`]: "", "base/.coder-tmp-notes": "" });
-    expect(namesIn(bench)).toEqual(["a"]);
+    expect(await namesIn(bench)).toEqual(["a"]);
     expect(Object.keys(bench.snapshot("base")).sort()).toEqual(
       ["base/.coder-tmp-notes", `base/${alive}`, "base/a"].sort(),
     );
   });
 
-  test("stats are those of the entry itself", () => {
+  test("stats are those of the entry itself", async () => {
     using bench = new TestBench(backend, { "base/f": "text", "base/l": { link: "f" }, "base/gone": "" });
     chmodSync(bench.at("base/f"), 0o4751);
     utimesSync(bench.at("base/f"), 1, 1700000000.9);
     using folder = bench.jailed.admitFolder(".");
-    const [file, gone, link] = bench.files.list(folder);
+    const [file, gone, link] = await bench.files.list(folder, bench.pace);
     expect(bench.files.stat(folder, file!)).toEqual({
       kind: "file",
       size: 4,
@@ -106,17 +109,17 @@ describe.each(backends)("%s", (backend) => {
     expect(bench.files.stat(folder, gone!)).toBeUndefined();
   });
 
-  test("a size beyond 32 bits is told", () => {
+  test("a size beyond 32 bits is told", async () => {
     using bench = new TestBench(backend, { "base/f": "" });
     truncateSync(bench.at("base/f"), 2 ** 40);
     using folder = bench.jailed.admitFolder(".");
-    expect(bench.files.stat(folder, bench.files.list(folder)[0]!)?.size).toBe(2 ** 40);
+    expect(bench.files.stat(folder, (await bench.files.list(folder, bench.pace))[0]!)?.size).toBe(2 ** 40);
   });
 
-  test("a folder that is removed meanwhile is missing", () => {
+  test("a folder that is removed meanwhile is missing", async () => {
     using bench = new TestBench(backend, { "base/d": null });
     using folder = bench.jailed.admitFolder("d");
     Bun.spawnSync(["rmdir", bench.at("base/d")]);
-    expect(() => bench.files.list(folder)).toThrow('"d" is not found');
+    await expect(bench.files.list(folder, bench.pace)).rejects.toThrow('"d" is not found');
   });
 });

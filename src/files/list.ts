@@ -1,24 +1,21 @@
 import type { Stats } from "node:fs";
 import { errnoOf, refusalOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import { readEntries, readWindow } from "./entries.ts";
-import type { Entry, FileStats, Page } from "./files.ts";
+import { runInSlices } from "../time-slice.ts";
+import { readWindow } from "./entries.ts";
+import type { Entry, FileStats, Pace, Page } from "./files.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
 
-/** See `Files.list`. Temporary files that it meets and that nobody uses any more are removed. */
-export function listFolder(jail: Jail, folder: Folder): Entry[] {
-  const all = readEntries(folder);
-  const entries = all.filter((entry) => !jail.isTemporary(entry.name));
-  if (entries.length < all.length) sweepFolder(folder, all);
-  return entries;
-}
-
-/** See `Files.page`. */
-export function pageOfFolder(jail: Jail, folder: Folder, [from, to]: readonly [number, number]): Page {
-  const isLeftOut = (name: string) => jail.isTemporary(name);
-  const { entries, total, leftOut } = readWindow(folder, { from, to, isLeftOut });
-  if (leftOut > 0) sweepFolder(folder, readEntries(folder));
+/** See `Files.page`. Temporary files that it meets and that nobody uses any more are removed. */
+export async function pageOfFolder(
+  jail: Jail,
+  { folder, from, to }: { folder: Folder; from: number; to: number },
+  { slice, deadline }: Pace,
+): Promise<Page> {
+  const reading = readWindow(folder, { from, to, isLeftOut: (name) => jail.isTemporary(name) });
+  const { entries, total, leftOut } = await runInSlices(reading, slice, () => deadline.check());
+  sweepFolder(folder, leftOut);
   return { entries, total };
 }
 

@@ -121,7 +121,7 @@ describe.each(backends)("%s", (backend) => {
     using bench = new TestBench(backend, { "base/d/e/f": "" });
     using folder = bench.jailed.admitFolder("d");
     const { dev: device } = folder.lstat(".");
-    const errand = { jail: bench.jailed, path: "d", deadline: bench.deadline, entries: 0 };
+    const errand = { jail: bench.jailed, path: "d", ...bench.pace, entries: 0 };
     expect(await reasonOf(() => requireNothingDenied({ ...errand, device }, folder, 1))).toBe("done");
     expect(await reasonOf(() => requireNothingDenied({ ...errand, device: device + 1 }, folder, 1))).toBe(
       "io",
@@ -133,7 +133,7 @@ describe.each(backends)("%s", (backend) => {
     for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
     const late = deadlineIn(0);
     let checks = 0;
-    const slow = { ...late, check: () => (++checks > 2 ? late.check() : undefined) };
+    const slow = { ...late, signal: late.signal, check: () => (++checks > 2 ? late.check() : undefined) };
     expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, slow))).toBe("timeout");
     expect(Object.keys(bench.snapshot("base"))).toHaveLength(601);
   });
@@ -144,6 +144,7 @@ describe.each(backends)("%s", (backend) => {
     let checks = 0;
     const removing = {
       ...bench.deadline,
+      signal: bench.deadline.signal,
       check: () => {
         if (++checks === 5)
           for (const path of ["599", "z"]) rmSync(bench.at(`base/d/${path}`), { recursive: true });
@@ -159,6 +160,7 @@ describe.each(backends)("%s", (backend) => {
     let checks = 0;
     const planting = {
       ...bench.deadline,
+      signal: bench.deadline.signal,
       check: () => {
         if (++checks === 5) bench.plant({ "base/d/z/.env": "password" });
       },

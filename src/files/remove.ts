@@ -1,19 +1,25 @@
 import { rmdirSync, unlinkSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
 import type { Deadline } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail, Name, Place } from "../jail/folder.ts";
 import { holdsMount } from "../jail/mounts.ts";
+import { runAtOnce, runInSlices, type TimeSlice } from "../time-slice.ts";
+import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Workbench } from "./files.ts";
+import type { Entry, Workbench } from "./files.ts";
 import { sweepFolder } from "./sweep.ts";
 import { inTurn } from "./turn.ts";
 import { flushFolder } from "./write.ts";
 
-interface Removal {
-  readonly path: string;
+export interface RemoveOptions {
   readonly recursive: boolean;
+  /** See `Walker`. */
+  readonly caller?: string | undefined;
+}
+
+interface Removal extends RemoveOptions {
+  readonly path: string;
 }
 
 /** See `Files.remove`. */
@@ -51,12 +57,17 @@ async function removeAt(bench: Workbench, removal: Removal, turn: Turn): Promise
   if (bench.config.fsync) await flushFolder(folder);
 }
 
-async function removeTree({ jail }: Workbench, { path }: Removal, { place, deadline }: Turn): Promise<void> {
+async function removeTree(
+  { jail }: Workbench,
+  { path, caller }: Removal,
+  { place, deadline }: Turn,
+): Promise<void> {
   const { folder, name } = place;
   using inside = folder.child(name);
   const isMounted = holdsMount(inside);
   const device = isMounted === undefined ? folder.lstat(".").dev : undefined;
-  const errand: Errand = { jail, path, deadline, device, entries: 0 };
+  using slice = createWalkSlice({ deadline, caller });
+  const errand: Errand = { jail, path, deadline, slice, device, entries: 0 };
   await requireNothingDenied(errand, inside, 1);
   if (isMounted) throw refuse.holdsMount(path);
   await removeInside(errand, inside);
@@ -70,7 +81,7 @@ function removeEmpty(folder: Folder, name: string): void {
   } catch (error) {
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
     using inside = folder.child(name);
-    sweepFolder(inside, readEntries(inside));
+    sweepFolder(inside, runAtOnce(readEntries(inside)));
     inside.close();
     folder.enter((at) => rmdirSync(at(name)));
   }
@@ -81,6 +92,7 @@ export interface Errand {
   readonly jail: Jail;
   readonly path: string;
   readonly deadline: Deadline;
+  readonly slice: TimeSlice;
   /** No folder may lie on another device than this; undefined where any may. */
   readonly device?: number | undefined;
   /** Entries met so far. */
@@ -98,7 +110,7 @@ export async function requireNothingDenied(errand: Errand, folder: Folder, depth
   if (depth > maxDepth) throw refuse.tooDeep(errand.path, maxDepth);
   if (errand.device !== undefined && folder.lstat(".").dev !== errand.device)
     throw refuse.holdsMount(errand.path);
-  for (const { name, raw, kind } of unlessGone(() => readEntries(folder)) ?? []) {
+  for (const { name, raw, kind } of await readUnlessGone(errand, folder)) {
     await breathe(errand);
     requireAllowed(errand, folder, name);
     if (kind !== "dir") continue;
@@ -109,7 +121,7 @@ export async function requireNothingDenied(errand: Errand, folder: Folder, depth
 
 /** Removes everything in the folder. A link is removed as a link. */
 async function removeInside(errand: Errand, folder: Folder): Promise<void> {
-  for (const { name, raw, kind } of unlessGone(() => readEntries(folder)) ?? []) {
+  for (const { name, raw, kind } of await readUnlessGone(errand, folder)) {
     await breathe(errand);
     // Again: it may have been put there since.
     requireAllowed(errand, folder, name);
@@ -118,6 +130,15 @@ async function removeInside(errand: Errand, folder: Folder): Promise<void> {
       if (child !== undefined) await removeInside(errand, child);
     }
     unlessGone(() => folder.enter((at) => (kind === "dir" ? rmdirSync(at(raw)) : unlinkSync(at(raw)))));
+  }
+}
+
+async function readUnlessGone({ slice }: Errand, folder: Folder): Promise<Entry[]> {
+  try {
+    return await runInSlices(readEntries(folder), slice);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
   }
 }
 
@@ -147,11 +168,10 @@ export function requireAllowed({ jail, path }: Errand, folder: Folder, name: str
   if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
 }
 
-const entriesPerBreath = 256;
+const entriesPerLook = 256;
 
-/** Lets other calls run now and then, and ends the removal when its time is up. */
+/** Lets other calls run when the time slice is used up, and ends the errand when its time is up. */
 export async function breathe(errand: Errand): Promise<void> {
-  if (++errand.entries % entriesPerBreath !== 0) return;
-  await setImmediate();
-  errand.deadline.check();
+  if (errand.slice.isDue) await errand.slice.yieldIfDue();
+  if (++errand.entries % entriesPerLook === 0) errand.deadline.check();
 }

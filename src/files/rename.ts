@@ -3,6 +3,7 @@ import type { Deadline } from "../deadline.ts";
 import { type Refusal, refuse } from "../errors.ts";
 import { errnoError, errnoOf, refusalOf } from "../jail/errno.ts";
 import type { Folder, Place } from "../jail/folder.ts";
+import { createWalkSlice } from "../walk-slice.ts";
 import { moveToNew } from "./create.ts";
 import type { Workbench } from "./files.ts";
 import { openFile } from "./open-file.ts";
@@ -28,7 +29,8 @@ export async function renamePath(bench: Workbench, renaming: Renaming, deadline:
   requireMovable(renaming, source, target);
   if (source.stats?.isDirectory()) {
     using inside = source.folder.child(source.name);
-    await requireNothingDenied({ jail: bench.jail, path: from, deadline, entries: 0 }, inside, 1);
+    using slice = createWalkSlice({ deadline });
+    await requireNothingDenied({ jail: bench.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
   }
   try {
     move(renaming, source, target);

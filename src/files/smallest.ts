@@ -1,20 +1,37 @@
-/** Up to this part of all, finding the smallest is cheaper than sorting. */
-const worthwhilePart = 1 / 4;
+import { mergeSort } from "../merge-sort.ts";
+import type { Steps } from "../time-slice.ts";
 
-/**
- * The `count` smallest of `texts`, or all there are, sorted by UTF-16 code units. Few of very many cost little more than
- * looking at each: what is larger than the `count` smallest so far is passed over.
- */
-export function smallest(texts: readonly string[], count: number): string[] {
-  if (count > texts.length * worthwhilePart) return texts.toSorted().slice(0, count);
-  if (count <= 0) return [];
-  const kept: string[] = [];
-  let bound: string | undefined;
-  for (const text of texts) {
-    if (bound !== undefined && text >= bound) continue;
-    if (kept.push(text) < 2 * count) continue;
-    kept.sort().length = count;
-    bound = kept[count - 1];
+/** The `count` smallest of the items that are added. Few of very many cost little more than looking at each. */
+export class Smallest<T> {
+  readonly #count: number;
+  readonly #isBefore: (one: T, other: T) => boolean;
+  #kept: T[] = [];
+  /** What is not before this is not among them. */
+  #bound: T | undefined;
+
+  /** `isBefore` must never be true both ways. */
+  constructor(count: number, isBefore: (one: T, other: T) => boolean) {
+    this.#count = count;
+    this.#isBefore = isBefore;
   }
-  return kept.sort().slice(0, count);
+
+  add(item: T): void {
+    if (this.#bound === undefined || this.#isBefore(item, this.#bound)) this.#kept.push(item);
+  }
+
+  /** Forgets what is not among them, when that is worth the work. To be called now and then. */
+  *trim(): Steps<void> {
+    if (this.#kept.length >= 2 * this.#count) yield* this.#sort();
+  }
+
+  /** All of them, sorted. */
+  *inOrder(): Steps<readonly T[]> {
+    yield* this.#sort();
+    return this.#kept;
+  }
+
+  *#sort(): Steps<void> {
+    this.#kept = (yield* mergeSort(this.#kept, this.#isBefore)).slice(0, this.#count);
+    if (this.#kept.length === this.#count) this.#bound = this.#kept.at(-1);
+  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { backends, openDescriptors } from "../jail/sandbox.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { runAtOnce } from "../time-slice.ts";
 import { readEntries } from "./entries.ts";
 import { sweepFolder } from "./sweep.ts";
 import { TestBench } from "./workbench.ts";
@@ -41,7 +42,7 @@ describe.each(backends)("%s", (backend) => {
   test("what nobody can be asked about goes when it is older than any call", () => {
     using bench = new TestBench(backend, { [`base/${elsewhere()}`]: "" });
     using folder = bench.jailed.admitFolder(".");
-    const entries = readEntries(folder);
+    const entries = runAtOnce(readEntries(folder));
     expect(sweepFolder(folder, entries, Date.now() + 119 * 60_000)).toBe(0);
     expect(sweepFolder(folder, entries, Date.now() + 121 * 60_000)).toBe(1);
     expect(bench.snapshot("base")).toEqual({});

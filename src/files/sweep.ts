@@ -1,10 +1,10 @@
 /** Removes the temporary files of processes that were killed between writing a file and giving it its name. */
 import { lstatSync, unlinkSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
 import { Refusal } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isGone, makerOf } from "../jail/temporary.ts";
+import { createTimeSlice, runInSlices, type TimeSlice } from "../time-slice.ts";
 import { readEntries } from "./entries.ts";
 import type { Entry } from "./files.ts";
 
@@ -44,19 +44,22 @@ const maxDepth = 256;
 /** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
 export async function sweepTree(jail: Jail, stop?: AbortSignal): Promise<number> {
   using base = jail.admitFolder(".");
-  return await sweepBelow({ jail, stop }, base, 1);
+  return await sweepBelow({ jail, stop, slice: createTimeSlice(sliceMilliseconds) }, base, 1);
 }
 
 interface Sweeping {
   readonly jail: Jail;
   readonly stop: AbortSignal | undefined;
+  readonly slice: TimeSlice;
 }
 
+/** Calls are served between two of them. */
+const sliceMilliseconds = 5;
+
 async function sweepBelow(sweeping: Sweeping, folder: Folder, depth: number): Promise<number> {
-  // One folder at a time, so that calls are served in between.
-  await setImmediate();
+  await sweeping.slice.yieldIfDue();
   if (sweeping.stop?.aborted) return 0;
-  const entries = readEntriesOrNone(folder);
+  const entries = await readEntriesOrNone(sweeping, folder);
   let swept = sweepFolder(folder, entries);
   for (const { name, raw, kind } of entries) {
     if (kind !== "dir" || depth === maxDepth || sweeping.jail.deniesIn(folder, name)) continue;
@@ -68,9 +71,9 @@ async function sweepBelow(sweeping: Sweeping, folder: Folder, depth: number): Pr
   return swept;
 }
 
-function readEntriesOrNone(folder: Folder): Entry[] {
+async function readEntriesOrNone({ slice }: Sweeping, folder: Folder): Promise<Entry[]> {
   try {
-    return readEntries(folder);
+    return await runInSlices(readEntries(folder), slice);
   } catch (error) {
     if (error instanceof Refusal) return [];
     throw error;

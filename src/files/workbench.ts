@@ -5,12 +5,14 @@ import { type Deadline, deadlineIn } from "../deadline.ts";
 import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { type Plan, Sandbox } from "../jail/sandbox.ts";
-import { type Files, type FilesConfig, openFiles } from "./files.ts";
+import { createTimeSlice } from "../time-slice.ts";
+import { type Files, type FilesConfig, openFiles, type Pace } from "./files.ts";
 
 export class TestBench extends Sandbox {
   readonly jailed: Jail;
   readonly files: Files;
   readonly deadline: Deadline = deadlineIn(60_000);
+  readonly pace: Pace = { slice: createTimeSlice(5), deadline: this.deadline };
 
   constructor(backend: BackendName, plan: Plan = {}, config: Partial<FilesConfig> = {}) {
     super(plan);

@@ -39,11 +39,18 @@ export const pathIn = (path: string, name: string): string => (path === "" ? nam
 /** The names in a path that was put together by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
-/** `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node. */
-export function listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): void {
+/**
+ * `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node.
+ * The names are read in the first step, however many: a stream of them would have to be read where the folder is.
+ */
+export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): Generator<void, void, void> {
   const options = { encoding: "latin1", withFileTypes: true } as const;
-  for (const dirent of folder.enter((at) => readdirSync(at(".") as string, options))) {
+  const dirents = folder.enter((at) => readdirSync(at(".") as string, options));
+  for (const [index, dirent] of dirents.entries()) {
     const bytes = Buffer.from(dirent.name, "latin1");
     onDirent(bytes, 0, bytes.length, kindOf(dirent));
+    if (index % namesPerStep === namesPerStep - 1) yield;
   }
 }
+
+const namesPerStep = 2048;

@@ -136,8 +136,8 @@ class SteppedFolder implements HeldFolder {
     return this.enter(() => lstatSync(at(name)));
   }
 
-  list(onDirent: OnDirent): void {
-    listByPath(this, onDirent);
+  list(onDirent: OnDirent): Generator<void, void, void> {
+    return listByPath(this, onDirent);
   }
 
   /** Nothing is held between two sections. */

@@ -157,18 +157,30 @@ class DescriptorFolder implements HeldFolder {
     return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, ...more });
   }
 
-  list(onDirent: OnDirent): void {
+  *list(onDirent: OnDirent): Generator<void, void, void> {
     this.#requireOpen();
-    if (!this.#listDirectly(onDirent)) listByPath(this, onDirent);
+    const directly = this.#listDirectly(onDirent);
+    try {
+      for (;;) {
+        const { done, value: hasTold } = directly.next();
+        if (done && hasTold) return;
+        if (done) break;
+        yield;
+        this.#requireOpen();
+      }
+    } finally {
+      directly.return(true);
+    }
+    yield* listByPath(this, onDirent);
   }
 
-  /** False when it cannot, and has told nothing. */
-  #listDirectly(onDirent: OnDirent): boolean {
-    if (this.#isListable) return readDirents(this.descriptor, onDirent);
+  /** Returns false when it cannot, and has told nothing. */
+  *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
+    if (this.#isListable) return yield* readDirents(this.descriptor, onDirent);
     const listable = this.#way.openBeneath?.(this.descriptor, ".", "list");
     if (listable === undefined) return false;
     try {
-      return readDirents(listable, onDirent);
+      return yield* readDirents(listable, onDirent);
     } finally {
       closeSync(listable);
     }

@@ -42,8 +42,11 @@ export interface Folder extends Disposable {
    * for a pseudo file system such as /proc.
    */
   child(name: Name): Folder;
-  /** Tells all entries, in no order. Throws the errno error: then it may have told some. */
-  list(onDirent: OnDirent): void;
+  /**
+   * Tells all entries, in no order, some thousand in each step. Throws the errno error: then it may have told some. The
+   * folder stays open, and is listed once at a time, until the last step or `return`.
+   */
+  list(onDirent: OnDirent): Generator<void, void, void>;
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
   look(name: Name): Sight;
   /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */

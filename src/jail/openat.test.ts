@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { runAtOnce } from "../time-slice.ts";
 import { errnoOf } from "./errno.ts";
 import type { EntryKind } from "./kind.ts";
 import {
@@ -158,8 +159,10 @@ describe("several names in one step", () => {
 /** Undefined when they cannot be told. */
 function entriesOf(descriptor: number): { name: string; kind: EntryKind | undefined }[] | undefined {
   const entries: { name: string; kind: EntryKind | undefined }[] = [];
-  const hasTold = readDirents(descriptor, (bytes, from, to, kind) =>
-    entries.push({ name: bytes.toString("latin1", from, to), kind }),
+  const hasTold = runAtOnce(
+    readDirents(descriptor, (bytes, from, to, kind) =>
+      entries.push({ name: bytes.toString("latin1", from, to), kind }),
+    ),
   );
   return hasTold ? entries : undefined;
 }
@@ -191,9 +194,11 @@ describe("a folder's entries", () => {
     const descriptor = openBeneath(folder, "going", "list")!;
     let told = 0;
     const list = () =>
-      readDirents(descriptor, () => {
-        if (told++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
-      });
+      runAtOnce(
+        readDirents(descriptor, () => {
+          if (told++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
+        }),
+      );
     expect(list).toThrow(expect.objectContaining({ code: "ENOENT" }));
     expect(told).toBeGreaterThan(0);
     closeSync(descriptor);

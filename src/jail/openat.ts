@@ -83,11 +83,11 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
 }
 
 /**
- * Tells all entries of the folder held by `descriptor`, which was opened for reading. False, and nothing told, when the
- * system has no such call (Node) and when something is against it, which it does not tell. Throws the errno error when
- * it fails in the midst.
+ * Tells all entries of the folder held by `descriptor`, which was opened for reading, some thousand in each step.
+ * Returns false, with nothing told, when the system has no such call (Node) and when something is against it, which it
+ * does not tell. Throws the errno error when it fails in the midst.
  */
-export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
+export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<void, boolean, void> {
   direct ??= loadDirect() ?? "none";
   const getdents64 = getdents64On[process.arch];
   if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return false;
@@ -97,6 +97,7 @@ export function readDirents(descriptor: number, onDirent: OnDirent): boolean {
     if (length < 0 && hasTold) throw failureOf(descriptor);
     if (length <= 0) return length === 0;
     parseDirents(records, length, onDirent);
+    yield;
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { EntryKind } from "../jail/kind.ts";
+import { runAtOnce } from "../time-slice.ts";
 import { EntryStack } from "./entry-stack.ts";
 
 interface Named {
@@ -37,9 +38,9 @@ test.each([12, 60])("of up to %p entries a folder stands where the paths below i
     fc.property(folder(most), folder(most), (lower, upper) => {
       const stack = new EntryStack();
       push(stack, lower);
-      stack.sort(0);
+      runAtOnce(stack.sort(0));
       push(stack, upper);
-      stack.sort(lower.length);
+      runAtOnce(stack.sort(lower.length));
       expect(entriesFrom(stack, lower.length)).toEqual(inPathOrder(upper));
       stack.drop(lower.length);
       expect(entriesFrom(stack, 0)).toEqual(inPathOrder(lower));

@@ -1,8 +1,13 @@
 import type { EntryKind } from "../jail/kind.ts";
+import { mergeSort } from "../merge-sort.ts";
+import type { Steps } from "../time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
 /** Bytes of names that there is room for at first. */
 const firstBytes = 16 * 1024;
+
+/** Names that are compared with the first one in a step. */
+const comparedPerStep = 16 * 1024;
 
 /** So many are sorted by insertion, which is faster for few. */
 const few = 24;
@@ -39,14 +44,19 @@ export class EntryStack {
   }
 
   /** Puts the entries from the place `from` on in the order of the paths below them: a folder's go on with "/". */
-  sort(from: number): void {
+  *sort(from: number): Steps<void> {
     const order = this.#order;
-    if (order.length - from > few) {
-      const shared = this.#shared(from);
-      const sorted = order.slice(from).sort((one, other) => (this.#isBefore(one, other, shared) ? -1 : 1));
-      for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
+    if (order.length - from <= few) {
+      this.#sortFew(from);
       return;
     }
+    const shared = yield* this.#shared(from);
+    const sorted = yield* mergeSort(order.slice(from), (one, other) => this.#isBefore(one, other, shared));
+    for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
+  }
+
+  #sortFew(from: number): void {
+    const order = this.#order;
     for (let i = from + 1; i < order.length; i++) {
       const entry = order[i]!;
       let at = i;
@@ -76,7 +86,7 @@ export class EntryStack {
   }
 
   /** Bytes with which all names from the place on begin: names of many files, made by programs, differ at their ends. */
-  #shared(from: number): number {
+  *#shared(from: number): Steps<number> {
     const { bytes } = this;
     const first = this.start(from);
     let shared = this.end(from) - first;
@@ -85,6 +95,7 @@ export class EntryStack {
       let length = 0;
       while (length < shared && bytes[start + length] === bytes[first + length]) length++;
       shared = length;
+      if (place % comparedPerStep === 0) yield;
     }
     return shared;
   }

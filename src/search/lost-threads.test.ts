@@ -6,6 +6,7 @@ import { deadlineIn } from "../deadline.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { ThreadEnded } from "../threads/pool.ts";
+import { createTimeSlice } from "../time-slice.ts";
 import type { Means } from "./means.ts";
 import { Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
@@ -52,6 +53,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
   const search = new Search({
     request,
     deadline: deadlineIn(20_000),
+    slice: createTimeSlice(5),
     means,
     folder,
     walk: { jail, ...request },

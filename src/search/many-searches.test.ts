@@ -6,6 +6,7 @@ import { deadlineIn } from "../deadline.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { openDescriptors } from "../jail/sandbox.ts";
+import { createTimeSlice } from "../time-slice.ts";
 import type { Means } from "./means.ts";
 import { Search } from "./one-search.ts";
 import { pack } from "./packed.ts";
@@ -53,7 +54,14 @@ test("many searches at once leave descriptors for others, and each of them ends"
     means.active++;
     const folder = new SharedFolder(jail.admitFolder("."));
     const deadline = deadlineIn(20_000);
-    const search = new Search({ request, deadline, means, folder, walk: { jail, ...request } });
+    const search = new Search({
+      request,
+      deadline,
+      slice: createTimeSlice(5),
+      means,
+      folder,
+      walk: { jail, ...request },
+    });
     answers.push(search.run().then(({ answer }) => answer));
   }
   // Of each search a batch, of which one folder is always let through, and what its walk holds.

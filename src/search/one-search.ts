@@ -4,6 +4,7 @@
  */
 import type { Deadline } from "../deadline.ts";
 import type { Pool } from "../threads/pool.ts";
+import type { TimeSlice } from "../time-slice.ts";
 import { Answer } from "./answer.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
@@ -20,14 +21,13 @@ import { Walk, type WalkOptions } from "./walk.ts";
 export interface SearchOptions {
   readonly request: SearchRequest;
   readonly deadline: Deadline;
+  readonly slice: TimeSlice;
   readonly means: Means;
   /** Where the walk starts. Released by the search. */
   readonly folder: SharedFolder;
   readonly walk: Omit<WalkOptions, "onTooDeep">;
 }
 
-/** Milliseconds of work after which others get a turn in this thread. */
-const turn = 10;
 /** Milliseconds that a plain search works here before it takes to threads: most are done by then. */
 const head = 1;
 /** How many times as long it may go on when that nearly fills the answer: threads would search much that is not needed. */
@@ -58,8 +58,6 @@ export class Search {
   readonly #pending: Pending[] = [];
   #batchFiles = firstBatch;
   #mostPending = firstPending;
-  /** When others are to get a turn. */
-  #turnEnds = performance.now() + turn;
   /** Ends the wait for something to change. */
   #wake = () => {};
 
@@ -174,23 +172,20 @@ export class Search {
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#give(batch, pool, false));
       else {
+        // The walk made a pause for others.
         batch.release();
         if (this.#pending.length > 0) return;
-        // The walk made a pause for others.
-        this.#turnEnds = 0;
       }
       await this.#giveTurns();
     }
   }
 
   /**
-   * Lets others have their turns when it has worked here for long, also in pieces: the event loop takes what threads
-   * post before all else, and threads that answer fast would keep it from everything else.
+   * Lets others have their turns when the time slice is used up, also in pieces: the event loop takes what threads post
+   * before all else, and threads that answer fast would keep it from everything else.
    */
   async #giveTurns(): Promise<void> {
-    if (performance.now() < this.#turnEnds) return;
-    await breath();
-    this.#turnEnds = performance.now() + turn;
+    if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
 
   /** A search gets its part of the folders that may still be held, and always one, so that each goes on. */
@@ -287,6 +282,3 @@ export class Search {
     for (const pending of this.#pending.splice(0)) pending.end();
   }
 }
-
-/** Lets whatever else waits have its turn. */
-const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -42,7 +42,7 @@ export function openAsking(base: string, { backend, threads, deny = [] }: Settin
   else process.env["CODER_THREADS"] = set;
   const ask: Ask = async (asked, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
-    const { answer, bytes } = await searcher.search({ ...plain, ...asked }, deadline);
+    const { answer, bytes } = await searcher.search({ ...plain, ...asked }, { deadline });
     deadline.end();
     if (bytes !== Buffer.byteLength(JSON.stringify(answer)))
       throw new Error(`an answer was counted as ${bytes} bytes`);

@@ -1,12 +1,12 @@
 /** The searches of callers over the folder (specification, section 8). */
 import { availableParallelism } from "node:os";
-import type { Deadline } from "../deadline.ts";
 import type { Entry } from "../files/files.ts";
 import { errnoOf, refusalOf as refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { type RegexEngine, refusalOf } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
+import { createWalkSlice, type Walker } from "../walk-slice.ts";
 import type { Means } from "./means.ts";
 import { Search } from "./one-search.ts";
 import { SharedFolder } from "./shared-folder.ts";
@@ -75,7 +75,7 @@ export interface Searcher {
    * Throws refusals for a bad pattern and for a path that is no folder; past the deadline answers with what was found
    * so far. The same tree gives the same answer, whatever the number of threads.
    */
-  search(request: SearchRequest, deadline: Deadline): Promise<Found>;
+  search(request: SearchRequest, walker: Walker): Promise<Found>;
   /** Ends the threads. Searches still under way answer with what they have. */
   close(): Promise<void>;
 }
@@ -127,11 +127,13 @@ export function openSearcher({ jail, regex }: SearcherOptions): Searcher {
     isClosed: false,
   };
   return {
-    async search(request, deadline) {
+    async search(request, walker) {
       const { folder, only } = startOf(jail, request);
+      using slice = createWalkSlice(walker);
       const search = new Search({
         request,
-        deadline,
+        deadline: walker.deadline,
+        slice,
         means,
         folder,
         walk: { jail, ...request, only },

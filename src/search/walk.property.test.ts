@@ -36,10 +36,11 @@ function folderOf(branch: Branch, path: string, closed: (path: string) => void):
   const folder: Pick<Folder, "path" | "asked" | "list" | "child" | "close"> = {
     path,
     asked: ".",
-    list(onDirent) {
+    *list(onDirent) {
       for (const [name, below] of Object.entries(branch)) {
         const bytes = Buffer.from(`/${name}/`);
         onDirent(bytes, 1, bytes.length - 1, typeof below === "object" ? "dir" : kinds[below]);
+        yield;
       }
     },
     child(name) {

@@ -5,11 +5,12 @@
 import type { Entry } from "../files/files.ts";
 import { sweepFolder } from "../files/sweep.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
-import { refusing } from "../jail/errno.ts";
+import { refusalOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
+import type { Steps } from "../time-slice.ts";
 import type { Batch } from "./batches.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { unlessGone } from "./gone.ts";
@@ -51,6 +52,8 @@ export class Walk {
   readonly #entries = new EntryStack();
   readonly #levels: Level[] = [];
   #start: SharedFolder | undefined;
+  /** The listing of the deepest folder, which is under way. */
+  #listing: Steps<void> | undefined;
   #until = 0;
 
   /** `start` is held until it was walked, or the walk is closed. */
@@ -67,6 +70,7 @@ export class Walk {
     this.#until = performance.now() + stretch;
     this.#begin();
     for (;;) {
+      if (!this.#listOn()) return true;
       const level = this.#levels.at(-1);
       if (level === undefined) return false;
       if (this.#isOverdue() || !this.#takeFiles(level, batch)) return true;
@@ -77,6 +81,8 @@ export class Walk {
 
   /** Lets go of the folders on the way. */
   close(): void {
+    this.#listing?.return();
+    this.#listing = undefined;
     this.#start?.release();
     this.#start = undefined;
     while (this.#levels.length > 0) this.#leave();
@@ -88,7 +94,7 @@ export class Walk {
     if (start === undefined) return;
     this.#start = undefined;
     const level = this.#descend(start);
-    if (only === undefined) this.#list(level);
+    if (only === undefined) this.#listing = this.#list(level);
     else {
       const name = Buffer.from(only.raw);
       this.#entries.push(name, 0, name.length, only.kind);
@@ -132,8 +138,24 @@ export class Walk {
     }
     const child = unlessGone(() => level.held.folder.child(name));
     if (child === undefined) return;
-    const below = this.#descend(new SharedFolder(child));
-    unlessGone(() => this.#list(below));
+    this.#listing = this.#list(this.#descend(new SharedFolder(child)));
+  }
+
+  /**
+   * Goes on with the listing of the deepest folder; false when the time is over before that is complete. A folder that is
+   * gone has no entries, but the start must be there.
+   */
+  #listOn(): boolean {
+    const listing = this.#listing;
+    if (listing === undefined) return true;
+    const isStart = this.#levels.length === 1;
+    for (;;) {
+      const isMore = isStart ? !listing.next().done : unlessGone(() => !listing.next().done);
+      if (isMore && this.#isOverdue()) return false;
+      if (isMore) continue;
+      this.#listing = undefined;
+      return true;
+    }
   }
 
   /** Makes the folder the deepest on the way. */
@@ -160,19 +182,21 @@ export class Walk {
   }
 
   /** Adds the entries of the deepest folder. Throws a refusal. */
-  #list(level: Level): void {
+  *#list(level: Level): Steps<void> {
     const { folder } = level.held;
     const entries = this.#entries;
     const temporary: Entry[] = [];
-    refusing(folder.asked, () =>
-      folder.list((bytes, from, to, kind) => {
+    try {
+      yield* folder.list((bytes, from, to, kind) => {
         if (isTemporaryIn(bytes, from, to)) {
           const raw = nameOf(bytes.subarray(from, to));
           temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
         } else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
-      }),
-    );
-    entries.sort(level.first);
+      });
+    } catch (error) {
+      throw refusalOf(error, folder.asked);
+    }
+    yield* entries.sort(level.first);
     level.end = entries.size;
     // What no one uses any more is removed.
     sweepFolder(folder, temporary);

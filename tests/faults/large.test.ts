@@ -33,6 +33,23 @@ describe("a folder of 100,000 entries", () => {
       expect(firstAgain).toBe("small");
     }));
 
+  test("keeps no small call waiting, however many calls go through it at once", () =>
+    onDriven({ tree: { ...tree, "large/": null }, isVast: true }, async (driven) => {
+      fill(join(driven.base, "large"), entries);
+      const vast = [
+        ...Array.from({ length: 10 }, () => ["coder::list-folder", { path: "large" }] as const),
+        ...Array.from({ length: 10 }, () => ["coder::tree", {}] as const),
+        ...Array.from({ length: 4 }, (_, i) => ["coder::search", { query: `nowhere ${i}` }] as const),
+      ];
+      const order: string[] = [];
+      const ask = (functionId: string, payload: unknown) =>
+        driven.call(functionId, payload).finally(() => order.push(functionId));
+      const all = vast.map(([functionId, payload]) => ask(functionId, payload));
+      await ask("coder::read-file", { path: "small.txt" });
+      for (const { error } of await Promise.all(all)) expect(error).toBeUndefined();
+      expect(order[0]).toBe("coder::read-file");
+    }));
+
   test("is left in part when its removal outlasts the call, and the rest goes with the next one", () =>
     onDriven(
       { tree: { ...tree, "large/": null }, isVast: true, config: { call_timeout_ms: 100 } },

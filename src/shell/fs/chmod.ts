@@ -23,7 +23,8 @@ export const chmod = defineFsFunction({
     requirePath(jail, path);
     using deadline = shortDeadline(context);
     const owners = { uid: uid ?? undefined, gid: gid ?? undefined };
-    const updated = await files.changeMode(path, { mode: parseMode(mode), ...owners, recursive }, deadline);
+    const change = { mode: parseMode(mode), ...owners, recursive, caller: context.caller };
+    const updated = await files.changeMode(path, change, deadline);
     return { updated };
   },
 });

@@ -71,7 +71,7 @@ export const grep = defineFsFunction({
         paths: false,
         maxAnswerBytes: context.maxAnswerBytes,
       },
-      deadline,
+      { deadline, caller: context.caller },
     );
     const { content_matches, truncated } = answer;
     const found = content_matches.map(({ path, line, text }) => ({

@@ -1,11 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
+import { createWalkSlice } from "../../walk-slice.ts";
 import { Named } from "../../wire.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
-
-/** Entries that are looked at before other calls get a turn. */
-const entriesPerBreath = 256;
 
 /** `shell::fs::ls`: the entries of a folder, sorted by the bytes of their names (specification of shell, section 9.1). */
 export const ls = defineFsFunction({
@@ -20,11 +17,12 @@ export const ls = defineFsFunction({
     const { jail, files } = context.disk;
     using folder = jail.admitFolder(path);
     using deadline = shortDeadline(context);
+    using slice = createWalkSlice({ deadline, caller: context.caller });
     const entries = [];
-    for (const [index, entry] of files.list(folder).entries()) {
-      if (index % entriesPerBreath === entriesPerBreath - 1) {
+    for (const entry of await files.list(folder, { slice, deadline })) {
+      if (slice.isDue) {
+        await slice.yieldIfDue();
         deadline.check();
-        await setImmediate();
       }
       if (jail.deniesIn(folder, entry.name)) continue;
       const stats = files.lstat(folder, entry);

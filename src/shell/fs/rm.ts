@@ -13,7 +13,7 @@ export const rm = defineFsFunction({
   ],
   async handle({ path, recursive }, context) {
     using deadline = shortDeadline(context);
-    await context.disk.files.unlink(path, { recursive }, deadline);
+    await context.disk.files.unlink(path, { recursive, caller: context.caller }, deadline);
     return { removed: true };
   },
 });

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../../deadline.ts";
 import { inShellWords, refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
+import type { Pace } from "../../files/files.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/machine.ts";
@@ -11,6 +11,7 @@ import { takeBatch } from "../../search/batches.ts";
 import { FileCursor } from "../../search/file-cursor.ts";
 import { SharedFolder } from "../../search/shared-folder.ts";
 import { Walk } from "../../search/walk.ts";
+import { createWalkSlice } from "../../walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
@@ -69,35 +70,39 @@ export const sed = defineFsFunction({
     const { jail } = context.disk;
     if (request.files.length > 0 === (request.path !== null)) throw refuseFs.whichFiles();
     using deadline = shortDeadline(context);
+    using slice = createWalkSlice({ deadline, caller: context.caller });
+    const pace = { slice, deadline };
     const start = request.path === null ? undefined : requireStart(jail, request.path, request);
-    await requireAll(jail, request.files, deadline);
+    await requireAll(jail, request.files, pace);
     const replacement = replacementOf(request, context.config.fs.refuse_undefined_groups);
     requireReplacement(context.regex, replacement);
-    const files = start === undefined ? request.files : await collect(start, request, context, deadline);
+    const files = start === undefined ? request.files : await collect(start, request, context, pace);
     const edit = { replacement, literal: literalOf(request) };
     const results = [];
-    for (const [index, path] of files.entries()) {
+    for (const path of files) {
       results.push(await resultOf(path, () => editFile(path, edit, context, deadline)));
-      if (index % pathsPerBreath === pathsPerBreath - 1) await setImmediate();
+      if (slice.isDue) await slice.yieldIfDue();
     }
     return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
   },
 });
 
-const pathsPerBreath = 256;
-
 /** Throws unless all of the paths may be reached: then nothing has been changed yet. */
-async function requireAll(jail: Jail, paths: readonly string[], deadline: Deadline): Promise<void> {
-  for (const [index, path] of paths.entries()) {
+async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Promise<void> {
+  for (const path of paths) {
     requirePath(jail, path);
-    if (index % pathsPerBreath !== pathsPerBreath - 1) continue;
-    deadline.check();
-    await setImmediate();
+    await keepPace(pace);
   }
 }
 
-/** Taken from a walk between two breaths. Its folders are held open meanwhile. */
-const batchSize = { files: pathsPerBreath, folders: 64 };
+async function keepPace({ slice, deadline }: Pace): Promise<void> {
+  if (!slice.isDue) return;
+  await slice.yieldIfDue();
+  deadline.check();
+}
+
+/** Taken from a walk at once. Its folders are held open meanwhile. */
+const batchSize = { files: 256, folders: 64 };
 
 /** What is to be walked. */
 interface WalkStart extends Start {
@@ -115,7 +120,7 @@ async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
   { disk: { jail } }: ShellContext,
-  deadline: Deadline,
+  pace: Pace,
 ): Promise<string[]> {
   const filters = filtersFor({ include: include_glob, exclude: exclude_glob }, prefix);
   if (!isFolder) {
@@ -132,8 +137,7 @@ async function collect(
     for (let batch = takeBatch(walk, batchSize); batch !== undefined; batch = takeBatch(walk, batchSize)) {
       for (const file = new FileCursor(batch.files); file.next(); ) found.push(jail.hostPath(file.path));
       batch.release();
-      deadline.check();
-      await setImmediate();
+      await keepPace(pace);
     }
   } finally {
     walk.close();

@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import type { Folder } from "../jail/folder.ts";
+import { readEntries, readWindow } from "./entries.ts";
+
+const pieces = 25;
+const namesPerPiece = 2000;
+
+/** A folder of so many pieces of names, and what was told of it since it was last asked. */
+function vastFolder() {
+  let told = 0;
+  const folder: Pick<Folder, "asked" | "list"> = {
+    asked: ".",
+    *list(onDirent) {
+      for (let piece = 0; piece < pieces; piece++) {
+        for (let i = 0; i < namesPerPiece; i++) {
+          const name = Buffer.from(`${(i * 7919) % namesPerPiece}-${piece}`);
+          onDirent(name, 0, name.length, "file");
+          told++;
+        }
+        yield;
+      }
+    },
+  };
+  const toldSince = () => {
+    const since = told;
+    told = 0;
+    return since;
+  };
+  return { folder: folder as Folder, toldSince };
+}
+
+const window = { from: 10, to: 20, isLeftOut: (name: string) => name.endsWith("-0") };
+
+test("a folder is read in steps, of which none tells more than one piece of it", () => {
+  const { folder, toldSince } = vastFolder();
+  const reading = readEntries(folder);
+  let steps = 0;
+  for (let isMore = true; isMore; steps++) {
+    const { done, value } = reading.next();
+    expect(toldSince()).toBeLessThanOrEqual(namesPerPiece);
+    isMore = !done;
+    if (done) expect(value).toHaveLength(pieces * namesPerPiece);
+  }
+  // To read it, to sort it, and to make entries of it.
+  expect(steps).toBeGreaterThan(3 * pieces);
+});
+
+test("a part of a folder is read in no fewer steps, and only that part is sorted", () => {
+  const { folder, toldSince } = vastFolder();
+  const reading = readWindow(folder, window);
+  let steps = 0;
+  for (;;) {
+    const { done, value } = reading.next();
+    expect(toldSince()).toBeLessThanOrEqual(namesPerPiece);
+    steps++;
+    if (!done) continue;
+    expect(value.entries).toHaveLength(10);
+    expect(value.total).toBe((pieces - 1) * namesPerPiece);
+    expect(value.leftOut).toHaveLength(namesPerPiece);
+    break;
+  }
+  expect(steps).toBeGreaterThanOrEqual(pieces);
+});
+
+test("a reading that is given up closes the folder", () => {
+  let closed = 0;
+  const folder: Pick<Folder, "asked" | "list"> = {
+    asked: ".",
+    *list() {
+      try {
+        for (;;) yield;
+      } finally {
+        closed++;
+      }
+    },
+  };
+  for (const reading of [readEntries(folder as Folder), readWindow(folder as Folder, window)]) {
+    reading.next();
+    reading.return(undefined as never);
+  }
+  expect(closed).toBe(2);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { mergeSort } from "./merge-sort.ts";
+import { runAtOnce } from "./time-slice.ts";
+
+const isBefore = (one: number, other: number) => one < other;
+
+/** Numbers from 0, in an order that looks like none. */
+const shuffled = (count: number) => Array.from({ length: count }, (_, i) => (i * 7919) % count);
+
+test.each([0, 1, 2, 2047, 2048, 2049, 4096, 10_000, 65_537])("%p items come in order", (count) => {
+  const items = shuffled(count);
+  const expected = items.toSorted((one, other) => one - other);
+  expect(runAtOnce(mergeSort(items, isBefore))).toEqual(expected);
+});
+
+test("many items take many steps, of which none compares more than one chunk is worth", () => {
+  let compared = 0;
+  let steps = 0;
+  const sorting = mergeSort(shuffled(50_000), (one, other) => {
+    compared++;
+    return one < other;
+  });
+  for (; sorting.next().done !== true; steps++) {
+    // 2048 * log2(2048) at most.
+    expect(compared).toBeLessThan(2048 * 12);
+    compared = 0;
+  }
+  expect(steps).toBeGreaterThan(100);
+});

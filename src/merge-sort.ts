@@ -1,0 +1,45 @@
+import type { Steps } from "./time-slice.ts";
+
+/** Items that are sorted at once, and that are merged in one step. */
+const chunk = 2048;
+
+/**
+ * The items in order, sorted in steps: chunks by themselves, then two and two merged. Few are sorted at once, in place.
+ * `isBefore` must never be true both ways.
+ */
+export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolean): Steps<T[]> {
+  const compare = (one: T, other: T) => (isBefore(one, other) ? -1 : 1);
+  if (items.length <= chunk) return items.sort(compare);
+  let from: T[] = [];
+  for (let start = 0; start < items.length; start += chunk) {
+    for (const item of items.slice(start, start + chunk).sort(compare)) from.push(item);
+    yield;
+  }
+  let to = items;
+  for (let width = chunk; width < items.length; width *= 2) {
+    yield* mergeRuns({ from, to, width, isBefore });
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+interface Merge<T> {
+  readonly from: readonly T[];
+  readonly to: T[];
+  /** Items of a sorted run. */
+  readonly width: number;
+  readonly isBefore: (one: T, other: T) => boolean;
+}
+
+/** Merges each two runs that lie side by side in `from` to one in `to`. */
+function* mergeRuns<T>({ from, to, width, isBefore }: Merge<T>): Steps<void> {
+  for (let start = 0; start < from.length; start += 2 * width) {
+    const middle = Math.min(start + width, from.length);
+    const end = Math.min(start + 2 * width, from.length);
+    for (let at = start, one = start, other = middle; at < end; at++) {
+      const isFirst = other === end || (one < middle && !isBefore(from[other]!, from[one]!));
+      to[at] = from[isFirst ? one++ : other++]!;
+      if (at % chunk === chunk - 1) yield;
+    }
+  }
+}

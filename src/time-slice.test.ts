@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "./time-slice.ts";
+
+/** The moment a slice of no time is used up. */
+const noTime = () => createTimeSlice(0);
+
+test("a slice that is not used up is gone on with at once", async () => {
+  const slice = createTimeSlice(60_000);
+  const order: string[] = [];
+  setImmediate(() => order.push("turn"));
+  for (let i = 0; i < 10; i++) await slice.yieldIfDue();
+  expect(slice.isDue).toBe(false);
+  expect(order).toEqual([]);
+});
+
+test("in one turn of the event loop one of all goes on, and each in its turn", async () => {
+  const order: string[] = [];
+  const work = async (name: string) => {
+    const slice = noTime();
+    for (let i = 0; i < 3; i++) {
+      await slice.yieldIfDue();
+      order.push(name);
+    }
+  };
+  let isDone = false;
+  const turns = () => {
+    order.push("|");
+    if (!isDone) setImmediate(turns);
+  };
+  setImmediate(turns);
+  await Promise.all([work("a"), work("b"), work("c")]);
+  isDone = true;
+  expect(order.join("").replaceAll("|", "")).toBe("abcabcabc");
+  expect(order.join("")).not.toMatch(/[abc]{2}/);
+});
+
+function* counting(to: number, ended: () => void): Steps<number> {
+  try {
+    for (let i = 0; i < to; i++) yield;
+    return to;
+  } finally {
+    ended();
+  }
+}
+
+test("steps are taken to their end, in slices or at once", async () => {
+  let ended = 0;
+  expect(
+    await runInSlices(
+      counting(5, () => ended++),
+      noTime(),
+    ),
+  ).toBe(5);
+  expect(runAtOnce(counting(5, () => ended++))).toBe(5);
+  expect(ended).toBe(2);
+});
+
+test("a check that throws ends the work, and what it holds is freed", async () => {
+  let ended = 0;
+  let checks = 0;
+  const check = () => {
+    if (++checks === 3) throw new Error("the time is up");
+  };
+  await expect(
+    runInSlices(
+      counting(100, () => ended++),
+      noTime(),
+      check,
+    ),
+  ).rejects.toThrow("the time is up");
+  expect([checks, ended]).toEqual([3, 1]);
+});

@@ -1,0 +1,62 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { type Deadline, deadlineIn } from "./deadline.ts";
+import { createWalkSlice } from "./walk-slice.ts";
+
+/** A clock by which every look takes a slice. */
+let time = 0;
+const clock = spyOn(performance, "now").mockImplementation(() => (time += 10));
+afterEach(() => {
+  time = 0;
+});
+
+const settle = async () => {
+  for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** Walks under way that have used up so many slices. */
+function startWalks(count: number, slices: number, deadline: Deadline) {
+  const walks = Array.from({ length: count }, (_, i) => createWalkSlice({ deadline, caller: `${i}` }));
+  const gone = new Set<number>();
+  for (const [index, slice] of walks.entries()) {
+    void (async () => {
+      for (let i = 0; i < slices; i++) await slice.yieldIfDue();
+      gone.add(index);
+    })();
+  }
+  return { walks, gone };
+}
+
+const unlimited = { signal: new AbortController().signal } as Deadline;
+
+test("short walks wait for nobody", async () => {
+  const { gone } = startWalks(20, 3, unlimited);
+  await settle();
+  expect(gone.size).toBe(20);
+});
+
+test("of large walks four go on at once, and the next when one of them is over", async () => {
+  const { walks, gone } = startWalks(6, 4, unlimited);
+  await settle();
+  expect([...gone]).toEqual([0, 1, 2, 3]);
+  walks[3]![Symbol.dispose]();
+  await settle();
+  expect([...gone]).toEqual([0, 1, 2, 3, 4]);
+  for (const walk of walks) walk[Symbol.dispose]();
+  await settle();
+  expect(gone.size).toBe(6);
+  for (const walk of walks) walk[Symbol.dispose]();
+});
+
+test("a walk whose call has run out of time waits no longer", async () => {
+  const { walks } = startWalks(4, 4, unlimited);
+  await settle();
+  clock.mockRestore();
+  const deadline = deadlineIn(1);
+  const late = createWalkSlice({ deadline });
+  await new Promise<void>((resolve) => deadline.signal.addEventListener("abort", () => resolve()));
+  for (let i = 0; i < 4; i++) {
+    while (!late.isDue) await new Promise((resolve) => setImmediate(resolve));
+    await late.yieldIfDue();
+  }
+  for (const walk of walks) walk[Symbol.dispose]();
+});

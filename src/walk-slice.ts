@@ -1,0 +1,42 @@
+import type { Deadline } from "./deadline.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { createTimeSlice, type TimeSlice } from "./time-slice.ts";
+
+/** Milliseconds for which a walk goes on before others have their turns. */
+const sliceMilliseconds = 5;
+
+/** Slices after which a walk counts as large. Most are over by then, and wait for no permit. */
+const freeSlices = 4;
+
+/**
+ * Large walks at once, of all callers: each holds the names of a whole folder in memory. One that takes long keeps others
+ * waiting for three seconds, after which the next goes beside it.
+ */
+const largeWalks = createSemaphore({ permits: 4, patience: 3000 });
+
+/** The call that walks. */
+export interface Walker {
+  readonly deadline: Deadline;
+  /** Callers who wait for a permit take turns. */
+  readonly caller?: string | undefined;
+}
+
+/** The time slices of a walk through folders. Dispose of it when the walk is over. It does not look at the deadline. */
+export function createWalkSlice({ deadline, caller }: Walker): TimeSlice & Disposable {
+  const slice = createTimeSlice(sliceMilliseconds);
+  let used = 0;
+  let permit: Disposable | undefined;
+  return {
+    get isDue() {
+      return slice.isDue;
+    },
+    async yieldIfDue() {
+      if (!slice.isDue) return;
+      if (++used === freeSlices) permit = await largeWalks.acquire(caller, deadline.signal);
+      await slice.yieldIfDue();
+    },
+    [Symbol.dispose]() {
+      permit?.[Symbol.dispose]();
+    },
+  };
+}
