@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
 
@@ -22,6 +22,9 @@ export const root = dirname(import.meta.dir);
 
 /** The executable for this machine. */
 export const executable = join(root, "dist/coder");
+
+/** What of others is in the executables; made by `npm run licenses`. */
+export const noticesFile = join(root, "THIRD-PARTY-NOTICES.txt");
 
 /** The threads that the program starts: a bundler does not follow the address of a thread. */
 const threadEntries = [...new Bun.Glob("src/*/thread.ts").scanSync(root)].sort();
@@ -52,6 +55,7 @@ const constants = (target: string | undefined): Record<string, string> => ({
   "process.env.NODE_ENV": '"production"',
   // Threads are in the executable, at their paths below src, and no longer beside the module that starts them.
   COMPILED: "true",
+  CODER_NOTICES: JSON.stringify(existsSync(noticesFile) ? readFileSync(noticesFile, "utf8") : ""),
   ...(target && { CODER_TARGET: JSON.stringify(target) }),
 });
 
@@ -125,6 +129,28 @@ async function bundleForNode(entry: string, { target, plugins = [] }: NodeBundle
   return bundle.text();
 }
 
+/** The paths of all files of which something is in an executable, be it with Bun or with Node. */
+export async function bundledFiles(): Promise<string[]> {
+  const files = new Set<string>();
+  for (const target of ["bun", "node"] as const) {
+    const { metafile } = await Bun.build({
+      entrypoints: ["src/main.ts", ...threadEntries].map((path) => join(root, path)),
+      root: join(root, "src"),
+      target,
+      format: "esm",
+      splitting: true,
+      define: constants(undefined),
+      plugins: [sdkVersion],
+      metafile: true,
+    });
+    for (const { inputs } of Object.values(metafile!.outputs)) {
+      for (const [path, { bytesInOutput }] of Object.entries(inputs))
+        if (bytesInOutput > 0) files.add(resolve(path));
+    }
+  }
+  return [...files].sort();
+}
+
 /** Builds the executable for this machine unless it is there and made of the present sources. Says whether it did. */
 export async function ensureExecutable(): Promise<boolean> {
   const stamp = `${executable}.sources`;
@@ -138,7 +164,13 @@ export async function ensureExecutable(): Promise<boolean> {
 /** Changes with whatever the executable is made of: sources, packages, the way it is built, the runtime. */
 function digestOfSources(): string {
   const sources = [...new Bun.Glob("src/**/*").scanSync(root)].filter((path) => !path.endsWith(".test.ts"));
-  const rest = ["package.json", "package-lock.json", "scripts/build.ts", "scripts/bundle-plugins.ts"];
+  const rest = [
+    "THIRD-PARTY-NOTICES.txt",
+    "package.json",
+    "package-lock.json",
+    "scripts/build.ts",
+    "scripts/bundle-plugins.ts",
+  ];
   const hash = createHash("sha256").update(Bun.version);
   for (const path of [...sources.sort(), ...rest]) {
     hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));

@@ -78,6 +78,7 @@ const steps: readonly Step[] = [
   { name: "rooms", command: [bun, "scripts/rooms.ts"] },
   { name: "measure", command: [bun, "scripts/measure.ts"] },
   { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
+  { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"] },
   // The longest first, so that both lanes end at about the same time.
   suite("shell", ["./tests/shell"], { needsBuild: true }),
   suite("faults", ["./tests/faults"], { needsBuild: true }),

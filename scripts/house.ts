@@ -21,7 +21,7 @@ const disk = ["call", "config-file", "config-source", "files", "jail", "regex/en
 
 export const plan: Plan = {
   rooms: {
-    main: ["about", "arguments", "call", "help", "mcp", "reference", "run", "workers"],
+    main: ["about", "arguments", "call", "help", "licenses", "mcp", "reference", "run", "workers"],
     call: ["about", "arguments", "lifetime", "worker", "worker/log", "workers"],
     run: ["arguments", "engine", "lifetime", "worker", "worker/log", "workers"],
     mcp: [
@@ -67,6 +67,7 @@ export const plan: Plan = {
     ],
     arguments: ["about", "worker/log"],
     help: ["about"],
+    licenses: [],
     about: [],
 
     functions: ["coder", "worker/define"],

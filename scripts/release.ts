@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type WorkerName, workerNames } from "../src/about.ts";
-import { buildExecutable, buildNodeBundle, type CompileTarget, root } from "./build.ts";
+import { buildExecutable, buildNodeBundle, type CompileTarget, noticesFile, root } from "./build.ts";
 import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
 import { signAdHoc } from "./release/mach-o.ts";
 import { renderNotes } from "./release/notes.ts";
@@ -39,11 +39,12 @@ export async function release(targets: readonly Target[], folder: string): Promi
   mkdirSync(folder, { recursive: true });
   const earlier = new Bun.Glob(`{NOTES.md,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
   for (const name of earlier.scanSync(folder)) rmSync(join(folder, name));
+  const notices = { name: basename(noticesFile), contents: readFileSync(noticesFile) };
   const artefacts: Artefact[] = [];
   for (const target of targets) {
     const { executable, programBytes } = await build(target);
     const sizes = { executableBytes: executable.length, programBytes };
-    const packed = packExecutable(workerNames, executable);
+    const packed = packExecutable(workerNames, executable, notices);
     for (const [index, worker] of workerNames.entries()) {
       const written = write(packed[index] as Buffer, join(folder, `${worker}-${target.triple}`));
       artefacts.push({ worker, target, ...sizes, ...written });

@@ -103,7 +103,7 @@ describe("one intent", () => {
     });
   });
 
-  test.each(["help", "version", "manifest", "print-schema"])("--%s", (does) => {
+  test.each(["help", "version", "manifest", "licenses", "print-schema"])("--%s", (does) => {
     expect(parse(`--${does}`) as unknown).toEqual({ does, worker: "coder" });
   });
 });

@@ -36,7 +36,10 @@ export interface EmbeddedEngine {
 
 /** What the command line asks for. */
 export type Intent =
-  | { readonly does: "print-schema" | "manifest" | "version" | "help"; readonly worker: WorkerName }
+  | {
+      readonly does: "print-schema" | "manifest" | "licenses" | "version" | "help";
+      readonly worker: WorkerName;
+    }
   | (ConfigSource & {
       readonly does: "serve";
       readonly url: string;
@@ -75,11 +78,12 @@ const options = {
   "no-token": { type: "boolean" },
   "print-schema": { type: "boolean" },
   manifest: { type: "boolean" },
+  licenses: { type: "boolean" },
   version: { type: "boolean", short: "v" },
   help: { type: "boolean", short: "h" },
 } as const;
 
-const answers = ["help", "version", "print-schema", "manifest"] as const;
+const answers = ["help", "version", "print-schema", "manifest", "licenses"] as const;
 
 /** The worker that a program of this name is; `coder` by any other. `argv0` is how the program was called. */
 export const workerCalled = (argv0: string): WorkerName =>

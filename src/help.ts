@@ -10,7 +10,7 @@ Usage
   ${program} --engine embedded[:PORT]             serve on an engine of its own, loopback only
   ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
   ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
-  ${program} --print-schema | --manifest | --version | --help
+  ${program} --print-schema | --manifest | --licenses | --version | --help
 
 Flags
   --config FILE        configuration (YAML); default, when serving: $III_CONFIG, the worker's block in the
@@ -29,6 +29,7 @@ Flags
   --log-level LEVEL    error, warn, info or debug, on stderr; default $CODER_LOG, else info
   --print-schema       print the API reference as JSON
   --manifest           print the registry manifest as JSON
+  --licenses           print whose software is in this program, and under which licences
   -v, --version        print the version
   -h, --help           print this
 

@@ -24,6 +24,8 @@ async function carryOut(intent: Intent): Promise<void> {
       return print(`${intent.worker} ${(await import("./about.ts")).about.version}\n`);
     case "help":
       return print((await import("./help.ts")).renderHelp(intent.worker));
+    case "licenses":
+      return print((await import("./licenses.ts")).notices());
     case "manifest":
       return printJson(await describe(intent.worker, "manifest"));
     case "print-schema":

@@ -6,7 +6,8 @@ import { gunzipSync } from "node:zlib";
 import { packExecutable, renderChecksum, sha256 } from "./archive.ts";
 import { run } from "./packages.ts";
 
-const pack = (contents: Buffer) => packExecutable(["coder"], contents)[0] as Buffer;
+const notices = { name: "NOTICES.txt", contents: Buffer.from("MIT\n") };
+const pack = (contents: Buffer) => packExecutable(["coder"], contents, notices)[0] as Buffer;
 
 /** Packs `contents` into a folder of its own, which goes after `look`. */
 function inFolder(contents: Buffer, look: (folder: string, archive: string) => void): void {
@@ -20,7 +21,7 @@ function inFolder(contents: Buffer, look: (folder: string, archive: string) => v
   }
 }
 
-test.each([0, 1, 511, 512, 513, 100_000])("tar finds one executable of %d bytes", (bytes) => {
+test.each([0, 1, 511, 512, 513, 100_000])("tar finds an executable of %d bytes, and the notices", (bytes) => {
   inFolder(Buffer.alloc(bytes, "#"), (_, archive) => {
     const listing = run([
       "tar",
@@ -32,7 +33,9 @@ test.each([0, 1, 511, 512, 513, 100_000])("tar finds one executable of %d bytes"
       "--file",
       archive,
     ]);
-    expect(listing.replace(/ +/g, " ")).toBe(`-rwxr-xr-x 0/0 ${bytes} 1970-01-01 00:00 coder\n`);
+    expect(listing.replace(/ +/g, " ")).toBe(
+      `-rwxr-xr-x 0/0 ${bytes} 1970-01-01 00:00 coder\n-rw-r--r-- 0/0 4 1970-01-01 00:00 NOTICES.txt\n`,
+    );
   });
 });
 
@@ -40,15 +43,18 @@ test("what tar unpacks runs", () => {
   inFolder(Buffer.from("#!/bin/sh\necho here\n"), (folder, archive) => {
     run(["tar", "-xzf", archive, "-C", folder]);
     expect(run([join(folder, "coder")])).toBe("here\n");
+    expect(run(["cat", join(folder, "NOTICES.txt")])).toBe("MIT\n");
   });
 });
 
 test("each name has an archive of the same contents, and other programs than tar see one whole member", () => {
   const contents = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * index) % 251));
-  const archives = packExecutable(["coder", "shell"], contents).map((archive) => gunzipSync(archive));
+  const archives = packExecutable(["coder", "shell"], contents, notices).map((archive) =>
+    gunzipSync(archive),
+  );
   expect(archives.map((tar) => tar.toString("latin1", 0, 5))).toEqual(["coder", "shell"]);
   for (const tar of archives) {
-    expect(tar.length).toBe(512 + 3072 + 1024);
+    expect(tar.length).toBe(512 + 3072 + 1024 + 1024);
     expect(tar.subarray(512, 3512)).toEqual(contents);
   }
 });

@@ -6,18 +6,28 @@ const block = 512;
 /** RFC 1952: deflated, no name, no time, made with care, and on no system. */
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
 
+/** A file that goes with the executable. */
+export interface Sidecar {
+  readonly name: string;
+  readonly contents: Buffer;
+}
+
 /**
- * A gzipped tar archive of one executable file for each of `names`, which is the file's name in it. An archive says
+ * A gzipped tar archive for each of `names`, of the executable file under that name and a text beside it. An archive says
  * nothing of when, where and by whom it was made: equal contents give equal bytes, as long as the same libdeflate
  * compresses.
  */
-export function packExecutable(names: readonly string[], contents: Buffer): Buffer[] {
-  const padding = (block - (contents.length % block)) % block;
-  const body = Buffer.concat([contents], contents.length + padding + 2 * block);
+export function packExecutable(
+  names: readonly string[],
+  contents: Buffer,
+  { name: beside, contents: text }: Sidecar,
+): Buffer[] {
+  const header = tarHeader(beside, { bytes: text.length, mode: 0o644 });
+  const body = Buffer.concat([padded(contents), header, padded(text), Buffer.alloc(2 * block)]);
   // The long part, once for all: deflated data may be put together of parts that each end at a byte (RFC 1951).
   const deflated = Bun.deflateSync(body, { library: "libdeflate", level: 10 });
   return names.map((name) => {
-    const header = tarHeader(name, contents.length);
+    const header = tarHeader(name, { bytes: contents.length, mode: 0o755 });
     const start = deflateRawSync(header, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(crc32(body, crc32(header)), 0);
@@ -26,13 +36,16 @@ export function packExecutable(names: readonly string[], contents: Buffer): Buff
   });
 }
 
-/** The header of a regular file that anybody may run (POSIX.1-2017, pax, ustar interchange format). */
-function tarHeader(name: string, bytes: number): Buffer {
+const padded = (contents: Buffer): Buffer =>
+  Buffer.concat([contents], Math.ceil(contents.length / block) * block);
+
+/** The header of a regular file (POSIX.1-2017, pax, ustar interchange format). */
+function tarHeader(name: string, { bytes, mode }: { bytes: number; mode: number }): Buffer {
   const header = Buffer.alloc(block);
   const octal = (value: number, at: number, digits: number) =>
     header.write(value.toString(8).padStart(digits, "0"), at, "ascii");
   header.write(name, 0, 100);
-  octal(0o755, 100, 7);
+  octal(mode, 100, 7);
   octal(0, 108, 7); // user
   octal(0, 116, 7); // group
   octal(bytes, 124, 11);

@@ -25,6 +25,7 @@ export function renderNotes(
     `# ${about.name} ${about.version}`,
     "",
     `An archive for each target holds one executable, called ${workerNames.join(" or ")}: the same under either name.`,
+    "Beside it are the notices about the software of others that is in it, which `--licenses` prints too.",
     "",
     "| target | executable | of which the program | archive | the same when made again | tried | starts in | needs |",
     "| --- | ---: | ---: | ---: | --- | --- | ---: | --- |",

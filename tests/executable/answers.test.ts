@@ -40,6 +40,13 @@ describe.each(["executable", "bundle"] as const)("the %s answers by itself", (fo
     }
   });
 
+  test("--licenses prints the notices that go with the archives", async () => {
+    const notices = readFileSync(join(root, "THIRD-PARTY-NOTICES.txt"), "utf8");
+    expect(await answer("--licenses")).toBe(notices);
+    for (const part of ["JavaScriptCore", "rregex", "regex-automata", "iii-sdk", "Node.js"])
+      expect(notices).toContain(part);
+  });
+
   test("--manifest", async () => {
     const manifest = JSON.parse(await answer("--manifest"));
     expect(Object.keys(manifest)).toEqual([

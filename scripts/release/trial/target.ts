@@ -1,6 +1,7 @@
 import { deepStrictEqual, equal } from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { noticesFile } from "../../build.ts";
 import type { Artefact } from "../../release.ts";
 import { ensureInstalled } from "../debian.ts";
 import { faultOfSignature, readSignature } from "../mach-o.ts";
@@ -22,7 +23,9 @@ export async function tryTarget(
   for (const artefact of artefacts) {
     const name = `${artefact.worker}-${triple}`;
     sound.push(
-      (await check(`${name}: the archive holds one executable`, () => unpack(artefact, folder))) &&
+      (await check(`${name}: the archive holds one executable, and the notices`, () =>
+        unpack(artefact, folder),
+      )) &&
         (await check(`${name}: it is for ${triple} and says so`, () =>
           examine(target, join(folder, artefact.worker)),
         )),
@@ -39,7 +42,7 @@ export async function tryTarget(
 function unpack({ worker, archive }: Artefact, folder: string): void {
   const checksum = basename(archive).replace(".tar.gz", ".sha256");
   run(["sha256sum", "--check", "--strict", checksum], dirname(archive));
-  equal(run(["tar", "-xzvf", archive, "-C", folder]), `${worker}\n`);
+  equal(run(["tar", "-xzvf", archive, "-C", folder]), `${worker}\n${basename(noticesFile)}\n`);
   equal(statSync(join(folder, worker)).mode & 0o7777, 0o755);
 }
 
