@@ -1,6 +1,7 @@
 import type { EmbeddedEngine, Intent } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./lifetime.ts";
+import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
 import { openInvoke } from "./worker/invoke.ts";
 import { type Log, originOf } from "./worker/log.ts";
 import { serve } from "./worker/serve.ts";
@@ -20,11 +21,12 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
     description: worker.description,
     namespace: process.env["III_NAMESPACE"] || undefined,
   };
+  const watchdog = openWatchdog(limitsFor(workshop.callMilliseconds));
   const serving = serve({
     url,
     identity,
     functions,
-    invoke: openInvoke(workshop, log),
+    invoke: openInvoke(workshop, log, watchdog.enter),
     log,
     unsentBytesTo: engine?.unsentBytesTo,
   });
@@ -33,6 +35,7 @@ export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Pro
   );
   void sweep(workshop, log);
   const signal = await stopped;
+  watchdog.stopping();
   log.info("stopping", { signal });
   await Promise.all([serving.stop(), workshop.interrupt?.()]);
   await engine?.stop();

@@ -1,5 +1,6 @@
 import type { Intent } from "../arguments.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "../lifetime.ts";
+import { limitsFor, openWatchdog, unwatched } from "../watchdog/watchdog.ts";
 import { openInvoke } from "../worker/invoke.ts";
 import { offered, openWorker } from "../workers.ts";
 import { Desk } from "./desk.ts";
@@ -8,10 +9,13 @@ import { Desk } from "./desk.ts";
 export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<void> {
   const log = stderrLog(intent.logLevel);
   const workshop = await openWorker(intent, log);
+  // On Node the loop stands still while nobody reads the pipe, which is no reason to end.
+  const mayStandStill = intent.http === undefined && process.versions["bun"] === undefined;
+  const watchdog = mayStandStill ? unwatched : openWatchdog(limitsFor(workshop.callMilliseconds));
   const desk = new Desk({
     worker: intent.worker,
     functions: offered(intent),
-    invoke: openInvoke(workshop, log),
+    invoke: openInvoke(workshop, log, watchdog.enter),
     log,
     callMilliseconds: workshop.callMilliseconds,
     maxReadBytes: workshop.maxReadBytes,
@@ -24,6 +28,7 @@ export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<
   log.info("serving", { mcp: over, ...workshop.serves, tools: desk.tools.length });
   void sweep(workshop, log);
   const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
+  watchdog.stopping();
   log.info("stopping", { reason });
   await Promise.all([served.stop(), workshop.interrupt?.()]);
   await workshop.close();

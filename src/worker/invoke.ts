@@ -31,8 +31,11 @@ const graceMilliseconds = 1000;
 /** How long a batch may keep the event loop between two entries: other calls, and its cancellation, must get through. */
 const longestTurnMilliseconds = 20;
 
+/** Hears which function begins its work, and with which request. */
+export type OnEnter = (functionId: string, request: unknown) => void;
+
 /** An `Invoke` over `workshop` that logs each call to `log`. It never throws. */
-export function openInvoke(workshop: Workshop, log: Log): Invoke {
+export function openInvoke(workshop: Workshop, log: Log, onEnter: OnEnter = () => {}): Invoke {
   return async (
     definition,
     payload,
@@ -60,7 +63,7 @@ export function openInvoke(workshop: Workshop, log: Log): Invoke {
         }
       },
     };
-    const road = { definition, payload, context, log, lease };
+    const road = { definition, payload, context, log, lease, onEnter };
     const outcome = await travel(road);
     deadline.end();
     logCall(log, definition.id, outcome, performance.now() - started);
@@ -74,16 +77,21 @@ interface Road {
   readonly context: Context;
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
+  readonly onEnter: OnEnter;
 }
 
 type Travelled = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
 
 async function travel(road: Road): Promise<Travelled> {
-  const { definition, payload, context, lease } = road;
+  const { definition, payload, context, lease, onEnter } = road;
   try {
     const request = admitPayload(definition, payload);
+    onEnter(definition.id, request);
     const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
-    if (turn !== undefined) await turn;
+    if (turn !== undefined) {
+      await turn;
+      onEnter(definition.id, request);
+    }
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, context) : work;
     const { answer, bytes } =

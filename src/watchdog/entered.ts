@@ -1,0 +1,19 @@
+/** Longer paths are cut: a unit takes at most six bytes, as an escape does, and the shared memory has room for 1,024. */
+const mostPathUnits = 150;
+
+/** A call in a few words: its function, and the path in its request, as the caller sent it; of several the first. */
+export const renderEntered = (functionId: string, request: unknown): string =>
+  JSON.stringify([functionId, pathIn(request)?.slice(0, mostPathUnits)]);
+
+interface WithPath {
+  readonly path?: unknown;
+  readonly src?: unknown;
+  readonly paths?: readonly unknown[];
+  readonly files?: readonly WithPath[];
+}
+
+function pathIn(request: unknown): string | undefined {
+  const { path, src, paths, files } = (request ?? {}) as WithPath;
+  const first = path ?? src ?? paths?.[0] ?? files?.[0]?.path;
+  return typeof first === "string" ? first : undefined;
+}

@@ -1,0 +1,31 @@
+/** What the thread of the watchdog does to its process, by calls that need no event loop. */
+import { openLibc } from "../bun.ts";
+
+interface Functions {
+  _exit(code: number): void;
+  sigaction(signal: number, action: Uint8Array | null, old: Uint8Array | null): number;
+}
+
+const signatures = {
+  _exit: { args: ["i32"], returns: "void" },
+  sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+};
+
+const sigterm = 15;
+
+/** More bytes than a `struct sigaction` has; all zeros mean the default action (sigaction(2)). */
+const actionBytes = 256;
+
+/** Ends the process, not only this thread: with `code`, or by SIGKILL where the C library cannot be called. */
+export function endProcess(code: number): void {
+  openLibc<Functions>(signatures)?._exit(code);
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** Gives SIGTERM its default effect until the result is called: a handler in JavaScript needs the event loop. */
+export function resetSigterm(): () => void {
+  const libc = openLibc<Functions>(signatures);
+  const old = new Uint8Array(actionBytes);
+  if (libc?.sigaction(sigterm, new Uint8Array(actionBytes), old) !== 0) return () => {};
+  return () => void libc.sigaction(sigterm, old, null);
+}

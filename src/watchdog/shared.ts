@@ -1,0 +1,46 @@
+/** What the event loop and the thread that watches it both see. */
+
+/** Room for the function and the path that were entered last, in bytes. */
+const textBytes = 1024;
+const headerBytes = 12;
+
+export class Shared {
+  readonly memory: SharedArrayBuffer;
+  /** 0: turns of the event loop. 1: bytes of the text. 2: whether the process is to stop. */
+  readonly #numbers: Int32Array;
+  readonly #text: Buffer;
+
+  constructor(memory = new SharedArrayBuffer(headerBytes + textBytes)) {
+    this.memory = memory;
+    this.#numbers = new Int32Array(memory, 0, 3);
+    this.#text = Buffer.from(memory, headerBytes, textBytes);
+  }
+
+  /** Says that the event loop turns. */
+  beat(): void {
+    Atomics.add(this.#numbers, 0, 1);
+  }
+
+  /** Changes with each beat. */
+  get beats(): number {
+    return Atomics.load(this.#numbers, 0);
+  }
+
+  /** Says that the process is to stop. */
+  stop(): void {
+    Atomics.store(this.#numbers, 2, 1);
+  }
+
+  get isStopping(): boolean {
+    return Atomics.load(this.#numbers, 2) === 1;
+  }
+
+  /** Keeps as much of `text` as there is room for. */
+  set text(text: string) {
+    Atomics.store(this.#numbers, 1, this.#text.write(text));
+  }
+
+  get text(): string {
+    return this.#text.toString("utf8", 0, Atomics.load(this.#numbers, 1));
+  }
+}
