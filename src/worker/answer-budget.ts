@@ -201,11 +201,15 @@ class Lease implements AnswerLease {
 
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined {
     const turn = this.#budget.acquire(this.#caller, bytes, deadline);
-    if (turn === undefined) this.#bytes = bytes;
-    return turn?.then(() => {
-      if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
-      else this.#bytes = bytes;
-    });
+    if (turn !== undefined) return turn.then(() => this.#hold(bytes));
+    this.#hold(bytes);
+    return undefined;
+  }
+
+  /** Of an answer that nobody waits for any more nothing is held. */
+  #hold(bytes: number): void {
+    if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
+    else this.#bytes = bytes;
   }
 
   resize(bytes: number): void {

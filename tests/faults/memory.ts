@@ -1,6 +1,9 @@
-/** What a worker's memory does under many large answers, seen from outside. */
+/**
+ * What a worker's memory does under many large answers, seen from outside. `npm run test:memory` prints the table; root
+ * gets each worker into a memory cgroup of 1 GiB, others see the peaks without one.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../conformance/served.ts";
 import { commandOf } from "../conformance/subject.ts";
@@ -145,4 +148,40 @@ async function measure(worker: Worker, load: Load, { large, small }: Callers): P
 function peakOf(pid: number): number {
   const kibibytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1];
   return Math.round(Number(kibibytes) / 1024);
+}
+
+const gibibyte = 1024 ** 3;
+
+/** Makes a cgroup of 1 GiB (cgroups(7), version 2 or 1). Undefined where that is not permitted. */
+function makeCgroup(): string | undefined {
+  const isFirstVersion = existsSync("/sys/fs/cgroup/memory");
+  const cgroup = `/sys/fs/cgroup/${isFirstVersion ? "memory/" : ""}coder-${process.pid}`;
+  try {
+    mkdirSync(cgroup);
+    writeFileSync(`${cgroup}/${isFirstVersion ? "memory.limit_in_bytes" : "memory.max"}`, String(gibibyte));
+    return cgroup;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs every road with many reads, and prints what became of them. */
+async function printTable(reads: number): Promise<void> {
+  const cgroup = makeCgroup();
+  console.log(`${reads} reads of 9.4 MB, ${cgroup === undefined ? "no cgroup" : "in a cgroup of 1 GiB"}`);
+  for (const [name, road] of Object.entries(roads)) {
+    for (const isRead of [true, false]) {
+      const title = `${name}, answers ${isRead ? "read" : "read at the end"}`;
+      const report = await road({ reads, isRead, cgroup }).catch((error: Error) =>
+        error.message.slice(0, 200),
+      );
+      console.log(title, report);
+    }
+  }
+  if (cgroup !== undefined) rmdirSync(cgroup);
+}
+
+if (import.meta.main) {
+  await printTable(Number(process.argv[2] ?? 200));
+  process.exit();
 }
