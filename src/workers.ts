@@ -2,7 +2,7 @@ import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";
 import { configSchema } from "./config.ts";
-import { findConfig, type Mode, requireNamedBase } from "./config-source.ts";
+import { configFiles, findConfig, type Mode, requireNamedBase } from "./config-source.ts";
 import { functions } from "./functions.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellFunctions } from "./shell/functions.ts";
@@ -65,7 +65,14 @@ export async function openWorker(opening: Opening, log: Log): Promise<OpenWorksh
   const environment = process.env;
   const keys = Object.keys(definition.configSchema.properties);
   const config = await findConfig({ worker, keys, mode, named, environment, log });
-  return definition.open({ config, mode, basePath, environment, log });
+  return definition.open({
+    config,
+    configFiles: configFiles({ named, environment }),
+    mode,
+    basePath,
+    environment,
+    log,
+  });
 }
 
 /** The functions a caller gets: with `readOnly`, only those that cannot change anything. */

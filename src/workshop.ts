@@ -33,14 +33,18 @@ export function warnAbout({ base_path, non_accessible_globs: globs }: Config, lo
 }
 
 /** What is said of the configuration, where it was not made up. */
-type Opening = Partial<Pick<worker.OpenOptions, "config">>;
+type Opening = Partial<Pick<worker.OpenOptions, "config" | "configFiles">>;
 
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
-export async function openWorkshop(config: Config, { config: found }: Opening = {}): Promise<OpenWorkshop> {
+export async function openWorkshop(
+  config: Config,
+  { config: found, configFiles }: Opening = {},
+): Promise<OpenWorkshop> {
   const jail = await openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
     foldDeny: config.fold_deny,
+    protectedFiles: configFiles,
   });
   const files = openFiles({ jail, config });
   const regex = openRegexEngine();

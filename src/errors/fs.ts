@@ -5,7 +5,7 @@ import { quote, type Reason, Refusal } from "../errors.ts";
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
   missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
   denied: (path) =>
-    `The path ${quote(path)}, or something below it, is on fs.denylist_paths; name something else, or ask the operator.`,
+    `The path ${quote(path)}, or something below it, is on fs.denylist_paths, or decides how this worker is configured; name something else, or ask the operator.`,
   "wrong-kind": (path) =>
     `${quote(path)} is of the wrong kind: shell::fs::ls takes a folder, shell::fs::read a regular file, and a recursive shell::fs::chmod no link; see shell::fs::stat.`,
   outside: (path) =>

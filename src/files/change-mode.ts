@@ -32,7 +32,7 @@ export async function changeMode(
 ): Promise<number> {
   const { path, recursive, caller } = change;
   try {
-    using place = jail.admit(path, { lastLink: recursive ? "stay" : "follow" });
+    using place = jail.admit(path, { changes: "tree", lastLink: recursive ? "stay" : "follow" });
     const stats = place.stats!;
     if (place.name === ".") throw refuse.rootIsKept(path);
     if (stats.isSymbolicLink()) throw refuse.notAFolder(path);
@@ -81,6 +81,7 @@ async function changeFolder(errand: Errand, change: ModeChange, seen: SeenFolder
     requireAllowed(errand, folder, name);
     using sight = lookOrGone(folder, raw);
     if (sight === undefined || sight.stats.isSymbolicLink()) continue;
+    if (errand.jail.isProtected(sight.stats)) throw refuse.absent(change.path, "denied");
     const inner = { folder, name: raw, sight, stats: sight.stats };
     changed += sight.stats.isDirectory() ? await changeFolder(errand, change, inner) : apply(change, inner);
   }

@@ -31,7 +31,7 @@ export async function createFile(bench: Workbench, creation: Creation, deadline:
   const limit = { key: "max_write_bytes", bytes: bench.config.max_write_bytes };
   if (content.length > limit.bytes)
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
-  await inTurn(bench, { path, mayBeMissing: true, parents }, deadline, (place) =>
+  await inTurn(bench, { path, changes: "entry", mayBeMissing: true, parents }, deadline, (place) =>
     place.stats === undefined
       ? createNew(bench, creation, { place, deadline })
       : overwrite(bench, creation, { place, deadline }),

@@ -17,7 +17,7 @@ interface Making extends FolderOptions {
 
 /** See `Files.makeFolder`. */
 export function makeFolder({ jail }: Workbench, { path, mode, parents }: Making): boolean {
-  using place = jail.admit(path, { mayBeMissing: true, parents });
+  using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
   if (place.stats !== undefined) {
     if (parents && place.stats.isDirectory()) return false;
     throw refuse.exists(path);

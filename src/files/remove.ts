@@ -26,7 +26,7 @@ interface Removal extends RemoveOptions {
 export async function removePath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<boolean> {
   const { path } = removal;
   try {
-    await inTurn(bench, { path, lastLink: "stay" }, deadline, (place) =>
+    await inTurn(bench, { path, changes: "tree", lastLink: "stay" }, deadline, (place) =>
       removeAt(bench, removal, { place, deadline }),
     );
     return true;
@@ -38,7 +38,7 @@ export async function removePath(bench: Workbench, removal: Removal, deadline: D
 
 /** See `Files.unlink`. */
 export function unlinkPath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<void> {
-  return inTurn(bench, { path: removal.path, lastLink: "bare" }, deadline, (place) =>
+  return inTurn(bench, { path: removal.path, changes: "tree", lastLink: "bare" }, deadline, (place) =>
     removeAt(bench, removal, { place, deadline }),
   );
 }

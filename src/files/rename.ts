@@ -23,7 +23,7 @@ export interface Renaming {
  */
 export async function renamePath(bench: Workbench, renaming: Renaming, deadline: Deadline): Promise<void> {
   const { from, to } = renaming;
-  const options = { lastLink: "stay", mayBeMissing: true, parents: true } as const;
+  const options = { changes: "tree", lastLink: "stay", mayBeMissing: true, parents: true } as const;
   using source = bench.jail.admit(from, options);
   using target = bench.jail.admit(to, options);
   requireMovable(renaming, source, target);

@@ -33,7 +33,7 @@ export async function storeFile(
   deadline: Deadline,
 ): Promise<void> {
   try {
-    using place = jail.admit(path, { mayBeMissing: true, parents });
+    using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
     const kept = requireReplaceable(place);
     using folders = new NewFolders(place);
     const draft = { folder: folders.make(), content, mode: mode ?? kept?.mode ?? 0o644, fsync: config.fsync };

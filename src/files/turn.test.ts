@@ -14,7 +14,7 @@ test.each(backends)("%s: a call whose path came to lead elsewhere joins the line
   const log: string[] = [];
   const open: Record<string, () => void> = {};
   const work = (path: string) =>
-    inTurn(shared, { path }, bench.deadline, async (place) => {
+    inTurn(shared, { path, changes: "entry" }, bench.deadline, async (place) => {
       log.push(`${path} is ${place.path}`);
       await new Promise<void>((resolve) => {
         open[path] = resolve;

@@ -1,11 +1,13 @@
 import type { Deadline } from "../deadline.ts";
 import { refusalOf } from "../jail/errno.ts";
 import type { AdmitOptions, Place } from "../jail/folder.ts";
+import type { Change } from "../jail/protected.ts";
 import type { Workbench } from "./files.ts";
 
 /** The path of a call that writes, and how it is admitted. */
 export interface Errand extends AdmitOptions {
   readonly path: string;
+  readonly changes: Change;
 }
 
 /**

@@ -39,7 +39,7 @@ interface Update<T> {
 /** See `Files.update`. */
 export async function updateFile<T>(bench: Workbench, update: Update<T>, deadline: Deadline): Promise<T> {
   for (const isLastTry of [false, true]) {
-    const done = await inTurn(bench, { path: update.path }, deadline, (place) =>
+    const done = await inTurn(bench, { path: update.path, changes: "entry" }, deadline, (place) =>
       unlessChanged(() => updateAt(bench.config, update, { place, deadline })),
     );
     if (done !== undefined) return done.value;

@@ -5,6 +5,7 @@
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { Folding } from "./folding.ts";
+import type { Change } from "./protected.ts";
 
 declare const jailed: unique symbol;
 
@@ -98,6 +99,11 @@ export type Seen = Pick<Place, "asked" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
   /**
+   * What the call is going to change there. To be given by whatever changes anything: a protected file then is denied,
+   * which may be read otherwise.
+   */
+  readonly changes?: Change;
+  /**
    * What to do with a link as the last name: `"follow"` it like every other (default), or `"stay"`: verify that it
    * leads to something inside that is not denied, and then be the link itself (delete-file), or `"bare"`: be the link
    * itself, wherever it leads.
@@ -132,6 +138,8 @@ export interface Jail {
   deniesIn(folder: Folder, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
+  /** True for a file that no call may change, under whatever name it was met. */
+  isProtected(stats: Stats): boolean;
   /** The names of temporary files, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
   /** The path of a place, in one spelling for all that name it where the file system does not tell them apart. */

@@ -24,6 +24,7 @@ import { tellsNamesApart } from "./folding.ts";
 import { leap } from "./leap.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
+import { protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 import { takesSpellingsForOne } from "./spelling.ts";
@@ -40,6 +41,8 @@ export interface JailOptions {
   readonly foldDeny?: "auto" | "always";
   /** What callers send: paths relative to the base (default), or host paths that lie below it. */
   readonly paths?: "relative" | "absolute";
+  /** Host paths of files that calls may read and not change, whether they lie below the base or not, or not yet. */
+  readonly protectedFiles?: readonly string[] | undefined;
 }
 
 /**
@@ -47,7 +50,7 @@ export interface JailOptions {
  * the folder cannot be used or the machine fails the checks.
  */
 export function openJail(options: JailOptions): Jail {
-  const { basePath, deny, backend, foldDeny = "auto", paths = "relative" } = options;
+  const { basePath, deny, backend, foldDeny = "auto", paths = "relative", protectedFiles = [] } = options;
   const base = canonicalBase(basePath);
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend ?? backendFromEnvironment());
@@ -63,7 +66,14 @@ export function openJail(options: JailOptions): Jail {
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
-  const admit: Jail["admit"] = (path, options = {}) => walk(walkRules, path, parse(path), options);
+  const protection = protectFiles(base, protectedFiles);
+  const admit: Jail["admit"] = (path, options = {}) => {
+    const place = walk(walkRules, path, parse(path), options);
+    const foldHere = (name: string) => rules.fold(name, place.folder.folding);
+    if (options.changes === undefined || !protection.covers(place, options.changes, foldHere)) return place;
+    place[Symbol.dispose]();
+    throw refuse.absent(path, "denied");
+  };
   return {
     baseName: basename(base),
     hostPath: (path) => join(base, path),
@@ -74,6 +84,7 @@ export function openJail(options: JailOptions): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
+    isProtected: protection.is,
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
     close: () => held.close(),

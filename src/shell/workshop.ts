@@ -18,7 +18,7 @@ import { killOnExit } from "./on-exit.ts";
 import { openPolicy } from "./policy.ts";
 import { warnAbout } from "./warnings.ts";
 
-interface Around extends Partial<Pick<OpenOptions, "config">> {
+interface Around extends Partial<Pick<OpenOptions, "config" | "configFiles">> {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
@@ -29,12 +29,12 @@ const besidesTheCommand = 30_000;
 /** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
 export function openShellWorkshop(
   config: ShellConfig,
-  { environment, log, config: found }: Around,
+  { environment, log, config: found, configFiles = [] }: Around,
 ): ShellWorkshop & OpenWorkshop {
   const root = canonicalRoot(config.fs.host_root);
   const regex = openRegexEngine();
   const policy = openPolicy(config, root, regex);
-  const disk = openDisk(config, regex);
+  const disk = openDisk(config, { regex, configFiles });
   const programs = openPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });

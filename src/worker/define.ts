@@ -216,6 +216,8 @@ export const definerFor =
 /** What a worker is opened with. */
 export interface OpenOptions {
   readonly config: FoundConfig;
+  /** Host paths of the files that decide the configuration, now or at the next start: no call may change them. */
+  readonly configFiles: readonly string[];
   readonly mode: Mode;
   /** `--base-path`, which wins over the configured folder. */
   readonly basePath: string | undefined;

@@ -1,5 +1,6 @@
 /** What the folder that the worker is started in can and cannot decide, and what the log says of it. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
@@ -51,6 +52,54 @@ describe.each(subjects)("%s", (subject) => {
       expect(await serving(subject, [], { cwd })).toMatchObject({ base_path: cwd, config: "defaults" });
       const args = ["mcp", "--base-path", "a"];
       expect((await runCoder(subject, args, { cwd })).stderr).toContain(`"base_path":"${cwd}/a"`);
+    });
+  });
+
+  describe("no call changes what the next start would read", () => {
+    const call = (cwd: string, id: string, payload: object, env: Record<string, string> = {}) => {
+      const flags = id.startsWith("shell") ? ["--worker", "shell"] : [];
+      const args = ["call", id, JSON.stringify(payload), ...flags, "--base-path", "."];
+      return runCoder(subject, args, { cwd, env });
+    };
+    const file = (path: string) => ({ files: [{ path, content: "base_path: /\n", overwrite: true }] });
+
+    test("./config.yaml, there or not", async () => {
+      const cwd = projectOf({});
+      for (const path of ["config.yaml", "a/../config.yaml", "./config.yaml"])
+        expect((await call(cwd, "coder::create-file", file(path))).stdout).toContain("C211");
+      const made = await call(cwd, "shell::fs::mkdir", { path: join(cwd, "config.yaml") });
+      expect(made.stderr).toContain("S215");
+      expect(existsSync(join(cwd, "config.yaml"))).toBe(false);
+      writeFileSync(join(cwd, "config.yaml"), "server: {port: 80}\n");
+      expect((await call(cwd, "coder::create-file", file("config.yaml"))).stdout).toContain("C211");
+      expect((await call(cwd, "coder::delete-file", { paths: ["config.yaml"] })).stdout).toContain("C211");
+      expect((await call(cwd, "shell::fs::rm", { path: join(cwd, "config.yaml") })).stderr).toContain("S215");
+      expect(readFileSync(join(cwd, "config.yaml"), "utf8")).toBe("server: {port: 80}\n");
+      expect((await call(cwd, "coder::read-file", { path: "config.yaml" })).stdout).toContain("port: 80");
+      expect((await call(cwd, "coder::create-file", file("a/config.yaml"))).stdout).toContain(
+        '"success": true',
+      );
+    });
+
+    test("the files that the environment and --config name", async () => {
+      const cwd = projectOf({
+        "set/one.yaml": "{}",
+        "set/iii.yaml": "{}",
+        "set/named.yaml": "base_path: ./\n",
+      });
+      const env = { III_CONFIG: join(cwd, "set/one.yaml"), III_CONFIG_PATH: join(cwd, "set/iii.yaml") };
+      for (const path of ["set/one.yaml", "set/iii.yaml"])
+        expect((await call(cwd, "coder::create-file", file(path), env)).stdout).toContain("C211");
+      const whole = await call(cwd, "coder::delete-file", { paths: ["set"], recursive: true }, env);
+      expect(whole.stdout).toContain("C211");
+      const named = [
+        "call",
+        "coder::create-file",
+        JSON.stringify(file("set/named.yaml")),
+        "--config",
+        "set/named.yaml",
+      ];
+      expect((await runCoder(subject, named, { cwd })).stdout).toContain("C211");
     });
   });
 

@@ -21,9 +21,15 @@ export interface Disk {
 /** Largest file, in bytes, that is edited or searched as a whole where the configuration sets no limit. */
 export const largestWhole = 64 * 1024 * 1024;
 
+interface Around {
+  readonly regex: RegexEngine;
+  /** See `OpenOptions`. */
+  readonly configFiles: readonly string[];
+}
+
 /** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
-export function openDisk({ fs }: ShellConfig, regex: RegexEngine): Disk {
-  const jail = openShellJail(fs);
+export function openDisk({ fs }: ShellConfig, { regex, configFiles }: Around): Disk {
+  const jail = openShellJail(fs, configFiles);
   const files = openFiles({
     jail,
     config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
@@ -43,13 +49,17 @@ export function openDisk({ fs }: ShellConfig, regex: RegexEngine): Disk {
   };
 }
 
-function openShellJail({ host_root, denylist_paths, fold_deny }: ShellConfig["fs"]): Jail {
+function openShellJail(
+  { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
+  protectedFiles: readonly string[],
+): Jail {
   const basePath = host_root ?? "/";
   try {
     return openJail({
       basePath,
       deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
       foldDeny: fold_deny,
+      protectedFiles,
       paths: "absolute",
     });
   } catch (error) {

@@ -69,7 +69,7 @@ describe.each(backends)("%s", (backend) => {
     const list = keys.join("\n");
     const base = join(root, "base");
     const denied = keys.map((key) => join(base, key));
-    const shell = shells.get(list) ?? (await openShell(base, denied, (line) => logged.push(line)));
+    const shell = shells.get(list) ?? (await openShell(base, { denied }, (line) => logged.push(line)));
     shells.set(list, shell);
     return shell;
   }

@@ -53,10 +53,16 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-/** Opens the functions around `base`; `denied` are host paths. What is logged goes to `onLog`. */
+/** Host paths that calls must not reach, and those that they must not change. */
+export interface OutOfReach {
+  readonly denied: readonly string[];
+  readonly configFiles?: readonly string[];
+}
+
+/** Opens the functions around `base`. What is logged goes to `onLog`. */
 export async function openShell(
   base: string,
-  denied: readonly string[],
+  { denied, configFiles = [] }: OutOfReach,
   onLog: (line: string) => void,
 ): Promise<Shell> {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
@@ -65,7 +71,14 @@ export async function openShell(
   const log = openLog({ level: "error", form: "text", write: onLog });
   const { functions, open } = workers.shell;
   const config = await readNamed(configFile);
-  const workshop = await open({ config, mode: "serve", basePath: undefined, environment: {}, log });
+  const workshop = await open({
+    config,
+    configFiles,
+    mode: "serve",
+    basePath: undefined,
+    environment: {},
+    log,
+  });
   rmSync(settings, { recursive: true });
   const invoke = openInvoke(workshop, log);
   return {

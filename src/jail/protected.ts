@@ -1,0 +1,97 @@
+/** Files that callers may read and never change: those that decide how the worker is configured. */
+import { readlinkSync, type Stats, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { namesOf, pathIn } from "./backend.ts";
+
+/** What a call changes: a name, or a name with everything below it. */
+export type Change = "entry" | "tree";
+
+/** Where a call is about to change something; paths are relative to the base. */
+export interface ChangedPlace {
+  readonly path: string;
+  /** Folders that are made on the way. */
+  readonly newFolders: readonly string[];
+  readonly stats: Stats | undefined;
+}
+
+export interface ProtectedFiles {
+  /**
+   * True when the change would reach a protected file: by its name, in any spelling that `fold` takes for the same, by a
+   * link or folder on the way to it, or by another name of the same file.
+   */
+  covers(place: ChangedPlace, change: Change, fold: (path: string) => string): boolean;
+  /** True when the stats are those of a protected file, under whatever name. */
+  is(stats: Stats): boolean;
+}
+
+/** Protects the host paths `files`, also of what is not there yet, in a jail around the canonical host path `base`. */
+export function protectFiles(base: string, files: readonly string[]): ProtectedFiles {
+  const paths = [...new Set(files.flatMap(locationsOf))]
+    .map((location) => relative(base, location))
+    .filter((path) => path !== "" && path !== ".." && !path.startsWith("../"));
+  const is = (stats: Stats) => files.some((file) => isSame(stats, statsOf(file)));
+  const isOnTheWay = (stats: Stats) =>
+    paths.flatMap(foldersAbove).some((folder) => isSame(stats, statsOf(join(base, folder))));
+  return {
+    is,
+    covers({ path, newFolders, stats }, change, fold) {
+      const above = foldersAbove(path);
+      const changed = [path, ...above.slice(above.length - newFolders.length)].map(fold);
+      const own = `${fold(path)}/`;
+      const kept = paths.map(fold);
+      if (kept.some((name) => changed.includes(name))) return true;
+      if (change === "tree" && kept.some((name) => name.startsWith(own))) return true;
+      if (stats === undefined) return false;
+      return is(stats) || (change === "tree" && stats.isDirectory() && isOnTheWay(stats));
+    },
+  };
+}
+
+const maxLinks = 40;
+
+/** Each link on the way to a file, and where the file is or would be: host paths without links above the last name. */
+function locationsOf(file: string): string[] {
+  const links: string[] = [];
+  const names = file.split("/");
+  let at = "/";
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    if (name === "..") at = dirname(at);
+    if (name === "" || name === "." || name === "..") continue;
+    const location = join(at, name);
+    const target = links.length < maxLinks ? targetOf(location) : undefined;
+    if (target === undefined) {
+      at = location;
+      continue;
+    }
+    links.push(location);
+    names.unshift(...target.split("/"));
+    if (target.startsWith("/")) at = "/";
+  }
+  return [...links, at];
+}
+
+function targetOf(location: string): string | undefined {
+  try {
+    return readlinkSync(location);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The paths of the folders that `path` lies in, outermost first. */
+function foldersAbove(path: string): string[] {
+  const names = namesOf(path).slice(0, -1);
+  return names.map((_, index) => names.slice(0, index + 1).reduce(pathIn, ""));
+}
+
+/** Undefined when nothing is there. */
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+const isSame = (one: Stats, other: Stats | undefined): boolean =>
+  one.ino === other?.ino && one.dev === other.dev;

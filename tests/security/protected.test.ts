@@ -1,0 +1,235 @@
+/**
+ * The files that decide the configuration, under every name, against every function that writes. The oracle is the same
+ * worker without the protection: whatever a call changes about these files there is denied here, and changes nothing.
+ */
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { functions } from "../../src/functions.ts";
+import { openInvoke } from "../../src/worker/invoke.ts";
+import { openLog } from "../../src/worker/log.ts";
+import { loadConfig, openWorkshop } from "../../src/workshop.ts";
+import { backends } from "./backends.ts";
+import { waysToCall } from "./calls.ts";
+import { openShell, ways } from "./shell/shell.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const log = openLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
+
+/** Below the base. The second is reached through a link as well, the third and fourth are not there yet. */
+const protectedPaths = ["config.yaml", "link.yaml", "later.yaml", "new/deep/later.yaml"];
+
+/** What decides the configuration: these names, and what they lead to. */
+const watched = ["config.yaml", "link.yaml", "sub", "sub/own.yaml", "hard.yaml", "later.yaml", "new"];
+
+/** What callers may name them by, and folders that hold them or another name of one. */
+const paths = [
+  ...watched,
+  "./config.yaml",
+  "sub/../config.yaml",
+  "folder/own.yaml",
+  "folder/../link.yaml",
+  "other/more.yaml",
+  "other",
+  "new/deep/later.yaml",
+  "new/deep",
+];
+
+const word = "inside\n";
+
+function build(base: string): void {
+  mkdirSync(base, { recursive: true });
+  for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
+  const files = ["a.txt", "config.yaml", "sub/own.yaml", "other/deep/later.yaml", "plain/x.txt"];
+  for (const path of files) {
+    mkdirSync(dirname(join(base, path)), { recursive: true });
+    writeFileSync(join(base, path), word);
+  }
+  symlinkSync("sub/own.yaml", join(base, "link.yaml"));
+  symlinkSync("sub", join(base, "folder"));
+  linkSync(join(base, "sub/own.yaml"), join(base, "hard.yaml"));
+  linkSync(join(base, "config.yaml"), join(base, "other/more.yaml"));
+}
+
+/** What is to stay as it is; a folder that was not there may be made. */
+function stateOf(base: string): string {
+  return watched.map((path) => `${path}: ${stateAt(join(base, path))}`).join("\n");
+}
+
+function stateAt(path: string): string {
+  try {
+    const stats = lstatSync(path);
+    if (path.endsWith("/new")) return laterIn(path);
+    return `${stats.ino} ${stats.mode} ${stats.isDirectory() ? "" : readFileSync(path, "utf8")}`;
+  } catch {
+    return "none";
+  }
+}
+
+function laterIn(folder: string): string {
+  try {
+    return readFileSync(join(folder, "deep/later.yaml"), "utf8");
+  } catch {
+    return "none";
+  }
+}
+
+interface Worker {
+  call(way: string, path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Kind {
+  readonly ways: readonly string[];
+  readonly denied: RegExp;
+  open(base: string, configFiles: readonly string[]): Promise<Worker>;
+}
+
+const coderWays = Object.entries(waysToCall)
+  .filter(([id]) => functions.find((definition) => definition.id === id)?.effect === "writes")
+  .flatMap(([id, all]) => all.map((way) => ({ id, ...way })));
+
+const shellWays = [
+  ...ways.filter(({ effect }) => effect === "writes"),
+  // A folder that takes the place of one on the way to a protected file, which is not there yet.
+  {
+    op: "mv",
+    name: "mv folder to",
+    effect: "writes" as const,
+    payload: (path: string, base: string) => ({ src: `${base}/other`, dst: path, overwrite: true }),
+  },
+];
+
+const kinds: Readonly<Record<string, Kind>> = {
+  coder: {
+    ways: coderWays.map(({ call }) => call),
+    denied: /C211/,
+    async open(base, configFiles) {
+      const found = { source: "test", keys: { base_path: base, fsync: false } };
+      const config = loadConfig({ config: found, basePath: undefined, environment: {} });
+      const workshop = await openWorkshop(config, { configFiles });
+      const invoke = openInvoke(workshop, log);
+      return {
+        async call(name, path) {
+          const { id, payload } = coderWays.find(({ call }) => call === name)!;
+          const definition = functions.find((candidate) => candidate.id === id)!;
+          return JSON.stringify(await invoke(definition, payload(path)));
+        },
+        close: () => workshop.close(),
+      };
+    },
+  },
+  shell: {
+    ways: shellWays.map(({ name }) => name),
+    denied: /S215|fs\.denylist_paths/,
+    async open(base, configFiles) {
+      const shell = await openShell(base, { denied: [], configFiles }, (line) => process.stderr.write(line));
+      return {
+        call: (wanted, path) => shell.call(shellWays.find(({ name }) => name === wanted)!, join(base, path)),
+        close: shell.close,
+      };
+    },
+  },
+};
+
+describe.each(backends)("%s", (backend) => {
+  describe.each(Object.entries(kinds))("%s", (name, kind) => {
+    const base = join(root, `${backend}-${name}`);
+    const configFiles = protectedPaths.map((path) => join(base, path));
+
+    async function opened<T>(protect: boolean, use: (worker: Worker) => Promise<T>): Promise<T> {
+      build(base);
+      process.env["CODER_JAIL"] = backend;
+      const worker = await kind.open(base, protect ? configFiles : []);
+      delete process.env["CODER_JAIL"];
+      try {
+        return await use(worker);
+      } finally {
+        await worker.close();
+      }
+    }
+
+    /** What a call on the tree as it was built changes of what is watched, and what it answers. */
+    async function effectOf(worker: Worker, way: string, path: string) {
+      build(base);
+      const before = stateOf(base);
+      const answer = await worker.call(way, path);
+      return { answer, changed: stateOf(base) !== before };
+    }
+
+    test("what would change them is denied, and changes nothing", async () => {
+      const cells = kind.ways.flatMap((way) => paths.map((path) => [way, path] as const));
+      const harmful = await opened(false, async (worker) => {
+        const found: (readonly [string, string])[] = [];
+        for (const [way, path] of cells)
+          if ((await effectOf(worker, way, path)).changed) found.push([way, path]);
+        return found;
+      });
+      const faults = await opened(true, async (worker) => {
+        const found: string[] = [];
+        for (const [way, path] of harmful) {
+          const { answer, changed } = await effectOf(worker, way, path);
+          if (changed || !kind.denied.test(answer)) found.push(`${way} ${path}: ${changed} ${answer}`);
+        }
+        return found;
+      });
+      expect(faults).toEqual([]);
+      // Each way that can do harm was seen to do it.
+      const seen = new Set(harmful.map(([way]) => way));
+      expect(kind.ways.filter((way) => !seen.has(way))).toEqual([]);
+    });
+
+    test("what leaves them alone is answered as without the protection", async () => {
+      const others = ["plain/x.txt", "plain/config.yaml", "new/beside.txt"];
+      const cells = kind.ways.flatMap((way) => others.map((path) => [way, path] as const));
+      const answers = (protect: boolean) =>
+        opened(protect, async (worker) => {
+          const found: string[] = [];
+          for (const [way, path] of cells) {
+            const { answer } = await effectOf(worker, way, path);
+            found.push(`${way} ${path}: ${answer}`);
+          }
+          return found;
+        });
+      expect(await answers(true)).toEqual(await answers(false));
+    });
+  });
+});
+
+test("a file that takes the place of a protected one is protected too", async () => {
+  const base = join(root, "replaced");
+  build(base);
+  const file = join(base, "config.yaml");
+  const worker = await kinds["coder"]!.open(base, [file]);
+  writeFileSync(join(base, "next.yaml"), "next\n");
+  rmSync(file);
+  linkSync(join(base, "next.yaml"), file);
+  expect(await worker.call("update", "next.yaml")).toContain("C211");
+  await worker.close();
+});
+
+test("they are read as ever", async () => {
+  const base = join(root, "read");
+  build(base);
+  const config = { source: "test", keys: { base_path: base } };
+  const workshop = await openWorkshop(loadConfig({ config, basePath: undefined, environment: {} }), {
+    configFiles: [join(base, "config.yaml")],
+  });
+  const read = functions.find(({ id }) => id === "coder::read-file")!;
+  expect(JSON.stringify(await openInvoke(workshop, log)(read, { path: "config.yaml" }))).toContain("inside");
+  await workshop.close();
+});
