@@ -60,7 +60,7 @@ export interface Opening extends ConfigSource {
 
 /** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
 export async function openWorker(opening: Opening, log: Log): Promise<OpenWorkshop> {
-  const { worker, configFile: named, basePath, does: mode } = opening;
+  const { worker, configFile: named, basePath, does: mode, readOnly } = opening;
   const definition = workers[worker];
   const environment = process.env;
   const keys = Object.keys(definition.configSchema.properties);
@@ -69,6 +69,7 @@ export async function openWorker(opening: Opening, log: Log): Promise<OpenWorksh
     config,
     configFiles: configFiles({ named, environment }),
     mode,
+    readOnly,
     basePath,
     environment,
     log,

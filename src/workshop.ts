@@ -7,6 +7,7 @@ import { openFiles } from "./files/files.ts";
 import { compileGlobSet, GlobError } from "./globs/glob-set.ts";
 import { adviceAgainst } from "./globs/unmatchable.ts";
 import { openJail } from "./jail/jail.ts";
+import { trialFor } from "./jail/spelling.ts";
 import { openRegexEngine } from "./regex/engine.ts";
 import { openSearcher } from "./search/search.ts";
 import type * as worker from "./worker/define.ts";
@@ -33,26 +34,28 @@ export function warnAbout({ base_path, non_accessible_globs: globs }: Config, lo
 }
 
 /** What is said of the configuration, where it was not made up. */
-type Opening = Partial<Pick<worker.OpenOptions, "config" | "configFiles">>;
+type Opening = Partial<Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly">>;
 
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
-export async function openWorkshop(
-  config: Config,
-  { config: found, configFiles }: Opening = {},
-): Promise<OpenWorkshop> {
+export async function openWorkshop(config: Config, opening: Opening = {}): Promise<OpenWorkshop> {
   const jail = await openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
     foldDeny: config.fold_deny,
-    protectedFiles: configFiles,
+    protectedFiles: opening.configFiles,
+    trial: trialFor(opening),
   });
   const files = openFiles({ jail, config });
   const regex = openRegexEngine();
   const searcher = openSearcher({ jail, regex });
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
+  const sweep = () => {
+    sweeping = files.sweep(stopping.signal);
+    return sweeping;
+  };
   return {
-    serves: { base_path: jail.hostPath(""), config: found?.source ?? "defaults" },
+    serves: { base_path: jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
     jail,
     files,
@@ -61,10 +64,7 @@ export async function openWorkshop(
     callMilliseconds: config.call_timeout_ms,
     maxReadBytes: config.max_read_bytes,
     renderError: renderCoderError,
-    sweep() {
-      sweeping = files.sweep(stopping.signal);
-      return sweeping;
-    },
+    ...(opening.readOnly !== true && { sweep }),
     async close() {
       stopping.abort();
       await sweeping?.catch(() => {});

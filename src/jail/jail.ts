@@ -27,7 +27,7 @@ import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "
 import { protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
-import { takesSpellingsForOne } from "./spelling.ts";
+import { type Trial, takesSpellingsForOne } from "./spelling.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
 export interface JailOptions {
@@ -43,6 +43,8 @@ export interface JailOptions {
   readonly paths?: "relative" | "absolute";
   /** Host paths of files that calls may read and not change, whether they lie below the base or not, or not yet. */
   readonly protectedFiles?: readonly string[] | undefined;
+  /** How the spelling of names may be tried. Default: by a file that is made for a moment. */
+  readonly trial?: Trial | undefined;
 }
 
 /**
@@ -55,7 +57,10 @@ export function openJail(options: JailOptions): Jail {
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend ?? backendFromEnvironment());
   const isKnownExact = tellsNamesApart(fileSystemType(base));
-  const rules = denyRules(deny, foldDeny === "always" || takesSpellingsForOne(held.base("."), isKnownExact));
+  const rules = denyRules(
+    deny,
+    foldDeny === "always" || takesSpellingsForOne(held.base("."), { isKnownExact, trial: options.trial }),
+  );
   const isAbsolute = paths === "absolute";
   const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
   const walkRules: WalkRules = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Folder, JailedPath, Name } from "./folder.ts";
 import { Sandbox } from "./sandbox.ts";
-import { takesSpellingsForOne } from "./spelling.ts";
+import { type Trial, takesSpellingsForOne } from "./spelling.ts";
 
 /** A folder on a made-up file system that stores every name as `store` spells it. */
 function folderStoring(base: string, store: (name: string) => string): Folder {
@@ -22,7 +22,7 @@ describe("by a name of its own", () => {
     [blindToForms, true],
   ])("%p", (store, expected) => {
     using sandbox = new Sandbox();
-    expect(takesSpellingsForOne(folderStoring(sandbox.base, store), false)).toBe(expected);
+    expect(takesSpellingsForOne(folderStoring(sandbox.base, store), { isKnownExact: false })).toBe(expected);
     expect(readdirSync(sandbox.base)).toEqual([]);
   });
 });
@@ -38,13 +38,41 @@ describe("by the names that are there, where none can be made", () => {
     using sandbox = new Sandbox();
     writeFileSync(join(sandbox.base, "readme"), "");
     writeFileSync(join(sandbox.base, "1"), "");
-    expect(takesSpellingsForOne(readOnly(sandbox.base, store), false)).toBe(expected);
+    expect(takesSpellingsForOne(readOnly(sandbox.base, store), { isKnownExact: false })).toBe(expected);
   });
 
   test("where nothing can be tried they are taken for one, unless the kind of file system tells otherwise", () => {
     using sandbox = new Sandbox();
     for (const isKnownExact of [true, false])
-      expect(takesSpellingsForOne(readOnly(sandbox.base, exact), isKnownExact)).toBe(!isKnownExact);
+      expect(takesSpellingsForOne(readOnly(sandbox.base, exact), { isKnownExact })).toBe(!isKnownExact);
+  });
+});
+
+describe("where no file is to be made", () => {
+  const outcome = (store: (name: string) => string, rules: { isKnownExact: boolean; trial: Trial }) => {
+    using sandbox = new Sandbox();
+    for (const name of ["readme", "1"]) writeFileSync(join(sandbox.base, name), "");
+    const before = statSync(sandbox.base).ctimeMs;
+    const isOne = takesSpellingsForOne(folderStoring(sandbox.base, store), rules);
+    return [isOne, statSync(sandbox.base).ctimeMs === before ? "left alone" : "changed"];
+  };
+
+  test("the names that are there tell on a file system that is known", () => {
+    for (const trial of ["no-file", "new-file-last"] as const) {
+      expect(outcome(exact, { isKnownExact: true, trial })).toEqual([false, "left alone"]);
+      expect(outcome(blindToCase, { isKnownExact: true, trial })).toEqual([true, "left alone"]);
+    }
+  });
+
+  test("elsewhere they are taken for one, or a file is made", () => {
+    expect(outcome(exact, { isKnownExact: false, trial: "no-file" })).toEqual([true, "left alone"]);
+    expect(outcome(exact, { isKnownExact: false, trial: "new-file-last" })).toEqual([false, "changed"]);
+  });
+
+  test("two names that differ in case only are no sign of one", () => {
+    using sandbox = new Sandbox({ "base/readme": "", "base/README": "" });
+    const rules = { isKnownExact: true, trial: "no-file" } as const;
+    expect(takesSpellingsForOne(folderStoring(sandbox.base, exact), rules)).toBe(false);
   });
 });
 

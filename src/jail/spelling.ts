@@ -9,8 +9,32 @@ type At = (name: Name) => JailedPath;
  * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there. Where nothing
  * can be tried, true unless the file system `isKnownExact`: then more is denied, not less.
  */
-export function takesSpellingsForOne(folder: Folder, isKnownExact: boolean): boolean {
-  return folder.enter((at) => tryNewName(at) ?? tryOldNames(at) ?? !isKnownExact);
+export function takesSpellingsForOne(
+  folder: Folder,
+  { isKnownExact, trial = "new-file" }: TrialRules,
+): boolean {
+  return folder.enter((at) => {
+    if (trial !== "new-file" && isKnownExact) return tryOldNames(at) ?? false;
+    if (trial === "no-file") return true;
+    return tryNewName(at) ?? tryOldNames(at) ?? !isKnownExact;
+  });
+}
+
+/**
+ * Whether a file may be made for the trial: yes; only where neither the file system nor the names that are there tell; or
+ * never. Names show whether case counts, and nothing of Unicode forms.
+ */
+export type Trial = "new-file" | "new-file-last" | "no-file";
+
+/** A worker that is read-only leaves the folder as it is, and so does one call, where it can. */
+export const trialFor = (opening: { readonly mode?: string; readonly readOnly?: boolean }): Trial => {
+  if (opening.readOnly === true) return "no-file";
+  return opening.mode === "call" ? "new-file-last" : "new-file";
+};
+
+interface TrialRules {
+  readonly isKnownExact: boolean;
+  readonly trial?: Trial | undefined;
 }
 
 function tryNewName(at: At): boolean | undefined {
@@ -32,9 +56,8 @@ const namesTried = 100;
 
 function tryOldNames(at: At): boolean | undefined {
   try {
-    const name = readdirSync(at("."))
-      .slice(0, namesTried)
-      .find((name) => swapCase(name) !== name);
+    const names = readdirSync(at(".")).slice(0, namesTried);
+    const name = names.find((name) => !names.includes(swapCase(name)));
     return name === undefined ? undefined : isThere(at(swapCase(name)));
   } catch {
     return undefined;

@@ -18,7 +18,7 @@ import { killOnExit } from "./on-exit.ts";
 import { openPolicy } from "./policy.ts";
 import { warnAbout } from "./warnings.ts";
 
-interface Around extends Partial<Pick<OpenOptions, "config" | "configFiles">> {
+interface Around extends Partial<Pick<OpenOptions, "config" | "configFiles" | "mode" | "readOnly">> {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
@@ -29,12 +29,12 @@ const besidesTheCommand = 30_000;
 /** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
 export function openShellWorkshop(
   config: ShellConfig,
-  { environment, log, config: found, configFiles = [] }: Around,
+  { environment, log, ...opening }: Around,
 ): ShellWorkshop & OpenWorkshop {
   const root = canonicalRoot(config.fs.host_root);
   const regex = openRegexEngine();
   const policy = openPolicy(config, root, regex);
-  const disk = openDisk(config, { regex, configFiles });
+  const disk = openDisk(config, { regex, opening });
   const programs = openPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });
@@ -44,7 +44,7 @@ export function openShellWorkshop(
   makeUndumpable();
   warnAbout(config, root, log);
   return {
-    serves: { base_path: disk.jail.hostPath(""), config: found?.source ?? "defaults" },
+    serves: { base_path: disk.jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
     log,
     regex,

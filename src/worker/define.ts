@@ -219,6 +219,8 @@ export interface OpenOptions {
   /** Host paths of the files that decide the configuration, now or at the next start: no call may change them. */
   readonly configFiles: readonly string[];
   readonly mode: Mode;
+  /** Nothing may be written, not even a file of our own for a moment. */
+  readonly readOnly: boolean;
   /** `--base-path`, which wins over the configured folder. */
   readonly basePath: string | undefined;
   readonly environment: NodeJS.ProcessEnv;

@@ -4,8 +4,10 @@ import { compileGlobSet } from "../../globs/glob-set.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { openJail } from "../../jail/jail.ts";
 import { globsForPaths } from "../../jail/prefixes.ts";
+import { trialFor } from "../../jail/spelling.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
 import { openSearcher, type Searcher } from "../../search/search.ts";
+import type { OpenOptions } from "../../worker/define.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
 
@@ -23,13 +25,12 @@ export const largestWhole = 64 * 1024 * 1024;
 
 interface Around {
   readonly regex: RegexEngine;
-  /** See `OpenOptions`. */
-  readonly configFiles: readonly string[];
+  readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
 }
 
 /** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
-export function openDisk({ fs }: ShellConfig, { regex, configFiles }: Around): Disk {
-  const jail = openShellJail(fs, configFiles);
+export function openDisk({ fs }: ShellConfig, { regex, opening }: Around): Disk {
+  const jail = openShellJail(fs, opening);
   const files = openFiles({
     jail,
     config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
@@ -51,7 +52,7 @@ export function openDisk({ fs }: ShellConfig, { regex, configFiles }: Around): D
 
 function openShellJail(
   { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
-  protectedFiles: readonly string[],
+  opening: Around["opening"],
 ): Jail {
   const basePath = host_root ?? "/";
   try {
@@ -59,7 +60,8 @@ function openShellJail(
       basePath,
       deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
       foldDeny: fold_deny,
-      protectedFiles,
+      protectedFiles: opening.configFiles,
+      trial: trialFor(opening),
       paths: "absolute",
     });
   } catch (error) {

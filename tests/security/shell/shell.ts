@@ -75,6 +75,7 @@ export async function openShell(
     config,
     configFiles,
     mode: "serve",
+    readOnly: false,
     basePath: undefined,
     environment: {},
     log,
