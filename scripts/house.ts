@@ -125,7 +125,7 @@ export const plan: Plan = {
     "worker/log": ["quote"],
     "config-source": ["config-file", "engine-config", "worker/log"],
     "engine-config": ["config-file"],
-    config: ["config-file", "worker/validate"],
+    config: ["config-file", "wire", "worker/validate"],
     "config-file": ["worker/validate"],
     "worker/validate": [],
 

@@ -7,6 +7,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseConfigText } from "./config-file.ts";
+import { maxAnswerBytes } from "./wire.ts";
 import { validate } from "./worker/validate.ts";
 
 const mebibyte = 1024 * 1024;
@@ -81,6 +82,13 @@ export const configSchema = Type.Object({
     default: 25_000,
     description:
       "Milliseconds a call may take before it is stopped. Clients of the bus give up after 30 seconds.",
+  }),
+  max_answer_bytes: Type.Integer({
+    minimum: 64 * 1024,
+    maximum: maxAnswerBytes,
+    default: maxAnswerBytes,
+    description:
+      "Most bytes of JSON that an answer may have; larger ones are refused with C213. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB and lose all calls under way with more: 1000000 serves them.",
   }),
 });
 

@@ -7,6 +7,7 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   badInput: refuse.badInput("The mode is not octal; send digits such as 0644."),
   absent: refuse.absent("a.txt", "missing"),
   badPayload: refuse.badPayload("path", "is missing; expected a string"),
+  httpRequest: refuse.httpRequest(),
   emptyBatch: refuse.emptyBatch("files"),
   emptyOps: refuse.emptyOps("a.txt"),
   emptyPattern: refuse.emptyPattern(),

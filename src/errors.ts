@@ -62,6 +62,13 @@ export const refuse = {
   badPayload: (field: string, problem: string): Refusal =>
     new Refusal("bad-input", `${field === "" ? "The payload" : `The field ${field}`} ${problem}.`),
 
+  /** What an HTTP trigger sends, whose `path` is that of the URL. */
+  httpRequest: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "This is an HTTP request; bind the trigger to a function of yours that passes its body on.",
+    ),
+
   emptyBatch: (field: string): Refusal =>
     new Refusal(
       "bad-input",

@@ -62,6 +62,7 @@ export async function openWorkshop(config: Config, opening: Opening = {}): Promi
     regex,
     searcher,
     callMilliseconds: config.call_timeout_ms,
+    maxAnswerBytes: config.max_answer_bytes,
     maxReadBytes: config.max_read_bytes,
     renderError: renderCoderError,
     ...(opening.readOnly !== true && { sweep }),

@@ -86,6 +86,12 @@ export const refuseFs = {
       `The channel for ${quote(path)} cannot be used: it does not exist, its access key is wrong, or it was cut; create a new one.`,
     ),
 
+  badChannel: (id: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `bad write payload: the field content.channel_id is ${quote(id)}; expected what engine::channels::create gave: letters, digits and hyphens, at most 64.`,
+    ),
+
   sender: (path: string): Refusal =>
     new Refusal(
       "io",

@@ -2,6 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config-file.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
+import { maxAnswerBytes } from "../wire.ts";
 import type { OpenOptions } from "../worker/define.ts";
 import { validate } from "../worker/validate.ts";
 
@@ -52,7 +53,7 @@ export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
     30_000,
     largestTime,
-    "Most milliseconds that a command may run, whatever the call asks for.",
+    "Most milliseconds that a command may run, whatever the call asks for. Clients of the bus give up after 30 seconds unless told otherwise: give yours a longer timeout where a command may take nearly that long, or its answer comes too late.",
   ),
   default_timeout_ms: Count(
     10_000,
@@ -139,6 +140,13 @@ export const shellConfigSchema = Type.Object({
     [],
     "Absolute folders to look up the names of allowlist in, before those of the operating system.",
   ),
+  max_answer_bytes: Type.Integer({
+    minimum: 64 * 1024,
+    maximum: maxAnswerBytes,
+    default: maxAnswerBytes,
+    description:
+      "Most bytes of JSON that an answer may have; larger ones are refused with S218. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB and lose all calls under way with more: 1000000 serves them.",
+  }),
 });
 
 export type ShellConfig = Static<typeof shellConfigSchema>;

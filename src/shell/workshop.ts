@@ -54,6 +54,7 @@ export function openShellWorkshop(
     jobs,
     surroundings: surroundingsOf(config, environment, workingFolder),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
+    maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
     interrupt() {
       disk.transfers.close();

@@ -16,6 +16,8 @@ export interface WireError {
 export interface Workshop {
   /** Longest that a call may take, in milliseconds. */
   readonly callMilliseconds: number;
+  /** Most bytes of JSON that an answer may have, where the operator chooses that. */
+  readonly maxAnswerBytes?: number;
   /** How this family says what went wrong; undefined for an error that nobody foresaw. */
   renderError(error: unknown): WireError | undefined;
 }

@@ -9,7 +9,7 @@ import { openLog } from "./log.ts";
 type Handle = (request: { word: string }, context: Context) => unknown;
 
 /** Calls a function that does `handle`, and gives the outcome with the log's lines. */
-async function call(handle: Handle, payload: unknown = { word: "hello" }, callMilliseconds = 25_000) {
+async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Workshop> = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = openLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
   const definition = definerFor<Workshop>()({
@@ -21,7 +21,7 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, callMi
     examples: [],
     handle,
   });
-  const workshop: Workshop = { callMilliseconds, renderError: renderCoderError };
+  const workshop: Workshop = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
   const outcome = await openInvoke(workshop, log)(definition, payload);
   return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
 }
@@ -59,8 +59,33 @@ test("an answer too large for one message is refused", async () => {
   expect(JSON.parse(outcome.error as string).code).toBe("C213");
 });
 
+test("an answer larger than the operator chose is refused, and handlers learn how large it may be", async () => {
+  const { outcome } = await call(() => "x".repeat(1000), { word: "x" }, { maxAnswerBytes: 1001 });
+  expect(JSON.parse(outcome.error as string).code).toBe("C213");
+  const told = await call((_, { maxAnswerBytes }) => maxAnswerBytes, { word: "x" }, { maxAnswerBytes: 1001 });
+  expect(told.outcome.answer).toBe(1001);
+});
+
+test("a refused payload that is an HTTP request is told from others", async () => {
+  const http = {
+    path: "/coder/read-file",
+    method: "POST",
+    headers: {},
+    body: { word: "x" },
+    query_params: {},
+  };
+  const { outcome } = await call(() => "never", http);
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C210",
+    message: refuse.httpRequest().message,
+  });
+  expect((await call(({ word }) => word, { ...http, word: "x" })).outcome.answer).toBe("x");
+  const { body: _, ...other } = http;
+  expect((await call(() => "never", other)).outcome.error).toContain("The field word is missing");
+});
+
 test("a handler that never ends is answered for", async () => {
-  const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, 100);
+  const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, { callMilliseconds: 100 });
   expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.timeout(100).message });
 });
 

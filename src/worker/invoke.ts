@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { deadlineIn } from "../deadline.ts";
-import { refuse } from "../errors.ts";
+import { Refusal, refuse } from "../errors.ts";
 import { maxAnswerBytes } from "../wire.ts";
 import {
   type AnswerLease,
@@ -15,6 +15,7 @@ import {
   type WireError,
   type Workshop,
 } from "./define.ts";
+import { isHttpRequest } from "./http-request.ts";
 import { jsonBytes } from "./json-size.ts";
 import type { Log } from "./log.ts";
 import { Mismatch, validate } from "./validate.ts";
@@ -47,7 +48,7 @@ export function openInvoke(workshop: Workshop, log: Log, onEnter: OnEnter = () =
     const context: Context = {
       ...workshop,
       deadline,
-      maxAnswerBytes: Math.min(asked, maxAnswerBytes),
+      maxAnswerBytes: Math.min(asked, workshop.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
       bus,
       attempt: async (entry) => {
@@ -101,7 +102,8 @@ async function travel(road: Road): Promise<Travelled> {
     lease?.resize(bytes);
     return { answer, bytes };
   } catch (error) {
-    const rendered = renderError(error, road);
+    const isMisread = error instanceof Refusal && definition.parse === undefined && isHttpRequest(payload);
+    const rendered = renderError(isMisread ? refuse.httpRequest() : error, road);
     lease?.resize(Buffer.byteLength(rendered.text));
     return { error: rendered };
   }

@@ -53,6 +53,46 @@ describe.each(subjects)("%s", (subject) => {
     });
   });
 
+  test("no answer is larger than the operator chose", async () => {
+    await onServed(
+      subject,
+      async ({ build, call, snapshot }) => {
+        build({
+          "a.txt": `${"x".repeat(100)}\n`.repeat(1000),
+          "b.txt": "b\n",
+          ...Object.fromEntries(Array.from({ length: 800 }, (_, n) => [`many/${"n".repeat(90)}${n}`, ""])),
+        });
+        const refused = [
+          ["coder::read-file", { path: "a.txt" }],
+          ["coder::tree", { per_folder_limit: 1000 }],
+          ["coder::list-folder", { path: "many", page_size: 1000 }],
+        ] as const;
+        for (const [id, payload] of refused)
+          expect(parseWireError((await call(id, payload)).error!)).toMatchObject({ code: "C213" });
+        const cut = (await call("coder::search", { query: "x" })).answer as { truncated: boolean };
+        expect(cut.truncated).toBe(true);
+        expect(Buffer.byteLength(JSON.stringify(cut))).toBeLessThanOrEqual(64 * 1024);
+        const ops = [{ op: "insert", at_line: 1, content: "new" }];
+        const edit = await call("coder::update-file", { files: [{ path: "a.txt", ops }] });
+        expect(edit.answer).toMatchObject({ results: [{ success: true }] });
+        expect(Buffer.byteLength(JSON.stringify(edit.answer))).toBeLessThanOrEqual(64 * 1024);
+        expect(snapshot().get("a.txt")?.content.slice(0, 4)).toBe("new\n");
+        expect((await call("coder::read-file", { path: "b.txt" })).answer).toMatchObject({ size: 2 });
+      },
+      { config: { max_answer_bytes: 64 * 1024 } },
+    );
+  });
+
+  test("an HTTP trigger that is bound to a function learns what to do instead", async () => {
+    await onServed(subject, async ({ call }) => {
+      for (const name of ["read-file", "tree", "create-file"]) {
+        const request = { path: `/coder/${name}`, method: "POST", headers: {}, body: {}, query_params: {} };
+        const failure = parseWireError((await call(`coder::${name}`, request)).error!);
+        expect(failure).toMatchObject({ code: "C210", message: expect.stringContaining("HTTP request") });
+      }
+    });
+  });
+
   test("a search that is cut gives the same answer each time", async () => {
     await onServed(subject, async (served) => {
       const names = Array.from({ length: 300 }, (_, n) => `d${n % 7}/f${n}`);

@@ -1,14 +1,14 @@
 import { expect } from "bun:test";
-import { type Served, type ServeOptions, serve } from "./served.ts";
+import { type Config, type Served, type ServeOptions, serve } from "./served.ts";
 import type { Subject } from "./subject.ts";
 
 /** Lets `use` work with a worker, which must then end with exit 0, an empty stdout and a clean log. */
 export async function onServed(
   subject: Subject,
   use: (served: Served) => Promise<void>,
-  options: ServeOptions = {},
+  { config = {}, ...options }: ServeOptions & { readonly config?: Config } = {},
 ): Promise<void> {
-  const served = await serve(subject, {}, options);
+  const served = await serve(subject, config, options);
   let code: number | null = null;
   try {
     await use(served);

@@ -25,5 +25,11 @@ export const ForwardedContentRef = Type.Object({
   direction: ContentDirection({}),
 });
 
-/** Longest pause on a channel, in milliseconds. */
-export const idleMilliseconds = 30_000;
+/**
+ * Longest pause on a channel, in milliseconds. Callers that say nothing else wait 30 s for an answer (specification of
+ * bus, section 3), and the one that says why has to come before.
+ */
+export const idleMilliseconds = 25_000;
+
+/** Whether `id` can be one of an engine's channels. Anything else would be part of the address that is connected to. */
+export const isChannelId = (id: string): boolean => /^[A-Za-z0-9-]{1,64}$/.test(id);

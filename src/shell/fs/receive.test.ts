@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { deadlineIn } from "../../deadline.ts";
 import { Refusal } from "../../errors.ts";
 import type { ChannelSource } from "../../worker/define.ts";
+import { idleMilliseconds } from "./content.ts";
 import { type Receiving, receive } from "./receive.ts";
 
 /** A channel in this process: what is written to `stream` and told to `say` comes out of it. */
@@ -48,6 +49,20 @@ describe("a file that is received", () => {
     channel.stream.write("one");
     expect(await outcomeOf(channel, { idleMilliseconds: 5 })).toEqual(refusal("io", "channel idle"));
     expect(channel.stream.destroyed).toBe(true);
+  });
+
+  test("of a sender that never sends is given up before a caller gives up that waits the usual 30 s", async () => {
+    jest.useFakeTimers();
+    const order: string[] = [];
+    setTimeout(() => order.push("the caller gave up"), 30_000);
+    const outcome = outcomeOf(new Channel(), { idleMilliseconds }).then(() => order.push("refused"));
+    for (let second = 0; second < 31; second++) {
+      jest.advanceTimersByTime(1000);
+      await new Promise((resolve) => process.nextTick(() => setImmediate(resolve)));
+    }
+    jest.useRealTimers();
+    await outcome;
+    expect(order).toEqual(["refused", "the caller gave up"]);
   });
 
   test("of a sender that takes too long is given up", async () => {

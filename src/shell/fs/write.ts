@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { refuseFs } from "../../errors/fs.ts";
 import { refuseShell } from "../../errors/shell.ts";
 import { Nullable, UInt64 } from "../../wire.ts";
-import { ContentRef, idleMilliseconds } from "./content.ts";
+import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
@@ -23,18 +24,23 @@ export const write = defineFsFunction({
     content: ContentRef,
     size: Nullable(UInt64(), {
       default: null,
-      description: "Bytes that have to come before anything is written.",
+      description:
+        "Bytes that have to come before anything is written. For 0 the channel is not waited for: the SDK's writers never connect when they have nothing to send.",
     }),
   },
   response: Type.Object({ bytes_written: UInt64(), path: Type.String() }, { title: "WriteResponse" }),
   examples: [
     {
       title: "What comes over a channel",
-      request: { path: "/srv/data/upload.bin", content: { channel_id: "0b6f…", access_key: "c1d2…" } },
+      request: {
+        path: "/srv/data/upload.bin",
+        content: { channel_id: "0b6fbd0e-5ac4-4d52-9a0f-6d2e3c1f7b48", access_key: "c1d2…" },
+      },
     },
   ],
   forwarded: ({ path, mode = "0644", parents, content }) => ({ path, mode, parents, content }),
   async handle({ path, mode, parents, content, size }, { disk, bus, config, deadline }) {
+    if (!isChannelId(content.channel_id)) throw refuseFs.badChannel(content.channel_id);
     requirePath(disk.jail, path);
     const bits = mode === undefined ? undefined : parseMode(mode);
     if (bus === undefined) throw refuseShell.noBus("shell::fs::write");
@@ -51,7 +57,8 @@ export const write = defineFsFunction({
       };
       let bytes_written = 0;
       const counted = (async function* () {
-        for await (const piece of receive(source, receiving)) {
+        // Whoever sends nothing need not connect, and the SDK's writers do not.
+        for await (const piece of size === 0 ? [] : receive(source, receiving)) {
           bytes_written += piece.length;
           yield piece;
         }

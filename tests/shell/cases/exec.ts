@@ -130,6 +130,10 @@ const smallOutput = new Cases("shell::exec", { max_output_bytes: 16 }).answers(
   { ...ok, stdout: "0".repeat(16), stdout_truncated: true },
 );
 
+const smallAnswers = new Cases("shell::exec", { max_answer_bytes: 64 * 1024, max_output_bytes: 100_000 })
+  .answers(42, { command: "printf", args: ["%060000d", "0"] }, ok)
+  .refuses(42, { command: "printf", args: ["%070000d", "0"] }, "S218", "was carried out");
+
 const inheriting = new Cases("shell::exec", { inherit_env: true }).answers(
   45,
   { command: "env" },
@@ -182,6 +186,7 @@ export const cases = [
   shipped,
   smallMost,
   smallOutput,
+  smallAnswers,
   inheriting,
   elsewhere,
   nowhere,

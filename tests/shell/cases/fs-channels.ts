@@ -36,6 +36,14 @@ const open = new FsCases()
     expect(spot.mode("f")).toBe(0o644);
   })
   .tells(166, "nothing at all", {}, (spot) => roundTrip(spot, "empty", text("")))
+  .tells(166, "nothing at all, announced, from a writer that never connects", {}, async (spot) => {
+    const { reader } = await openChannel(spot.served);
+    expect(await spot.answer("write", { path: "<D>/empty", content: reader, size: 0 })).toEqual({
+      bytes_written: 0,
+      path: spot.at("empty"),
+    });
+    expect(spot.text("empty")).toBe("");
+  })
   .tells(167, "512 KiB", {}, (spot) => roundTrip(spot, "large", randomBytes(512 * 1024)))
   .tells(168, "scripts, zeros and a name in Unicode", {}, async (spot) => {
     await roundTrip(spot, "日本語-ß-🙂.txt", text("Ελληνικά, हिन्दी, 中文, עברית, 🙂\n"));
@@ -68,6 +76,14 @@ const open = new FsCases()
       await spot.refused("write", { path: "<D>/f", content }, "S216");
     expectEmpty(spot);
     expect(await spot.answer("ls", { path: "<D>" })).toEqual({ entries: [] });
+  })
+  .tells(173, "a channel that is an address", {}, async (spot) => {
+    const { reader } = await openChannel(spot.served);
+    for (const channel_id of ["../../", "a/b", "", "c?key=k&", "%2e%2e", "x".repeat(65)]) {
+      const content = { ...reader, channel_id };
+      await spot.refused("write", { path: "<D>/f", content }, "S210", "bad write payload");
+    }
+    expectEmpty(spot);
   })
   .tells(174, "a reference used twice", {}, async (spot) => {
     const { reader, writer } = await openChannel(spot.served);

@@ -1,0 +1,15 @@
+/**
+ * Whether `payload` is what an HTTP trigger of the engine sends: its `path` is that of the URL, and what the caller means
+ * is in `body`.
+ */
+export function isHttpRequest(payload: unknown): boolean {
+  if (typeof payload !== "object" || payload === null) return false;
+  const { path, method, headers } = payload as Readonly<Record<string, unknown>>;
+  return (
+    typeof path === "string" &&
+    path.startsWith("/") &&
+    typeof method === "string" &&
+    typeof headers === "object" &&
+    "body" in payload
+  );
+}
