@@ -20,7 +20,12 @@ export async function takeFigures(rounds: number): Promise<Figure[]> {
   for (let number = 0; number < 20; number++) {
     writeFileSync(join(folder, `file-${number}.txt`), `a line with number ${number}\n`.repeat(30));
   }
-  return [await timeStart(folder, rounds), ...(await countCalls(folder, rounds)), ...(await weigh(folder))];
+  return [
+    await timeStart(folder, rounds),
+    ...(await countCalls(folder, rounds)),
+    ...countHeldBack(folder, rounds),
+    ...(await weigh(folder)),
+  ];
 }
 
 async function timeStart(folder: string, rounds: number): Promise<Figure> {
@@ -42,6 +47,11 @@ async function timeStart(folder: string, rounds: number): Promise<Figure> {
 
 async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
   await using bus = await startOnBus(folder);
+  return countOn(bus, rounds, "on the bus");
+}
+
+/** Calls per second with one and with 32 in flight. */
+export async function countOn(bus: Callable, rounds: number, where: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const inFlight of [1, 32]) {
     const calls = inFlight === 1 ? 1000 : 6400;
@@ -52,12 +62,22 @@ async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
       if (round >= 0) samples.push((1000 * calls) / (performance.now() - started));
     }
     figures.push({
-      name: `read-file of 700 bytes on the bus, ${inFlight} in flight`,
+      name: `read-file of 700 bytes ${where}, ${inFlight} in flight`,
       value: median(samples),
       unit: "calls/s",
     });
   }
   return figures;
+}
+
+/** What it costs that an answer leaves a millisecond after its call. */
+function countHeldBack(folder: string, rounds: number): Figure[] {
+  const script = join(import.meta.dirname, "held-back.ts");
+  const { stdout, status } = spawnSync(process.execPath, [script, folder, String(rounds)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (status !== 0) throw new Error(`held-back.ts ended with ${status}`);
+  return JSON.parse(stdout.toString()) as Figure[];
 }
 
 async function weigh(folder: string): Promise<Figure[]> {
@@ -82,8 +102,10 @@ interface Load {
   readonly inFlight: number;
 }
 
+type Callable = Pick<OnBus, "call">;
+
 async function callMany(
-  bus: OnBus,
+  bus: Callable,
   { calls, inFlight }: Load,
   callOf: (number: number) => Call,
 ): Promise<void> {

@@ -61,6 +61,15 @@ test("a client calls in its namespace, and the engine's own functions without", 
   await client.shutdown();
 });
 
+test("a call whose payload looks like a refusal is a call", async () => {
+  await start();
+  const serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  const value = { type: "registrationrejected", code: "WORKER_NAMESPACE_CONFLICT" };
+  expect(await engine.call("test::echo", { value })).toEqual({ value });
+  await serving.stop();
+});
+
 test("nothing that a peer sends reaches the log when it makes no sense", async () => {
   await start();
   const client = connect(engine.url, { name: "c", description: "" }, lines.log);

@@ -144,7 +144,14 @@ const longestRefusal = 4096;
 function isNameConflict(message: { readonly length: number }): boolean {
   if (message.length > longestRefusal) return false;
   const text = String(message);
-  return text.includes('"registrationrejected"') && text.includes('"WORKER_NAMESPACE_CONFLICT"');
+  // A caller may write the word into a payload.
+  if (!text.includes("registrationrejected")) return false;
+  try {
+    const { type, code } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return type === "registrationrejected" && code === "WORKER_NAMESPACE_CONFLICT";
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the next attempts to connect are 30 s apart, so that a worker that is refused makes no storm. */

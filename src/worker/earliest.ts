@@ -8,10 +8,10 @@ const earliestMilliseconds = 1;
 
 /**
  * Resolves once an answer to a call that came in at `arrived` (`performance.now()`) may be sent: at once for a call
- * that took longer than a millisecond.
+ * that took longer than `milliseconds`, by default one.
  */
-export async function earliestAnswer(arrived: number): Promise<void> {
+export async function earliestAnswer(arrived: number, milliseconds = earliestMilliseconds): Promise<void> {
   // A timer may fire early by a fraction.
-  while (performance.now() - arrived < earliestMilliseconds)
-    await new Promise((resolve) => setTimeout(resolve, earliestMilliseconds));
+  while (performance.now() - arrived < milliseconds)
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

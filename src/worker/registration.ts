@@ -94,12 +94,13 @@ export class Registration {
 
   /** Asks until all is as it should be, or for the last time. */
   async #settled(isOver: () => boolean): Promise<Findings> {
+    let findings = await this.#ask();
     for (const pause of this.#options.settlingMilliseconds ?? usualSettling) {
-      const findings = await this.#ask();
-      if (isOver() || (findings.missing.length === 0 && findings.rival === undefined)) return findings;
+      if (isOver() || (findings.missing.length === 0 && findings.rival === undefined)) break;
       await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      if (!isOver()) findings = await this.#ask();
     }
-    return this.#ask();
+    return findings;
   }
 
   #keep(): void {
