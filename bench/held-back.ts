@@ -3,23 +3,23 @@
  * this process, which figures.ts starts, because a worker takes the console from the SDK.
  */
 import { registerWorker } from "iii-sdk";
-import { defaultConfig } from "../src/config.ts";
+import { defaultConfig } from "../src/coder/config.ts";
+import { functions } from "../src/coder/functions.ts";
+import { openCoder } from "../src/coder/services.ts";
 import { startEngine } from "../src/engine/engine.ts";
-import { functions } from "../src/functions.ts";
-import { openInvoke } from "../src/worker/invoke.ts";
-import { openLog } from "../src/worker/log.ts";
+import { createInvoke } from "../src/worker/invoke.ts";
+import { createLog } from "../src/worker/log.ts";
 import { serve } from "../src/worker/serve.ts";
-import { openWorkshop } from "../src/workshop.ts";
 import { countOn, type Figure } from "./figures.ts";
 
 const [folder = ".", rounds = "3"] = process.argv.slice(2);
-const log = openLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
+const log = createLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
 
 async function countAnswered(earliestMilliseconds: number): Promise<Figure[]> {
   const engine = await startEngine();
-  const workshop = await openWorkshop({ ...defaultConfig(), base_path: folder });
+  const workshop = await openCoder({ ...defaultConfig(), base_path: folder });
   const identity = { name: "coder", description: "" };
-  const invoke = openInvoke(workshop, log);
+  const invoke = createInvoke(workshop, log);
   const serving = serve({ url: engine.url, identity, functions, invoke, log, earliestMilliseconds });
   await serving.registered;
   const client = registerWorker(engine.url, { workerName: "bench", otel: { enabled: false } });

@@ -1,9 +1,9 @@
 /** Ours within this process: the handlers on the road of every call, as the executable runs them. */
-import { defaultConfig } from "../src/config.ts";
-import { functions } from "../src/functions.ts";
-import { openInvoke } from "../src/worker/invoke.ts";
-import { openLog } from "../src/worker/log.ts";
-import { openWorkshop } from "../src/workshop.ts";
+import { defaultConfig } from "../src/coder/config.ts";
+import { functions } from "../src/coder/functions.ts";
+import { openCoder } from "../src/coder/services.ts";
+import { createInvoke } from "../src/worker/invoke.ts";
+import { createLog } from "../src/worker/log.ts";
 
 export interface Local extends AsyncDisposable {
   /** Calls a function and gives its answer. Throws the error string. */
@@ -15,8 +15,8 @@ export async function openLocal(
   folder: string,
   changes: Readonly<Record<string, unknown>> = {},
 ): Promise<Local> {
-  const workshop = await openWorkshop({ ...defaultConfig(), base_path: folder, ...changes });
-  const invoke = openInvoke(workshop, openLog({ level: "error", form: "json", write: console.error }));
+  const workshop = await openCoder({ ...defaultConfig(), base_path: folder, ...changes });
+  const invoke = createInvoke(workshop, createLog({ level: "error", form: "json", write: console.error }));
   return {
     async call<Answer>(id: string, payload: unknown) {
       const outcome = await invoke(functions.find((one) => one.id === id)!, payload);

@@ -76,6 +76,7 @@ const steps: readonly Step[] = [
   { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"] },
   { name: "types-node", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.node.json"] },
   { name: "rooms", command: [bun, "scripts/rooms.ts"] },
+  { name: "names", command: [bun, "scripts/names.ts"] },
   { name: "measure", command: [bun, "scripts/measure.ts"] },
   { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
   { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"] },

@@ -17,20 +17,20 @@ export interface Plan {
   readonly openToTests: readonly string[];
 }
 
-const disk = ["call", "config-file", "config-source", "files", "jail", "regex/engine", "shell/workshop"];
+const disk = ["call", "config-file", "config-source", "files", "jail", "regex/engine", "shell/services"];
 
 export const plan: Plan = {
   rooms: {
     main: ["about", "arguments", "call", "help", "licenses", "mcp", "reference", "run", "workers"],
-    call: ["about", "arguments", "lifetime", "worker", "worker/log", "workers"],
-    run: ["arguments", "engine", "lifetime", "watchdog", "worker", "worker/log", "workers"],
+    call: ["about", "arguments", "process", "worker", "worker/log", "workers"],
+    run: ["arguments", "engine", "process", "watchdog", "worker", "worker/log", "workers"],
     mcp: [
       "about",
       "arguments",
       "codes",
       "coder",
       "errors",
-      "lifetime",
+      "process",
       "reference",
       "worker",
       "worker/define",
@@ -43,20 +43,20 @@ export const plan: Plan = {
       "about",
       "arguments",
       "codes",
-      "config",
+      "coder/config",
       "config-source",
-      "functions",
+      "coder/functions",
       "shell",
       "worker/define",
       "worker/log",
-      "workshop",
+      "coder/services",
     ],
-    lifetime: ["worker/define", "worker/lines", "worker/log"],
-    workshop: [
+    process: ["worker/define", "worker/line-buffer", "worker/log"],
+    "coder/services": [
       "arguments",
       "codes",
       "coder",
-      "config",
+      "coder/config",
       "config-file",
       "files",
       "globs",
@@ -71,9 +71,9 @@ export const plan: Plan = {
     licenses: [],
     about: [],
 
-    functions: ["coder", "worker/define"],
+    "coder/functions": ["coder", "worker/define"],
     coder: [
-      "config",
+      "coder/config",
       "deadline",
       "edits",
       "errors",
@@ -118,18 +118,20 @@ export const plan: Plan = {
       "worker/log",
       "worker/validate",
     ],
-    reference: ["about", "codes", "config", "wire", "worker/define", "worker/validate"],
+    reference: ["about", "codes", "coder/config", "wire", "worker/define", "worker/validate"],
     "worker/define": ["config-source", "deadline", "worker/log"],
     "worker/json-size": ["text"],
-    "worker/lines": [],
+    "worker/line-buffer": [],
     "worker/log": ["quote"],
     "config-source": ["config-file", "engine-config", "worker/log"],
     "engine-config": ["config-file"],
-    config: ["config-file", "wire", "worker/validate"],
+    "coder/config": ["config-file", "wire", "worker/validate"],
     "config-file": ["worker/validate"],
     "worker/validate": [],
 
+    prefilter: ["regex", "text", "wasm"],
     search: [
+      "prefilter",
       "deadline",
       "errors",
       "files",
@@ -167,7 +169,16 @@ export const plan: Plan = {
   },
   packages: {
     "@modelcontextprotocol/server": ["mcp"],
-    "@sinclair/typebox": ["coder", "config", "config-file", "mcp", "reference", "shell", "wire", "worker"],
+    "@sinclair/typebox": [
+      "coder",
+      "coder/config",
+      "config-file",
+      "mcp",
+      "reference",
+      "shell",
+      "wire",
+      "worker",
+    ],
     execa: ["processes/start"],
     "iii-sdk": ["worker/bus"],
     rregex: ["regex/engine"],
@@ -199,12 +210,12 @@ export const plan: Plan = {
     "config-source",
     "deadline",
     "engine/engine",
-    "functions",
+    "coder/functions",
     "watchdog/watchdog",
     "worker/define",
     "worker/invoke",
     "worker/log",
     "workers",
-    "workshop",
+    "coder/services",
   ],
 };

@@ -12,11 +12,11 @@ const source = {
   readOnly: false,
 };
 
-describe("one intent", () => {
+describe("one command", () => {
   test("serving is what it does by itself", () => {
     expect(parse("")).toEqual({
       ...source,
-      does: "serve",
+      name: "serve",
       url: "ws://127.0.0.1:49134",
       embedded: undefined,
     });
@@ -55,7 +55,7 @@ describe("one intent", () => {
   test("a call, in process or through an engine", () => {
     expect(parse("call read-file")).toEqual({
       ...source,
-      does: "call",
+      name: "call",
       function: "coder::read-file",
       payload: "{}",
       url: undefined,
@@ -86,7 +86,7 @@ describe("one intent", () => {
       ...source,
       basePath: "x",
       readOnly: true,
-      does: "mcp",
+      name: "mcp",
       http: undefined,
     });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);

@@ -35,24 +35,24 @@ export interface EmbeddedEngine {
 }
 
 /** What the command line asks for. */
-export type Intent =
+export type Command =
   | {
-      readonly does: "print-schema" | "manifest" | "licenses" | "version" | "help";
+      readonly name: "print-schema" | "manifest" | "licenses" | "version" | "help";
       readonly worker: WorkerName;
     }
   | (ConfigSource & {
-      readonly does: "serve";
+      readonly name: "serve";
       readonly url: string;
       /** The engine to start in this process, if any. */
       readonly embedded: EmbeddedEngine | undefined;
     })
   | (ConfigSource & {
-      readonly does: "mcp";
+      readonly name: "mcp";
       /** Absent: standard input and output. */
       readonly http: HttpAddress | undefined;
     })
   | (ConfigSource & {
-      readonly does: "call";
+      readonly name: "call";
       readonly function: string;
       /** JSON text, `-` for standard input, or `@` and a file's path. */
       readonly payload: string;
@@ -90,17 +90,17 @@ export const workerCalled = (argv0: string): WorkerName =>
   workerNames.find((name) => name === basename(argv0)) ?? "coder";
 
 /**
- * Reads the arguments after the program's name (specification, section 2). `called` is the worker of that name.
+ * Reads the arguments after the program's name (coder §2). `called` is the worker of that name.
  * Throws a `UsageError`.
  */
 export function parseArguments(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   called: WorkerName = "coder",
-): Intent {
+): Command {
   const { flags, words } = readFlags(argv, called);
   const worker = parseWorker(flags.get("worker") ?? called);
-  for (const does of answers) if (flags.has(does)) return { does, worker };
+  for (const name of answers) if (flags.has(name)) return { name: name, worker };
   const source: ConfigSource = {
     worker,
     configFile: flags.get("config"),
@@ -115,7 +115,7 @@ export function parseArguments(
   if (words.length > 0) return parseCall(given);
   return {
     ...source,
-    does: "serve",
+    name: "serve",
     url: parseUrl(
       flags.get("url") ?? (environment["III_URL"] || environment["III_ENGINE_URL"] || defaultUrl),
     ),
@@ -205,7 +205,7 @@ interface Given extends Flags {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-function parseMcp(given: Given): Intent {
+function parseMcp(given: Given): Command {
   const { words, flags, source } = given;
   if (words.length > 1)
     throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
@@ -214,9 +214,9 @@ function parseMcp(given: Given): Intent {
   if (address === undefined) refuseFlags(given, ["token", "no-token"], "only goes with --http");
   if (flags.has("token")) refuseFlags(given, ["no-token"], "does not go with --token");
   const needsToken = !flags.has("no-token");
-  if (address === undefined) return { ...source, does: "mcp", http: undefined };
+  if (address === undefined) return { ...source, name: "mcp", http: undefined };
   const http = parseHttp(address, needsToken ? parseToken(given) : undefined);
-  return { ...source, does: "mcp", http: { ...http, needsToken } };
+  return { ...source, name: "mcp", http: { ...http, needsToken } };
 }
 
 /** Fewer can be guessed. */
@@ -258,7 +258,7 @@ function refuseFlags({ flags, program }: Flags, names: readonly string[], why: s
 /** A function to name to somebody who named none. */
 const sample: Readonly<Record<WorkerName, string>> = { coder: "coder::read-file", shell: "shell::exec" };
 
-function parseCall({ program, words, flags, source, environment }: Given): Intent {
+function parseCall({ program, words, flags, source, environment }: Given): Command {
   const [command, id, payload = "{}", extra] = words;
   if (command !== "call")
     throw new UsageError(`${JSON.stringify(command)} is not a command of ${program}; see ${program} --help`);
@@ -273,7 +273,7 @@ function parseCall({ program, words, flags, source, environment }: Given): Inten
   const url = flags.get("url") ?? (environment["III_URL"] || undefined);
   return {
     ...source,
-    does: "call",
+    name: "call",
     function: id.includes("::") ? id : `${source.worker}::${id}`,
     payload,
     url: url === undefined ? undefined : parseUrl(url),

@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { about } from "./about.ts";
-import { type Intent, UsageError } from "./arguments.ts";
-import { stderrLog } from "./lifetime.ts";
+import { type Command, UsageError } from "./arguments.ts";
+import { stderrLog } from "./process.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";
-import { openInvoke } from "./worker/invoke.ts";
+import { createInvoke } from "./worker/invoke.ts";
 import { type Log, originOf } from "./worker/log.ts";
-import { offered, openWorker } from "./workers.ts";
+import { offeredFunctions, openWorker } from "./workers.ts";
 
-type CallIntent = Extract<Intent, { does: "call" }>;
+type CallCommand = Extract<Command, { name: "call" }>;
 
 /** The call was answered with an error; the message is that answer. */
 export class CallFailed extends Error {
@@ -21,29 +21,29 @@ const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
 
 /** Calls one function and gives its answer. Throws a `UsageError` or a `CallFailed`. */
-export async function runCall(intent: CallIntent): Promise<unknown> {
-  const payload = parsePayload(intent.payload);
-  const log = stderrLog(intent.logLevel === "info" ? "error" : intent.logLevel);
-  return intent.url === undefined
-    ? await callHere(intent, payload, log)
-    : await callThrough(intent.url, { function: intent.function, payload, log });
+export async function runCall(command: CallCommand): Promise<unknown> {
+  const payload = parsePayload(command.payload);
+  const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
+  return command.url === undefined
+    ? await callHere(command, payload, log)
+    : await callThrough(command.url, { function: command.function, payload, log });
 }
 
-async function callHere(intent: CallIntent, payload: unknown, log: Log): Promise<unknown> {
-  const functions = offered(intent);
-  const definition = functions.find(({ id }) => id === intent.function);
+async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<unknown> {
+  const functions = offeredFunctions(command);
+  const definition = functions.find(({ id }) => id === command.function);
   if (definition === undefined) {
     throw new UsageError(
-      `${intent.function} is not a function; they are ${functions.map(({ id }) => id).join(", ")}`,
+      `${command.function} is not a function; they are ${functions.map(({ id }) => id).join(", ")}`,
     );
   }
-  const workshop = await openWorker(intent, log);
+  const runtime = await openWorker(command, log);
   try {
-    const outcome = await openInvoke(workshop, log)(definition, payload);
+    const outcome = await createInvoke(runtime, log)(definition, payload);
     if ("error" in outcome) throw new CallFailed(outcome.error);
     return outcome.answer;
   } finally {
-    await workshop.close();
+    await runtime.close();
   }
 }
 

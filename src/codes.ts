@@ -4,7 +4,7 @@ import { PlainRefusal } from "./errors/plain.ts";
 import { ForwardedRefusal } from "./errors/shell.ts";
 import { type Reason, Refusal } from "./errors.ts";
 
-/** The code of each reason in the answers of `coder::*` (specification of coder, section 4). */
+/** The code of each reason in the answers of `coder::*` (coder §4). */
 export const coderCodes: Readonly<Record<Reason, string>> = {
   "bad-input": "C210",
   "bad-pattern": "C210",
@@ -30,7 +30,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
 };
 
-/** A refusal as it is on the wire: compact JSON, code before message (specification, section 4). */
+/** A refusal as it is on the wire: compact JSON, code before message (coder §4). */
 export function renderRefusal(refusal: Refusal): string {
   return JSON.stringify({ code: coderCodes[refusal.reason], message: refusal.message });
 }
@@ -45,7 +45,7 @@ export function renderCoderError(error: unknown): { text: string; code: string }
 export const isAbsence = (rendered: string): boolean =>
   (JSON.parse(rendered) as { code: string }).code === coderCodes.missing;
 
-/** The code of each reason in the answers of `shell::*` (specification of shell, section 11.1). */
+/** The code of each reason in the answers of `shell::*` (shell §11.1). */
 export const shellCodes: Readonly<Record<Reason, string>> = {
   "bad-input": "S210",
   "bad-pattern": "S217",
@@ -74,16 +74,16 @@ export const shellMeanings: Readonly<Record<string, string>> = {
   S218: "Larger than `fs.max_read_bytes`, `fs.max_write_bytes` or what one message on the bus can carry.",
 };
 
-/** The codes that a sandbox may answer with, by the family of the call (specification of shell, section 10.3). */
+/** The codes that a sandbox may answer with, by the family of the call (shell §10.3). */
 export const forwardableCodes = {
   fs: "S001 S002 S003 S004 S200 S210 S211 S212 S213 S214 S215 S216 S217 S218 S219".split(" "),
   exec: "S001 S002 S003 S004 S100 S101 S102 S200 S210 S216 S300 S400".split(" "),
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What a sandbox answers when the program in it failed or its time was up (specification of shell, section 10.1). */
+/** What a sandbox answers when the program in it failed or its time was up (shell §10.1). */
 export const sandboxFailure = "S200";
 
-/** An error of `shell::*` on the wire; undefined for one that nobody foresaw (specification of shell, section 2.3). */
+/** An error of `shell::*` on the wire; undefined for one that nobody foresaw (shell §2.3). */
 export function renderShellError(error: unknown): { text: string; code: string | undefined } | undefined {
   if (error instanceof PlainRefusal) return { text: error.message, code: undefined };
   if (error instanceof ForwardedRefusal) return coded(error.code, error.message);

@@ -2,7 +2,7 @@ import { refuse } from "./errors.ts";
 
 /**
  * The moment a call has to be answered by. Loops call `check()`; what waits listens to `signal`.
- * Clients give up after 30 s and never say so (bus specification, section 3), so a call bounds itself.
+ * Clients give up after 30 s and never say so (bus §3), so a call bounds itself.
  */
 export interface Deadline {
   /** How long the call was given, in milliseconds. */

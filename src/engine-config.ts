@@ -1,6 +1,6 @@
 /**
  * The configuration file of an iii engine, as far as it concerns one of its workers: the `config:` block of its entry,
- * which the engine passes on as a file of its own (bus specification, section 8). A worker that was started without that
+ * which the engine passes on as a file of its own (bus §8). A worker that was started without that
  * file finds its block here.
  */
 import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./config-file.ts";

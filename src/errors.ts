@@ -38,7 +38,7 @@ export class Refusal extends Error {
 }
 
 /** What the caller sent, short, on one line and without control characters, some of which JSON leaves as they are. */
-export const quote = (text: string): string =>
+export const quoteShort = (text: string): string =>
   JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text).replace(
     /[\u007f-\u009f\u2028\u2029]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -53,7 +53,7 @@ export const refuse = {
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(
       reason === "denied" ? "denied" : "missing",
-      `${quote(path)} is not found, or the worker's configuration denies it; list its folder with coder::list-folder to see what is there.`,
+      `${quoteShort(path)} is not found, or the worker's configuration denies it; list its folder with coder::list-folder to see what is there.`,
       path,
       reason === "below-file",
     ),
@@ -78,7 +78,7 @@ export const refuse = {
   emptyOps: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The file ${quote(path)} has no ops; send at least one insert, remove, update_lines or replace.`,
+      `The file ${quoteShort(path)} has no ops; send at least one insert, remove, update_lines or replace.`,
     ),
 
   emptyPattern: (): Refusal =>
@@ -97,27 +97,27 @@ export const refuse = {
   badPattern: (pattern: string, problem: string): Refusal =>
     new Refusal(
       "bad-pattern",
-      `The pattern ${quote(pattern)} is not valid: ${problem}; correct it (the dialect is that of Rust's regex crate), or put a backslash before characters that are meant literally.`,
+      `The pattern ${quoteShort(pattern)} is not valid: ${problem}; correct it (the dialect is that of Rust's regex crate), or put a backslash before characters that are meant literally.`,
     ),
 
   /** `problem` says which group the replacement names, and which there are. */
   badTemplate: (replacement: string, problem: string): Refusal =>
     new Refusal(
       "bad-pattern",
-      `The replacement ${quote(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
+      `The replacement ${quoteShort(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
     ),
 
   /** The pattern is valid, and the engine ran out of memory with it. */
   hungryPattern: (pattern: string): Refusal =>
     new Refusal(
       "bad-pattern",
-      `The pattern ${quote(pattern)} takes more memory than it is given; use smaller counted repetitions or fewer alternatives.`,
+      `The pattern ${quoteShort(pattern)} takes more memory than it is given; use smaller counted repetitions or fewer alternatives.`,
     ),
 
   notUtf8: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quote(path)} is not valid UTF-8, so a replace op could damage it; use insert, remove and update_lines, which leave all other bytes alone.`,
+      `${quoteShort(path)} is not valid UTF-8, so a replace op could damage it; use insert, remove and update_lines, which leave all other bytes alone.`,
     ),
 
   emptyPath: (): Refusal =>
@@ -129,66 +129,66 @@ export const refuse = {
   malformedPath: (path: string, why: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The path ${quote(path)} ${why}; send a path relative to the base folder, with "/" between names.`,
+      `The path ${quoteShort(path)} ${why}; send a path relative to the base folder, with "/" between names.`,
       path,
     ),
 
   absolutePath: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The path ${quote(path)} is absolute; paths are relative to the base folder, so send it without the leading "/" and the folders above the base.`,
+      `The path ${quoteShort(path)} is absolute; paths are relative to the base folder, so send it without the leading "/" and the folders above the base.`,
       path,
     ),
 
   relativePath: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The path ${quote(path)} is relative; send an absolute path, such as "/srv/data/file.txt".`,
+      `The path ${quoteShort(path)} is relative; send an absolute path, such as "/srv/data/file.txt".`,
       path,
     ),
 
   outside: (path: string): Refusal =>
     new Refusal(
       "outside",
-      `The path ${quote(path)} leaves the base folder; only files inside it can be reached. Send a path that stays inside.`,
+      `The path ${quoteShort(path)} leaves the base folder; only files inside it can be reached. Send a path that stays inside.`,
       path,
     ),
 
   badLink: (path: string): Refusal =>
     new Refusal(
       "outside",
-      `The path ${quote(path)} goes through a symbolic link that leads outside, dangles or loops; name the real file inside the base folder instead.`,
+      `The path ${quoteShort(path)} goes through a symbolic link that leads outside, dangles or loops; name the real file inside the base folder instead.`,
       path,
     ),
 
   notAFile: (path: string): Refusal =>
     new Refusal(
       "wrong-kind",
-      `${quote(path)} is not a regular file; list a folder with coder::list-folder, and name a regular file here.`,
+      `${quoteShort(path)} is not a regular file; list a folder with coder::list-folder, and name a regular file here.`,
       path,
     ),
 
   notAFolder: (path: string): Refusal =>
     new Refusal(
       "wrong-kind",
-      `${quote(path)} is not a folder; name a folder, or read a file with coder::read-file.`,
+      `${quoteShort(path)} is not a folder; name a folder, or read a file with coder::read-file.`,
       path,
     ),
 
   isAFolder: (path: string): Refusal =>
-    new Refusal("wrong-kind", `${quote(path)} is a folder; name the file to write inside it.`, path),
+    new Refusal("wrong-kind", `${quoteShort(path)} is a folder; name the file to write inside it.`, path),
 
   exists: (path: string): Refusal =>
     new Refusal(
       "exists",
-      `${quote(path)} exists already and "overwrite" is false; send "overwrite": true to replace it, or change it with coder::update-file.`,
+      `${quoteShort(path)} exists already and "overwrite" is false; send "overwrite": true to replace it, or change it with coder::update-file.`,
       path,
     ),
 
   notEmpty: (path: string): Refusal =>
     new Refusal(
       "not-empty",
-      `The folder ${quote(path)} is not empty; send "recursive": true to remove it with everything in it.`,
+      `The folder ${quoteShort(path)} is not empty; send "recursive": true to remove it with everything in it.`,
       path,
     ),
 
@@ -202,34 +202,34 @@ export const refuse = {
   rootIsKept: (path: string): Refusal =>
     new Refusal(
       "outside",
-      `${quote(path)} is the root of what can be reached, and cannot itself be changed; name something in it.`,
+      `${quoteShort(path)} is the root of what can be reached, and cannot itself be changed; name something in it.`,
     ),
 
   tooDeep: (path: string, levels: number): Refusal =>
     new Refusal(
       "io",
-      `The folder ${quote(path)} has more than ${levels} levels of folders in it; delete the inner ones first.`,
+      `The folder ${quoteShort(path)} has more than ${levels} levels of folders in it; delete the inner ones first.`,
       path,
     ),
 
   holdsMount: (path: string): Refusal =>
     new Refusal(
       "io",
-      `Something is mounted at ${quote(path)} or below it, and so nothing was removed; delete what lies beside the mount by its own path, or ask the operator to unmount it.`,
+      `Something is mounted at ${quoteShort(path)} or below it, and so nothing was removed; delete what lies beside the mount by its own path, or ask the operator to unmount it.`,
       path,
     ),
 
   tooLarge: (path: string, limit: { key: string; bytes: number }, instead: string): Refusal =>
     new Refusal(
       "too-large",
-      `${quote(path)} is larger than ${limit.key} (${limit.bytes} bytes); ${instead}.`,
+      `${quoteShort(path)} is larger than ${limit.key} (${limit.bytes} bytes); ${instead}.`,
       path,
     ),
 
   replacedTooLarge: (path: string, limit: number): Refusal =>
     new Refusal(
       "too-large",
-      `A replace op would make ${quote(path)} larger than max_write_bytes (${limit} bytes); use a shorter replacement, or a pattern with fewer matches.`,
+      `A replace op would make ${quoteShort(path)} larger than max_write_bytes (${limit} bytes); use a shorter replacement, or a pattern with fewer matches.`,
       path,
     ),
 
@@ -245,14 +245,14 @@ export const refuse = {
   changed: (path: string): Refusal =>
     new Refusal(
       "io",
-      `${quote(path)} was changed by another program during the call, and nothing was written; read it again and repeat the edit.`,
+      `${quoteShort(path)} was changed by another program during the call, and nothing was written; read it again and repeat the edit.`,
       path,
     ),
 
   permission: (path: string): Refusal =>
     new Refusal(
       "permission",
-      `The operating system does not permit this on ${quote(path)}; choose another file, or ask the operator to change its permissions.`,
+      `The operating system does not permit this on ${quoteShort(path)}; choose another file, or ask the operator to change its permissions.`,
       path,
     ),
 
@@ -260,7 +260,7 @@ export const refuse = {
   io: (path: string, what: string): Refusal =>
     new Refusal(
       "io",
-      `The operating system refused this on ${quote(path)}: ${what}; if it goes on, ask the operator.`,
+      `The operating system refused this on ${quoteShort(path)}: ${what}; if it goes on, ask the operator.`,
       path,
     ),
 

@@ -1,9 +1,9 @@
 /**
- * The front door: the command line becomes one intent, and only what that intent needs is loaded. `--version` and
+ * The front door: the command line becomes one command, and only what that command needs is loaded. `--version` and
  * `--print-schema` must answer in milliseconds, so everything heavy stands behind `import()`.
  */
 import type { WorkerName } from "./about.ts";
-import { type Intent, parseArguments, UsageError, workerCalled } from "./arguments.ts";
+import { type Command, parseArguments, UsageError, workerCalled } from "./arguments.ts";
 
 const called = workerCalled(process.argv0);
 
@@ -18,24 +18,24 @@ async function main(): Promise<void> {
   }
 }
 
-async function carryOut(intent: Intent): Promise<void> {
-  switch (intent.does) {
+async function carryOut(command: Command): Promise<void> {
+  switch (command.name) {
     case "version":
-      return print(`${intent.worker} ${(await import("./about.ts")).about.version}\n`);
+      return print(`${command.worker} ${(await import("./about.ts")).about.version}\n`);
     case "help":
-      return print((await import("./help.ts")).renderHelp(intent.worker));
+      return print((await import("./help.ts")).renderHelp(command.worker));
     case "licenses":
       return print((await import("./licenses.ts")).notices());
     case "manifest":
-      return printJson(await describe(intent.worker, "manifest"));
+      return printJson(await describe(command.worker, "manifest"));
     case "print-schema":
-      return printJson(await describe(intent.worker, "reference"));
+      return printJson(await describe(command.worker, "reference"));
     case "call":
-      return printJson(await (await import("./call.ts")).runCall(intent));
+      return printJson(await (await import("./call.ts")).runCall(command));
     case "mcp":
-      return (await import("./mcp/run.ts")).runMcp(intent);
+      return (await import("./mcp/run.ts")).runMcp(command);
     case "serve":
-      return (await import("./run.ts")).runWorker(intent);
+      return (await import("./run.ts")).runWorker(command);
   }
 }
 

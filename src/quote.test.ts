@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { escapeInvisible, quote } from "./quote.ts";
+import { escapeInvisible, quoteVisibly } from "./quote.ts";
 
 test.each([
   ["plain é 漢字 🙂", "plain é 漢字 🙂"],
@@ -15,6 +15,6 @@ test.each([
 
 test("quotes as JSON, which reads it back", () => {
   const text = '"\\\u001b\u007f\u202e\u{e0041}\u2028';
-  expect(JSON.parse(quote(text))).toBe(text);
-  expect(quote(text)).toBe(String.raw`"\"\\\u001b\u007f\u202e\udb40\udc41\u2028"`);
+  expect(JSON.parse(quoteVisibly(text))).toBe(text);
+  expect(quoteVisibly(text)).toBe(String.raw`"\"\\\u001b\u007f\u202e\udb40\udc41\u2028"`);
 });

@@ -10,7 +10,7 @@ const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 export const escapeInvisible = (text: string): string => text.replace(invisible, escapeCharacter);
 
 /** `text` as a string of JSON in which every character can be seen. */
-export const quote = (text: string): string => escapeInvisible(JSON.stringify(text));
+export const quoteVisibly = (text: string): string => escapeInvisible(JSON.stringify(text));
 
 function escapeCharacter(character: string): string {
   const escaped = JSON.stringify(character).slice(1, -1);

@@ -1,45 +1,45 @@
-import type { EmbeddedEngine, Intent } from "./arguments.ts";
+import type { Command, EmbeddedEngine } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
-import { endSoon, stderrLog, stopSignal, sweep } from "./lifetime.ts";
+import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";
 import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
-import { openInvoke } from "./worker/invoke.ts";
+import { createInvoke } from "./worker/invoke.ts";
 import { type Log, originOf } from "./worker/log.ts";
 import { serve } from "./worker/serve.ts";
-import { offered, openWorker, workers } from "./workers.ts";
+import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
-/** Serves until SIGTERM or SIGINT (specification, section 2). Throws what keeps the worker from starting. */
-export async function runWorker(intent: Extract<Intent, { does: "serve" }>): Promise<void> {
-  const log = stderrLog(intent.logLevel);
+/** Serves until SIGTERM or SIGINT (coder §2). Throws what keeps the worker from starting. */
+export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
+  const log = stderrLog(command.logLevel);
   const stopped = stopSignal();
-  const worker = workers[intent.worker];
-  const workshop = await openWorker(intent, log);
-  const engine = intent.embedded === undefined ? undefined : await embedEngine(intent.embedded, log);
-  const functions = offered(intent);
-  const url = engine?.url ?? intent.url;
+  const worker = workers[command.worker];
+  const runtime = await openWorker(command, log);
+  const engine = command.embedded === undefined ? undefined : await embedEngine(command.embedded, log);
+  const functions = offeredFunctions(command);
+  const url = engine?.url ?? command.url;
   const identity = {
-    name: process.env["III_WORKER_NAME"] || intent.worker,
+    name: process.env["III_WORKER_NAME"] || command.worker,
     description: worker.description,
     namespace: process.env["III_NAMESPACE"] || undefined,
   };
-  const watchdog = openWatchdog(limitsFor(workshop.callMilliseconds));
+  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds));
   const serving = serve({
     url,
     identity,
     functions,
-    invoke: openInvoke(workshop, log, watchdog.enter),
+    invoke: createInvoke(runtime, log, watchdog.enter),
     log,
     unsentBytesTo: engine?.unsentBytesTo,
   });
   void serving.registered.then(() =>
-    log.info("serving", { url: originOf(url), ...workshop.serves, functions: functions.length }),
+    log.info("serving", { url: originOf(url), ...runtime.serves, functions: functions.length }),
   );
-  void sweep(workshop, log);
+  void sweep(runtime, log);
   const signal = await stopped;
   watchdog.stopping();
   log.info("stopping", { signal });
-  await Promise.all([serving.stop(), workshop.interrupt?.()]);
+  await Promise.all([serving.stop(), runtime.interrupt?.()]);
   await engine?.stop();
-  await workshop.close();
+  await runtime.close();
   endSoon();
 }
 

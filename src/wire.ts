@@ -5,7 +5,7 @@
  * before the handler runs. So such a field is written without `Type.Optional`.
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { quote } from "./quote.ts";
+import { quoteVisibly } from "./quote.ts";
 
 /** Most bytes of JSON one answer may have: the engine drops a connection that sends a frame over 16 MiB. */
 export const maxAnswerBytes = 16 * 1024 * 1024 - 64 * 1024;
@@ -67,6 +67,6 @@ export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): stri
  * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or where it
  * would read as something else: as a line and a column of a match, or as a name in that form.
  */
-export const renderName = (name: string): string => (isMisleading.test(name) ? quote(name) : name);
+export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
 
 const isMisleading = /[\p{C}\p{Zl}\p{Zp}]|:\d+(?::|$)|^"/u;

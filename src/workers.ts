@@ -1,12 +1,12 @@
 import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments.ts";
+import { configSchema } from "./coder/config.ts";
+import { functions } from "./coder/functions.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";
-import { configSchema } from "./config.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config-source.ts";
-import { functions } from "./functions.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellFunctions } from "./shell/functions.ts";
-import type { FunctionDefinition, OpenWorkshop, WorkerDefinition } from "./worker/define.ts";
+import type { FunctionDefinition, Runtime, WorkerDefinition } from "./worker/define.ts";
 import type { Log } from "./worker/log.ts";
 
 /** The workers that this program can be. Whatever is said or done for each of them derives from this list. */
@@ -24,7 +24,11 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       meanings: coderMeanings,
     },
     async open(options) {
-      const { loadConfig, openWorkshop, warnAbout } = await import("./workshop.ts");
+      const {
+        loadConfig,
+        openCoder: openWorkshop,
+        warnAboutGlobs: warnAbout,
+      } = await import("./coder/services.ts");
       const config = loadConfig(options);
       requireNamedBase(options);
       warnAbout(config, options.log);
@@ -44,23 +48,23 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       meanings: shellMeanings,
     },
     async open(options) {
-      const [{ loadShellConfig }, { openShellWorkshop }] = await Promise.all([
+      const [{ loadShellConfig }, { openShell }] = await Promise.all([
         import("./shell/config.ts"),
-        import("./shell/workshop.ts"),
+        import("./shell/services.ts"),
       ]);
-      return openShellWorkshop(loadShellConfig(options), options);
+      return openShell(loadShellConfig(options), options);
     },
   },
 };
 
 /** What a worker is opened for. */
 export interface Opening extends ConfigSource {
-  readonly does: Mode;
+  readonly name: Mode;
 }
 
 /** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
-export async function openWorker(opening: Opening, log: Log): Promise<OpenWorkshop> {
-  const { worker, configFile: named, basePath, does: mode, readOnly } = opening;
+export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
+  const { worker, configFile: named, basePath, name: mode, readOnly } = opening;
   const definition = workers[worker];
   const environment = process.env;
   const keys = Object.keys(definition.configSchema.properties);
@@ -77,7 +81,7 @@ export async function openWorker(opening: Opening, log: Log): Promise<OpenWorksh
 }
 
 /** The functions a caller gets: with `readOnly`, only those that cannot change anything. */
-export function offered({ worker, readOnly }: ConfigSource): readonly FunctionDefinition[] {
+export function offeredFunctions({ worker, readOnly }: ConfigSource): readonly FunctionDefinition[] {
   const { functions: all } = workers[worker];
   return readOnly ? all.filter(({ effect }) => effect === "reads") : all;
 }

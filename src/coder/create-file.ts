@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { Named, Nullable, UInt64 } from "../wire.ts";
-import { defineFunction } from "./define.ts";
+import { defineCoderFunction } from "./define.ts";
 
 const CreateFileSpec = Named("CreateFileSpec", {
   content: Type.String(),
@@ -32,8 +32,8 @@ const CreateFileResult = Named("CreateFileResult", {
 
 const response = Type.Object({ results: Type.Array(CreateFileResult) }, { title: "CreateFileOutput" });
 
-/** `coder::create-file`: new files, each on its own (specification, section 8). */
-export const createFile = defineFunction({
+/** `coder::create-file`: new files, each on its own (coder §8). */
+export const createFile = defineCoderFunction({
   id: "coder::create-file",
   description:
     "Create one or more files. Per-file `overwrite` and `parents` flags; non-accessible paths return C211.",

@@ -1,12 +1,12 @@
-import type { Config } from "../config.ts";
 import type { Files } from "../files/files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
-import { type Context, definerFor, type Workshop } from "../worker/define.ts";
+import { type Context, definerFor, type Services } from "../worker/define.ts";
+import type { Config } from "./config.ts";
 
 /** What every call to `coder::*` works with. */
-export interface CoderWorkshop extends Workshop {
+export interface CoderServices extends Services {
   readonly config: Config;
   readonly jail: Jail;
   readonly files: Files;
@@ -14,10 +14,10 @@ export interface CoderWorkshop extends Workshop {
   readonly searcher: Searcher;
 }
 
-export type CoderContext = Context<CoderWorkshop>;
+export type CoderContext = Context<CoderServices>;
 
 /** Defines a function of `coder::*`. */
-export const defineFunction = definerFor<CoderWorkshop>();
+export const defineCoderFunction = definerFor<CoderServices>();
 
 /** What answers are taken for whose size nothing tells before the work: it is corrected afterwards. */
 export const usualAnswerBytes = { ofTree: 1024 * 1024, ofSearch: 4 * 1024 * 1024 } as const;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { Named, Nullable } from "../wire.ts";
-import { defineFunction } from "./define.ts";
+import { defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -23,8 +23,8 @@ const DeleteFileResult = Named("DeleteFileResult", {
 
 const response = Type.Object({ results: Type.Array(DeleteFileResult) }, { title: "DeleteFileOutput" });
 
-/** `coder::delete-file`: removes paths, each on its own (specification, section 8). */
-export const deleteFile = defineFunction({
+/** `coder::delete-file`: removes paths, each on its own (coder §8). */
+export const deleteFile = defineCoderFunction({
   id: "coder::delete-file",
   description:
     "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Config } from "../config.ts";
 import type { Entry } from "../files/files.ts";
 import type { Folder } from "../jail/folder.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
-import { type CoderContext, defineFunction } from "./define.ts";
+import type { Config } from "./config.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -45,8 +45,8 @@ const response = Type.Object(
   { title: "ListFolderOutput" },
 );
 
-/** `coder::list-folder`: one folder, in pages, sorted by the bytes of the names (specification, section 8). */
-export const listFolder = defineFunction({
+/** `coder::list-folder`: one folder, in pages, sorted by the bytes of the names (coder §8). */
+export const listFolder = defineCoderFunction({
   id: "coder::list-folder",
   description:
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",

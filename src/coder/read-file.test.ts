@@ -2,15 +2,15 @@ import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultConfig } from "../config.ts";
-import { openInvoke } from "../worker/invoke.ts";
-import { openLog } from "../worker/log.ts";
-import { openWorkshop } from "../workshop.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../worker/log.ts";
+import { defaultConfig } from "./config.ts";
 import { readFile } from "./read-file.ts";
+import { openCoder } from "./services.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
-const workshop = await openWorkshop({ ...defaultConfig(), base_path: base });
-const invoke = openInvoke(workshop, openLog({ level: "error", form: "json", write: () => {} }));
+const workshop = await openCoder({ ...defaultConfig(), base_path: base });
+const invoke = createInvoke(workshop, createLog({ level: "error", form: "json", write: () => {} }));
 
 afterAll(async () => {
   await workshop.close();

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { tellText } from "../edits/told-text.ts";
+import { decodeForAnswer } from "../edits/json-text.ts";
 import { Int64, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
-import { defineFunction } from "./define.ts";
+import { defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(
   { path: Type.String({ description: "File to read, relative to `base_path`." }) },
@@ -28,8 +28,8 @@ const response = Type.Object(
 /** What the answer takes besides its values. */
 const envelopeBytes = '{"path":,"is_utf8":,"size":,"mode":,"mtime":,"content":}'.length;
 
-/** `coder::read-file`: one file as text (specification, section 8). */
-export const readFile = defineFunction({
+/** `coder::read-file`: one file as text (coder §8). */
+export const readFile = defineCoderFunction({
   id: "coder::read-file",
   description:
     "Read a file relative to base_path. Returns content plus size/mtime/mode. Capped by max_read_bytes; non-accessible paths return C211.",
@@ -38,12 +38,12 @@ export const readFile = defineFunction({
   response,
   examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
   answerBytes({ path }, { jail }) {
-    using seen = jail.see(path);
+    using seen = jail.resolveForRead(path);
     return envelopeBytes + (seen.stats?.size ?? 0);
   },
   handle({ path }, { files, config }) {
     return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
-      const { text, isUtf8, jsonBytes: ofText } = tellText(bytes);
+      const { text, isUtf8, jsonBytes: ofText } = decodeForAnswer(bytes);
       const { size, mode, mtime } = stats;
       const ofNumbers = jsonBytes(size) + jsonBytes(mode) + jsonBytes(mtime);
       return new Measured(

@@ -3,7 +3,7 @@ import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { Named, Nullable, renderName, UInt32 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
-import { defineFunction, usualAnswerBytes } from "./define.ts";
+import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -63,8 +63,8 @@ const response = Type.Object(
 /** Bytes of a match besides its line, where the path is rather long. */
 const usualPathBytes = 256;
 
-/** `coder::search`: a literal or regex in contents, paths or both (specification, section 8). */
-export const search = defineFunction({
+/** `coder::search`: a literal or regex in contents, paths or both (coder §8). */
+export const search = defineCoderFunction({
   id: "coder::search",
   description:
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",

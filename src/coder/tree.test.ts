@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultConfig } from "../config.ts";
-import { openInvoke } from "../worker/invoke.ts";
+import { createInvoke } from "../worker/invoke.ts";
 import { jsonBytes } from "../worker/json-size.ts";
-import { openLog } from "../worker/log.ts";
-import { openWorkshop } from "../workshop.ts";
+import { createLog } from "../worker/log.ts";
+import { defaultConfig } from "./config.ts";
 import { readFile } from "./read-file.ts";
+import { openCoder } from "./services.ts";
 import { tree } from "./tree.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
@@ -16,8 +16,8 @@ for (const folder of ["a", "b", "b/c"]) {
   for (let i = 0; i < 40; i++) writeFileSync(join(base, folder, `${i}.txt`), "");
 }
 writeFileSync(join(base, 'name "with" é\n'), "text");
-const workshop = await openWorkshop({ ...defaultConfig(), base_path: base });
-const log = openLog({ level: "error", form: "json", write: () => {} });
+const workshop = await openCoder({ ...defaultConfig(), base_path: base });
+const log = createLog({ level: "error", form: "json", write: () => {} });
 
 afterAll(async () => {
   await workshop.close();
@@ -31,7 +31,7 @@ const onSlowDisk = (callMilliseconds: number) => {
     while (performance.now() < end);
     return workshop.files.stat(folder, entry);
   };
-  return openInvoke(
+  return createInvoke(
     { ...workshop, callMilliseconds, files: { ...workshop.files, stat } } as typeof workshop,
     log,
   );
@@ -63,7 +63,7 @@ describe("a tree that takes long", () => {
 test.each([{}, { max_depth: 0 }, { max_depth: 1 }, { path: "b", per_folder_limit: 3 }])(
   "the bytes of %j are counted as it grows",
   async (request) => {
-    const outcome = await openInvoke(workshop, log)(tree, request);
+    const outcome = await createInvoke(workshop, log)(tree, request);
     if ("error" in outcome) throw new Error(outcome.error);
     expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
     expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));

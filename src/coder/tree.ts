@@ -7,7 +7,7 @@ import { createWalkSlice } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
-import { type CoderContext, defineFunction, usualAnswerBytes } from "./define.ts";
+import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 
 const request = Type.Object(
   {
@@ -69,8 +69,8 @@ type Node = Static<typeof TreeNode>;
 /** Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them. */
 const deepest = 60;
 
-/** `coder::tree`: a recursive snapshot, bounded in depth and width (specification, section 8). */
-export const tree = defineFunction({
+/** `coder::tree`: a recursive snapshot, bounded in depth and width (coder §8). */
+export const tree = defineCoderFunction({
   id: "coder::tree",
   description:
     "Recursive directory snapshot bounded by `max_depth` and a `per_folder_limit`. Folders that hit the limit are flagged `truncated` and the caller is pointed at coder::list-folder for pagination.",

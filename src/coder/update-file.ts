@@ -1,15 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
+import { decodeForAnswer, type JsonText } from "../edits/json-text.ts";
 import { applyLineOps, type Edited } from "../edits/line-ops.ts";
 import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
-import { type ToldText, tellText } from "../edits/told-text.ts";
 import { refuse } from "../errors.ts";
 import type { Bodies } from "../files/files.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";
-import { type CoderContext, defineFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
 
 const UpdateOp = Type.Union(
   [
@@ -77,8 +77,8 @@ type Result = Static<typeof UpdateFileResult>;
 type FileSpec = Static<typeof UpdateFileSpec>;
 type ReplaceOp = Extract<Static<typeof UpdateOp>, { op: "replace" }>;
 
-/** `coder::update-file`: batched edits, atomic per file (specification, section 8). */
-export const updateFile = defineFunction({
+/** `coder::update-file`: batched edits, atomic per file (coder §8). */
+export const updateFile = defineCoderFunction({
   id: "coder::update-file",
   description:
     "Apply batched line-oriented and regex edits across one or more files. Line ops: { op: 'insert', at_line, content } | { op: 'remove', from_line, to_line } | { op: 'update_lines', from_line, to_line, content } — 1-based, inclusive, applied bottom-up. Regex op: { op: 'replace', pattern, replacement, ignore_case? } runs on the file body after line ops. Each file commits atomically via temp + rename.",
@@ -141,7 +141,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 /** About what both bodies of a file take; nothing for one that will be refused. */
 function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
   try {
-    using seen = jail.see(path);
+    using seen = jail.resolveForRead(path);
     return 2 * (seen.stats?.size ?? 0);
   } catch {
     return 0;
@@ -150,8 +150,8 @@ function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
 
 /** What is told of a file that was edited. */
 interface Edit {
-  readonly before: ToldText;
-  readonly after: ToldText;
+  readonly before: JsonText;
+  readonly after: JsonText;
   /** Lines it has now. */
   readonly lines: number;
 }
@@ -230,7 +230,7 @@ class Answer {
    * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not need is the
    * other's. An empty body would read as an empty file.
    */
-  fit({ before, after }: Bodies): { before: ToldText; after: ToldText } {
+  fit({ before, after }: Bodies): { before: JsonText; after: JsonText } {
     const room = this.#roomBytes;
     const old = this.#fit([before], room);
     if (old.jsonBytes <= room / 2) return { before: old, after: this.#fit(after, room - old.jsonBytes) };
@@ -247,7 +247,7 @@ class Answer {
     return new Measured({ results: this.#results }, jsonBytes({ results: rest }) + this.#bodyBytes);
   }
 
-  #fit(pieces: readonly Buffer[], roomBytes: number): ToldText {
+  #fit(pieces: readonly Buffer[], roomBytes: number): JsonText {
     const most = Math.min(lengthOf(pieces), this.#maxBodyBytes);
     // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
     const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
@@ -257,13 +257,13 @@ class Answer {
   }
 }
 
-const nothing: ToldText = { text: "", jsonBytes: 2 };
+const nothing: JsonText = { text: "", jsonBytes: 2 };
 
 /** See `cutToBytes`, which looks at three bytes more than fit. */
-function textOf(pieces: readonly Buffer[], maxBytes: number): ToldText {
+function textOf(pieces: readonly Buffer[], maxBytes: number): JsonText {
   const body = joined(pieces, maxBytes + 3);
   if (body.length <= maxBytes) {
-    const whole = tellText(body);
+    const whole = decodeForAnswer(body);
     if (whole.isUtf8) return whole;
   }
   const text = cutToBytes(body, maxBytes);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { apply, bom, insert, latin1, remove, update } from "./edits.test-kit.ts";
 import type { LineOp } from "./line-ops.ts";
 import { countLines } from "./lines.ts";
-import { apply, bom, insert, latin1, remove, update } from "./sandbox.ts";
 
 /** A line and its ending; only the last line of a file may have none. */
 type Line = readonly [text: string, ending: string];

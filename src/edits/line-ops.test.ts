@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../errors.ts";
+import { bom, edited, insert, latin1, remove, update } from "./edits.test-kit.ts";
 import { applyLineOps, type LineOp } from "./line-ops.ts";
-import { bom, edited, insert, latin1, remove, update } from "./sandbox.ts";
 
 function refusal(body: string, ...ops: Parameters<typeof applyLineOps>[1]): string {
   try {

@@ -37,7 +37,7 @@ export interface Edited {
 }
 
 /**
- * The file after all line ops (specification, section 8). `replace` ops are passed over: they may stand in the list,
+ * The file after all line ops (coder §8). `replace` ops are passed over: they may stand in the list,
  * so that the numbers in error sentences are those of the caller's list.
  *
  * `content` is split at "\n" and "\r\n"; one break at its end adds no line, so "a" and "a\n" are one line, "\n"

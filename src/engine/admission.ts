@@ -26,7 +26,7 @@ export interface Entrances {
  * the token is enough. Without it, a request must come from a program of the user who runs the engine, or of root, and
  * from no web page: browsers run for that user, too, and say what page it is.
  */
-export function admit(
+export function acceptUpgrade(
   request: IncomingMessage,
   { access, channels, enterWorker }: Entrances,
 ): ((socket: WebSocket) => void) | number {
@@ -74,7 +74,7 @@ export const isOwnUser = (user: number | undefined): boolean =>
 const reasons = { 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable" } as const;
 
 /** Answers an upgrade request with a status, 403, 404 or 503, and hangs up. */
-export function refuse(stream: Duplex, status: number): void {
+export function rejectUpgrade(stream: Duplex, status: number): void {
   const reason = reasons[status as keyof typeof reasons];
   stream.on("error", () => stream.destroy());
   stream.once("finish", () => stream.destroy());

@@ -1,19 +1,19 @@
 import type { Channels } from "./channels.ts";
-import type { Connection } from "./connection.ts";
+import type { WorkerConnection } from "./connection.ts";
 import { type FrameOf, isRecord, type Json } from "./frames.ts";
 import { flagIn, malformed, sizeIn, textIn, textsIn } from "./inputs.ts";
 import { EngineFailure } from "./invocations.ts";
-import type { Entry } from "./owned.ts";
+import type { OwnedEntry } from "./owned.ts";
 import type { Builtin, Router } from "./router.ts";
 
-type FunctionEntry = Entry<FrameOf<"registerfunction">>;
-type TriggerEntry = Entry<FrameOf<"registertrigger">>;
-type TriggerTypeEntry = Entry<FrameOf<"registertriggertype">>;
+type FunctionEntry = OwnedEntry<FrameOf<"registerfunction">>;
+type TriggerEntry = OwnedEntry<FrameOf<"registertrigger">>;
+type TriggerTypeEntry = OwnedEntry<FrameOf<"registertriggertype">>;
 
 /** Most ids that one `engine::functions::info` answers. */
 const maxFunctionIds = 32;
 
-/** The `engine::*` functions: what is connected, what it offers, and new channels (bus specification, section 10). */
+/** The `engine::*` functions: what is connected, what it offers, and new channels (bus §10). */
 export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<string, Builtin> {
   return new Map<string, Builtin>([
     ["engine::workers::register", (input, caller) => registerWorker(router, input, caller)],
@@ -26,7 +26,7 @@ export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<stri
   ]);
 }
 
-function registerWorker(router: Router, input: Json, caller: Connection | undefined): Json {
+function registerWorker(router: Router, input: Json, caller: WorkerConnection | undefined): Json {
   if (caller === undefined || !isRecord(input)) throw malformed("_caller_worker_id");
   router.describe(caller, input);
   return { success: true };
@@ -92,7 +92,7 @@ function listTriggerTypes(router: Router, input: Json): Json[] {
 
 const contains = (text: string, search = ""): boolean => text.toLowerCase().includes(search.toLowerCase());
 
-function workerRow(router: Router, worker: Connection): Record<string, Json> {
+function workerRow(router: Router, worker: WorkerConnection): Record<string, Json> {
   const { description = null, version = null, runtime = null, os = null, isolation = null } = worker.profile;
   return {
     name: worker.name ?? null,

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
 
 /** One end of a channel, as handed to a worker. */
-export type ChannelRef = { channel_id: string; access_key: string; direction: "read" | "write" };
+export type ChannelAddress = { channel_id: string; access_key: string; direction: "read" | "write" };
 
-/** Messages a channel holds for its reader before the writer is paused (bus specification, section 5). */
+/** Messages a channel holds for its reader before the writer is paused (bus §5). */
 const bufferSize = { min: 1, default: 64, max: 1024 } as const;
 
 /** A channel that does not get both ends within this time is given up, in milliseconds. */
@@ -15,7 +15,7 @@ export class Channels {
   readonly #open = new Map<string, Channel>();
 
   /** Opens a channel that holds up to `size` messages. */
-  create(size: number = bufferSize.default): { writer: ChannelRef; reader: ChannelRef } {
+  create(size: number = bufferSize.default): { writer: ChannelAddress; reader: ChannelAddress } {
     const channel_id = randomUUID();
     const access_key = randomUUID();
     const capacity = Math.min(Math.max(size, bufferSize.min), bufferSize.max);

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
 const defaultMaxUnsentBytes = 256 * 1024 * 1024;
 
 /** One worker's socket, and who is at its other end. Every client of the bus is a worker. */
-export class Connection {
+export class WorkerConnection {
   readonly id: string = randomUUID();
   /** Known to this worker alone: whoever shows it may retire this connection. */
   readonly reattachToken: string = randomUUID();

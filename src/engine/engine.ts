@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { type Access, admit, isOwnUser, refuse } from "./admission.ts";
+import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
-import { Connection, type ConnectionOptions, type RecordedFrame } from "./connection.ts";
-import { type Json, parseFrame, sortKeys } from "./frames.ts";
+import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
+import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { ownerOf as askSystem, ownerOfProbe } from "./peer.ts";
 import { boundPending, requestMilliseconds } from "./pending.ts";
@@ -51,8 +51,7 @@ export interface Engine {
 }
 
 /**
- * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus specification,
- * section 10). It speaks the protocol of iii 0.22 with the same limits and losses as the production engine, and has
+ * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus §10). It speaks the protocol of iii 0.22 with the same limits and losses as the production engine, and has
  * no queues, no HTTP functions, no access rules and no triggers of its own.
  * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
  */
@@ -80,10 +79,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     const enterWorker = (socket: WebSocket): void => serveWorker(router, socket, options);
     const enter =
       sockets.clients.size < (options.maxConnections ?? 128)
-        ? admit(request, { access, channels, enterWorker })
+        ? acceptUpgrade(request, { access, channels, enterWorker })
         : 503;
     if (typeof enter === "number") {
-      refuse(stream, enter);
+      rejectUpgrade(stream, enter);
       return;
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
@@ -135,7 +134,7 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
 }
 
 function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
-  const worker = new Connection(socket, options);
+  const worker = new WorkerConnection(socket, options);
   socket.on("message", (data, binary) => {
     // A frame that was under way when the connection was retired finds its worker gone.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
@@ -164,7 +163,7 @@ function callAsEngine(
       // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its `expect` does.
       setImmediate(() => {
         if (error !== undefined) reject(new EngineFailure(error));
-        else resolve(result === undefined ? undefined : sortKeys(result));
+        else resolve(result === undefined ? undefined : sortFrameKeys(result));
       });
     });
   });

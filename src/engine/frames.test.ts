@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { array, assert, constantFrom, dictionary, json, property, record, string, uuid } from "fast-check";
-import { type Frame, type Json, parseFrame, renderFrame, sortKeys } from "./frames.ts";
+import { type Frame, type Json, parseFrame, renderFrame, sortFrameKeys } from "./frames.ts";
 
 const id = "0b7bb3a8-2f6f-4d6e-9a55-0d8a1f9f2d11";
 
@@ -123,7 +123,7 @@ describe("rendering", () => {
     const anyJson = json({ maxDepth: 5 }).map((text) => JSON.parse(text) as Json);
     assert(
       property(anyJson, (value) => {
-        expect(sortKeys(value)).toEqual(value);
+        expect(sortFrameKeys(value)).toEqual(value);
       }),
     );
   });

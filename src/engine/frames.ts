@@ -8,7 +8,7 @@ import { hasDuplicateKey } from "./top-level-keys.ts";
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** How a failed call travels. */
-export interface WireError {
+export interface FrameError {
   code: string;
   message: string;
   stacktrace?: string | undefined;
@@ -150,7 +150,7 @@ function decodeFrame(value: Record<string, Json>): Decoded {
   return { frame: frame as Frame };
 }
 
-function decodeError(value: Json): WireError | undefined {
+function decodeError(value: Json): FrameError | undefined {
   if (!isRecord(value)) return undefined;
   const { code, message, stacktrace = null } = value;
   if (typeof code !== "string" || typeof message !== "string") return undefined;
@@ -165,7 +165,7 @@ function decodeAction(value: Json): Action | undefined {
   return type === "enqueue" && typeof queue === "string" ? { type, queue } : undefined;
 }
 
-/** serde_json stops at 128 levels, the frame itself being the first (bus specification, section 0). */
+/** serde_json stops at 128 levels, the frame itself being the first (bus §0). */
 const maxDepth = 127;
 
 function faultOf(value: Json, depth: number): string | undefined {
@@ -188,18 +188,20 @@ function firstFault(values: Json[], depth: number): string | undefined {
 /** Renders a frame as the engine writes it: its own fields in their order, the keys of all values sorted. */
 export function renderFrame(frame: Frame): string {
   const fields = Object.entries(frame as Record<string, Json | undefined>);
-  return JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, value && sortKeys(value)])));
+  return JSON.stringify(
+    Object.fromEntries(fields.map(([name, value]) => [name, value && sortFrameKeys(value)])),
+  );
 }
 
 /**
  * A copy with the keys of every object sorted, at all depths. Keys that are array indices, such as "10", come first
  * and by number, as JavaScript has it; to keep them in their alphabetical place would make large answers slow.
  */
-export function sortKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sortKeys);
+export function sortFrameKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortFrameKeys);
   if (!isRecord(value)) return value;
   const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key]!)]));
+  return Object.fromEntries(keys.map((key) => [key, sortFrameKeys(value[key]!)]));
 }
 
 /** Whether a value is a JSON object. */

@@ -1,15 +1,15 @@
-import type { Connection } from "./connection.ts";
-import type { FrameOf, WireError } from "./frames.ts";
+import type { WorkerConnection } from "./connection.ts";
+import type { FrameError, FrameOf } from "./frames.ts";
 
 /** How a call ended. Without `error` it succeeded; a null result is an absent one. */
-export type Outcome = Pick<FrameOf<"invocationresult">, "result" | "error">;
+export type InvocationOutcome = Pick<FrameOf<"invocationresult">, "result" | "error">;
 
 /** A call under way. */
 export interface Invocation {
-  readonly server: Connection;
+  readonly server: WorkerConnection;
   /** Undefined for a call that the engine makes itself. */
-  readonly caller: Connection | undefined;
-  readonly settle: (outcome: Outcome) => void;
+  readonly caller: WorkerConnection | undefined;
+  readonly settle: (outcome: InvocationOutcome) => void;
 }
 
 /** A call that failed: the error as its caller gets it over the wire. */
@@ -19,15 +19,15 @@ export class EngineFailure extends Error {
   /** The stack of the handler, as the worker sent it. */
   readonly stacktrace: string | undefined;
 
-  constructor({ code, message, stacktrace }: WireError) {
+  constructor({ code, message, stacktrace }: FrameError) {
     super(message);
     this.code = code;
     this.stacktrace = stacktrace;
   }
 }
 
-/** What a caller is told when the connection of the worker serving it ends (bus specification, section 2). */
-export const stopped: WireError = { code: "invocation_stopped", message: "Invocation stopped" };
+/** What a caller is told when the connection of the worker serving it ends (bus §2). */
+export const stopped: FrameError = { code: "invocation_stopped", message: "Invocation stopped" };
 
 type Pending = Invocation & { readonly sentAt: number };
 
@@ -51,7 +51,7 @@ export class Invocations {
   }
 
   /** Settles a call, whoever answers: to know its id is enough. An answer to anything else is dropped. */
-  settle(id: string, outcome: Outcome): void {
+  settle(id: string, outcome: InvocationOutcome): void {
     const invocation = this.#pending.get(id);
     if (invocation === undefined || performance.now() - invocation.sentAt < this.#loseWithin) return;
     this.#pending.delete(id);
@@ -59,7 +59,7 @@ export class Invocations {
   }
 
   /** Ends every call that was made or served over a connection; the settling of a caller that left goes nowhere. */
-  stop(connection: Connection): void {
+  stop(connection: WorkerConnection): void {
     for (const [id, { server, caller, settle }] of this.#pending) {
       if (server !== connection && caller !== connection) continue;
       this.#pending.delete(id);
@@ -68,7 +68,7 @@ export class Invocations {
   }
 
   /** How many calls a worker is serving. */
-  servedBy(connection: Connection): number {
+  servedBy(connection: WorkerConnection): number {
     let count = 0;
     for (const { server } of this.#pending.values()) if (server === connection) count += 1;
     return count;

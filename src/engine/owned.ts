@@ -1,25 +1,25 @@
-import type { Connection } from "./connection.ts";
+import type { WorkerConnection } from "./connection.ts";
 
 /** Something a worker registered. */
-export interface Entry<Value> {
-  readonly owner: Connection;
+export interface OwnedEntry<Value> {
+  readonly owner: WorkerConnection;
   readonly value: Value;
 }
 
 /** Registrations of one kind. The last one of an id wins, and none outlives the connection of its owner. */
 export class Owned<Value extends { id: string }> {
-  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #entries = new Map<string, OwnedEntry<Value>>();
 
-  put(owner: Connection, value: Value): void {
+  put(owner: WorkerConnection, value: Value): void {
     this.#entries.set(value.id, { owner, value });
   }
 
-  get(id: string): Entry<Value> | undefined {
+  get(id: string): OwnedEntry<Value> | undefined {
     return this.#entries.get(id);
   }
 
   /** Removes an entry if it still belongs to `owner`, and returns it. */
-  remove(owner: Connection, id: string): Entry<Value> | undefined {
+  remove(owner: WorkerConnection, id: string): OwnedEntry<Value> | undefined {
     const entry = this.#entries.get(id);
     if (entry?.owner !== owner) return undefined;
     this.#entries.delete(id);
@@ -27,14 +27,14 @@ export class Owned<Value extends { id: string }> {
   }
 
   /** Removes and returns all entries of `owner`. */
-  removeAll(owner: Connection): Entry<Value>[] {
+  removeAll(owner: WorkerConnection): OwnedEntry<Value>[] {
     const removed = this.list(owner);
     for (const { value } of removed) this.#entries.delete(value.id);
     return removed;
   }
 
   /** All entries, or those of one owner, sorted by id. */
-  list(owner?: Connection): Entry<Value>[] {
+  list(owner?: WorkerConnection): OwnedEntry<Value>[] {
     const entries = [...this.#entries.values()].filter(
       (entry) => owner === undefined || entry.owner === owner,
     );

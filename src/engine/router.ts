@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { baggageFor } from "./baggage.ts";
-import type { Connection, Profile } from "./connection.ts";
+import type { Profile, WorkerConnection } from "./connection.ts";
 import { type Deliver, type DeliveryOrder, deliveryOf } from "./delivery.ts";
 import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
-import { EngineFailure, type Invocation, Invocations, type Outcome } from "./invocations.ts";
-import { type Entry, Owned } from "./owned.ts";
+import { EngineFailure, type Invocation, type InvocationOutcome, Invocations } from "./invocations.ts";
+import { Owned, type OwnedEntry } from "./owned.ts";
 
 /** A function of the engine itself. Throws an `EngineFailure` to answer with an error. */
-export type Builtin = (input: Json, caller: Connection | undefined) => Json;
+export type Builtin = (input: Json, caller: WorkerConnection | undefined) => Json;
 
 /** A call to route, by a worker or by the engine. */
-export type Call = Pick<
+export type RoutedCall = Pick<
   FrameOf<"invokefunction">,
   "invocation_id" | "function_id" | "data" | "traceparent" | "baggage" | "metadata"
 >;
@@ -36,7 +36,7 @@ export interface Behaviour {
 
 /** Who is connected, who offers what, and which call goes where. Knows no sockets. */
 export class Router {
-  readonly workers = new Set<Connection>();
+  readonly workers = new Set<WorkerConnection>();
   readonly functions = new Owned<FrameOf<"registerfunction">>();
   readonly triggerTypes = new Owned<FrameOf<"registertriggertype">>();
   readonly triggers = new Owned<FrameOf<"registertrigger">>();
@@ -53,13 +53,13 @@ export class Router {
   }
 
   /** Welcomes a worker. */
-  join(worker: Connection): void {
+  join(worker: WorkerConnection): void {
     this.workers.add(worker);
     worker.send({ type: "workerregistered", worker_id: worker.id, reattach_token: worker.reattachToken });
   }
 
   /** Forgets a worker and all it registered, and ends its calls. Harmless when repeated. */
-  leave(worker: Connection): void {
+  leave(worker: WorkerConnection): void {
     if (!this.workers.delete(worker)) return;
     this.functions.removeAll(worker);
     this.triggerTypes.removeAll(worker);
@@ -68,7 +68,7 @@ export class Router {
   }
 
   /** Takes down what a worker tells of itself, unless its name is taken and second ones are refused. */
-  describe(worker: Connection, profile: Profile): void {
+  describe(worker: WorkerConnection, profile: Profile): void {
     const { name } = profile;
     const owner = [...this.workers].find((other) => other !== worker && other.name === name);
     if (!this.#refusesSecond || typeof name !== "string" || owner === undefined) {
@@ -81,7 +81,7 @@ export class Router {
   }
 
   /** Does what a worker's frame asks. */
-  receive(worker: Connection, frame: Frame): void {
+  receive(worker: WorkerConnection, frame: Frame): void {
     switch (frame.type) {
       case "registerfunction":
         this.#registerFunction(worker, frame);
@@ -117,11 +117,19 @@ export class Router {
   }
 
   /** Delivers a call and settles it once: at once, when the answer comes, or when the serving worker goes. */
-  route(call: Call, caller: Connection | undefined, settle: (outcome: Outcome) => void): void {
+  route(
+    call: RoutedCall,
+    caller: WorkerConnection | undefined,
+    settle: (outcome: InvocationOutcome) => void,
+  ): void {
     this.#deliver(() => this.#route(call, caller, settle));
   }
 
-  #route(call: Call, caller: Connection | undefined, settle: (outcome: Outcome) => void): void {
+  #route(
+    call: RoutedCall,
+    caller: WorkerConnection | undefined,
+    settle: (outcome: InvocationOutcome) => void,
+  ): void {
     const builtin = this.builtins.get(call.function_id);
     const server = this.functions.get(call.function_id)?.owner;
     if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
@@ -131,7 +139,7 @@ export class Router {
   }
 
   /** The triggers whose type somebody provides; of one worker, if it is given. */
-  activeTriggers(owner?: Connection): Entry<FrameOf<"registertrigger">>[] {
+  activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
     return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
   }
 
@@ -141,7 +149,7 @@ export class Router {
     else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
   }
 
-  #forward(call: Call, invocation: Invocation): void {
+  #forward(call: RoutedCall, invocation: Invocation): void {
     const { function_id, data, traceparent, baggage, metadata } = call;
     const invocation_id = call.invocation_id ?? randomUUID();
     this.invocations.add(invocation_id, invocation);
@@ -157,7 +165,7 @@ export class Router {
     });
   }
 
-  #registerFunction(worker: Connection, frame: FrameOf<"registerfunction">): void {
+  #registerFunction(worker: WorkerConnection, frame: FrameOf<"registerfunction">): void {
     const owner = this.functions.get(frame.id)?.owner;
     if (this.#refusesSecond && owner !== undefined && owner !== worker) {
       worker.send(rejection("FUNCTION_NAMESPACE_CONFLICT", { function_id: frame.id }, owner));
@@ -169,11 +177,11 @@ export class Router {
     for (const callback of callbacks) callback();
   }
 
-  #invoke(worker: Connection, frame: FrameOf<"invokefunction">): void {
+  #invoke(worker: WorkerConnection, frame: FrameOf<"invokefunction">): void {
     const { function_id, action, traceparent, baggage } = frame;
     // A call without an answer has an id of the engine's own.
     const invocation_id = action?.type === "void" ? undefined : frame.invocation_id;
-    const answer = ({ result, error }: Outcome): void => {
+    const answer = ({ result, error }: InvocationOutcome): void => {
       if (invocation_id === undefined) return;
       worker.send({
         type: "invocationresult",
@@ -190,7 +198,7 @@ export class Router {
   }
 
   /** A provider that comes back learns of the triggers that waited for it. */
-  #registerTriggerType(worker: Connection, frame: FrameOf<"registertriggertype">): void {
+  #registerTriggerType(worker: WorkerConnection, frame: FrameOf<"registertriggertype">): void {
     this.triggerTypes.put(worker, frame);
     for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
   }
@@ -199,17 +207,17 @@ export class Router {
    * A trigger is the business of the worker that provides its type; the engine only introduces the two, at once or
    * when the provider comes.
    */
-  #registerTrigger(worker: Connection, frame: FrameOf<"registertrigger">): void {
+  #registerTrigger(worker: WorkerConnection, frame: FrameOf<"registertrigger">): void {
     this.triggers.put(worker, frame);
     this.triggerTypes.get(frame.trigger_type)?.owner.send(frame);
   }
 
-  #reportTrigger(provider: Connection, frame: FrameOf<"triggerregistrationresult">): void {
+  #reportTrigger(provider: WorkerConnection, frame: FrameOf<"triggerregistrationresult">): void {
     if (this.triggerTypes.get(frame.trigger_type)?.owner !== provider) return;
     this.triggers.get(frame.id)?.owner.send(frame);
   }
 
-  #releaseTrigger(trigger: Entry<FrameOf<"registertrigger">> | undefined): void {
+  #releaseTrigger(trigger: OwnedEntry<FrameOf<"registertrigger">> | undefined): void {
     if (trigger === undefined) return;
     const { id, trigger_type } = trigger.value;
     this.triggerTypes.get(trigger_type)?.owner.send({ type: "unregistertrigger", id, trigger_type });
@@ -226,23 +234,23 @@ export class Router {
 }
 
 /** Handlers learn who called from the payload, when it can hold it; a forged id is replaced. */
-function withCaller(data: Json, caller: Connection | undefined): Json {
+function withCaller(data: Json, caller: WorkerConnection | undefined): Json {
   return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
 }
 
 function rejection(
   code: string,
   what: { worker_name: string } | { function_id: string },
-  owner: Connection,
+  owner: WorkerConnection,
 ): FrameOf<"registrationrejected"> {
   return { type: "registrationrejected", code, namespace: "default", ...what, owner_worker_id: owner.id };
 }
 
-function failure(code: string, message: string): Outcome {
+function failure(code: string, message: string): InvocationOutcome {
   return { error: { code, message } };
 }
 
-function outcomeOf(run: () => Json): Outcome {
+function outcomeOf(run: () => Json): InvocationOutcome {
   try {
     return { result: run() };
   } catch (thrown) {

@@ -1,16 +1,17 @@
-/** Refusals in the words of `shell::fs::*`. Fixed phrases are those of specification of shell, section 11.2. */
-import { quote, type Reason, Refusal } from "../errors.ts";
+/** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
+import { quoteShort, type Reason, Refusal } from "../errors.ts";
 
 /** What a refusal says of a path here, where the words that all functions share would name another family's functions. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
   missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
   denied: (path) =>
-    `The path ${quote(path)}, or something below it, is on fs.denylist_paths, or decides how this worker is configured; name something else, or ask the operator.`,
+    `The path ${quoteShort(path)}, or something below it, is on fs.denylist_paths, or decides how this worker is configured; name something else, or ask the operator.`,
   "wrong-kind": (path) =>
-    `${quote(path)} is of the wrong kind: shell::fs::ls takes a folder, shell::fs::read a regular file, and a recursive shell::fs::chmod no link; see shell::fs::stat.`,
+    `${quoteShort(path)} is of the wrong kind: shell::fs::ls takes a folder, shell::fs::read a regular file, and a recursive shell::fs::chmod no link; see shell::fs::stat.`,
   outside: (path) =>
-    `The path ${quote(path)} is not below fs.host_root, or is that folder itself, or goes through a dangling symlink or one that leads out of it; send the absolute path of something in it.`,
-  exists: (path) => `${quote(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
+    `The path ${quoteShort(path)} is not below fs.host_root, or is that folder itself, or goes through a dangling symlink or one that leads out of it; send the absolute path of something in it.`,
+  exists: (path) =>
+    `${quoteShort(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
 };
 
 /** The same refusal as `shell::fs::*` says it. */
@@ -20,7 +21,7 @@ export function inShellWords(refusal: Refusal): Refusal {
   if (refusal.isBelowFile)
     return new Refusal(
       "io",
-      `The path ${quote(path)} goes on below a file (ENOTDIR); name the file itself.`,
+      `The path ${quoteShort(path)} goes on below a file (ENOTDIR); name the file itself.`,
       path,
     );
   const sentence = sentences[reason];
@@ -32,7 +33,7 @@ export const refuseFs = {
   badMode: (mode: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The mode ${mode === "" ? "(empty)" : quote(mode)} is not usable; send octal digits from "0000" to "1777", such as "0644".`,
+      `The mode ${mode === "" ? "(empty)" : quoteShort(mode)} is not usable; send octal digits from "0000" to "1777", such as "0644".`,
     ),
 
   sourceMissing: (path: string): Refusal =>
@@ -50,7 +51,7 @@ export const refuseFs = {
   notRecursive: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quote(path)} is a folder and "recursive" is false; leave "recursive" out, or name a file.`,
+      `${quoteShort(path)} is a folder and "recursive" is false; leave "recursive" out, or name a file.`,
     ),
 
   longGlobs: (field: string, longest: number): Refusal =>
@@ -68,46 +69,49 @@ export const refuseFs = {
   notUtf8: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quote(path)} is not valid UTF-8, so a replacement could damage it; it was left as it is.`,
+      `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it; it was left as it is.`,
     ),
 
   idle: (path: string, milliseconds: number): Refusal =>
     new Refusal(
       "io",
-      `channel idle: nothing came for ${milliseconds} ms, and ${quote(path)} was not written; send the bytes without pauses and close the channel.`,
+      `channel idle: nothing came for ${milliseconds} ms, and ${quoteShort(path)} was not written; send the bytes without pauses and close the channel.`,
     ),
 
   stopping: (path: string): Refusal =>
-    new Refusal("io", `${quote(path)} was not written: the worker is ending; send it again when it is back.`),
+    new Refusal(
+      "io",
+      `${quoteShort(path)} was not written: the worker is ending; send it again when it is back.`,
+    ),
 
   channel: (path: string): Refusal =>
     new Refusal(
       "io",
-      `The channel for ${quote(path)} cannot be used: it does not exist, its access key is wrong, or it was cut; create a new one.`,
+      `The channel for ${quoteShort(path)} cannot be used: it does not exist, its access key is wrong, or it was cut; create a new one.`,
     ),
 
   badChannel: (id: string): Refusal =>
     new Refusal(
       "bad-input",
-      `bad write payload: the field content.channel_id is ${quote(id)}; expected what engine::channels::create gave: letters, digits and hyphens, at most 64.`,
+      `bad write payload: the field content.channel_id is ${quoteShort(id)}; expected what engine::channels::create gave: letters, digits and hyphens, at most 64.`,
     ),
 
   sender: (path: string): Refusal =>
     new Refusal(
       "io",
-      `The sender reported an error on the channel, and ${quote(path)} was not written; send it again.`,
+      `The sender reported an error on the channel, and ${quoteShort(path)} was not written; send it again.`,
     ),
 
   incomplete: (path: string, received: number, announced: number): Refusal =>
     new Refusal(
       "io",
-      `The channel ended after ${received} bytes and ${announced} were announced, so ${quote(path)} was not written; send it again.`,
+      `The channel ended after ${received} bytes and ${announced} were announced, so ${quoteShort(path)} was not written; send it again.`,
     ),
 
   tooLong: (path: string, limit: number): Refusal =>
     new Refusal(
       "too-large",
-      `More than fs.max_write_bytes (${limit} bytes) came for ${quote(path)}, and nothing was written; send less, or split it over several files.`,
+      `More than fs.max_write_bytes (${limit} bytes) came for ${quoteShort(path)}, and nothing was written; send less, or split it over several files.`,
     ),
 
   tooManyTransfers: (most: number): Refusal =>

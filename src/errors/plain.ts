@@ -1,5 +1,5 @@
 /**
- * Refusals that are bare prose on the wire, without a code (specification of shell, section 2.3). Their fixed phrases
+ * Refusals that are bare prose on the wire, without a code (shell §2.3). Their fixed phrases
  * are those that clients look for (section 11.2).
  */
 import { type StartProblem, startProblems } from "./start-problems.ts";

@@ -1,4 +1,4 @@
-/** Refusals that only `shell::*` has. Fixed phrases are those of specification of shell, section 11.2. */
+/** Refusals that only `shell::*` has. Fixed phrases are those of shell §11.2. */
 import { Refusal } from "../errors.ts";
 import { type StartProblem, startProblems } from "./start-problems.ts";
 

@@ -9,4 +9,10 @@ export const startProblems = {
   stopping: "the worker is ending; send it again when it is back",
 } as const;
 
+/**
+ * Why a program could not be started. "missing": the program, its interpreter or the working folder is not there.
+ * "not-executable": no permission, a folder, or nothing this machine can run. "too-long": more arguments than the
+ * operating system takes. "null-character": in an argument, where C ends a text. "exhausted": no descriptors,
+ * processes or memory left; later it may work. "stopping": the worker is ending.
+ */
 export type StartProblem = keyof typeof startProblems;

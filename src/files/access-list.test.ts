@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
-import { backends } from "../jail/sandbox.ts";
-import { TestBench } from "./workbench.ts";
+import { backends } from "../jail/jail.test-kit.ts";
+import { FilesFixture } from "./files.test-kit.ts";
 
 interface Libc {
   setxattr(path: Uint8Array, name: Uint8Array, value: Uint8Array, size: number, flags: number): number;
@@ -57,7 +57,7 @@ describe.each(backends)("%s", (backend) => {
     yield Buffer.from(words);
   }
 
-  const verbs: Record<string, (bench: TestBench, mode?: number) => Promise<void>> = {
+  const verbs: Record<string, (bench: FilesFixture, mode?: number) => Promise<void>> = {
     update: ({ files, deadline }) => files.update("f", () => Buffer.from("new"), deadline),
     create: ({ files, deadline }, mode = 0o660) =>
       files.create("f", Buffer.from("new"), { mode, overwrite: true, parents: false }, deadline),
@@ -67,7 +67,7 @@ describe.each(backends)("%s", (backend) => {
 
   describe.each(Object.entries(verbs))("%s", (_, replace) => {
     test("keeps the list, and what people noted about the file", async () => {
-      using bench = new TestBench(backend, { "base/f": "old" });
+      using bench = new FilesFixture(backend, { "base/f": "old" });
       setAttribute(bench.at("base/f"), access, closed);
       setAttribute(bench.at("base/f"), "user.note", Buffer.from("ours"));
       await replace(bench);
@@ -78,7 +78,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("gives a file without a list none of what its folder hands down", async () => {
-      using bench = new TestBench(backend, { "base/f": "old" });
+      using bench = new FilesFixture(backend, { "base/f": "old" });
       chmodSync(bench.at("base/f"), 0o660);
       setAttribute(bench.base, byDefault, list("u::rwx u:1001:rwx g::rwx m::rwx o::---"));
       await replace(bench);
@@ -90,7 +90,7 @@ describe.each(backends)("%s", (backend) => {
   test.each(["create", "store"])(
     "%s: a mode that is asked for bounds the list and opens nothing",
     async (verb) => {
-      using bench = new TestBench(backend, { "base/f": "old" });
+      using bench = new FilesFixture(backend, { "base/f": "old" });
       setAttribute(bench.at("base/f"), access, closed);
       await verbs[verb]!(bench, 0o644);
       expect(attribute(bench.at("base/f"), access)).toBe(hex(list("u::rw- u:1001:rw- g::--- m::r-- o::r--")));
@@ -99,7 +99,7 @@ describe.each(backends)("%s", (backend) => {
   );
 
   test("a new file gets what its folder hands down", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     setAttribute(bench.base, byDefault, list("u::rwx u:1001:rwx g::r-x m::rwx o::---"));
     await verbs["create"]!(bench, 0o640);
     expect(attribute(bench.at("base/f"), access)).toBe(hex(list("u::rw- u:1001:rwx g::r-x m::r-- o::---")));
@@ -107,7 +107,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("until it has its name and list, nobody else may open it", async () => {
-    using bench = new TestBench(backend, { "base/f": "old" });
+    using bench = new FilesFixture(backend, { "base/f": "old" });
     setAttribute(bench.base, byDefault, list("u::rwx u:1001:rwx g::rwx m::rwx o::rwx"));
     const seen: (string | undefined)[] = [];
     async function* slowly() {

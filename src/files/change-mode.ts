@@ -1,12 +1,12 @@
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
-import { errnoOf, refusalOf } from "../jail/errno.ts";
-import type { Folder, Name, Sight } from "../jail/folder.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import type { Folder, Name, PathHandle } from "../jail/folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Workbench } from "./files.ts";
-import { breathe, type Errand, requireAllowed } from "./remove.ts";
+import type { FilesContext } from "./files.ts";
+import { requireAllowed, type TreeOperation, yieldToEventLoop } from "./remove.ts";
 
 export interface ModeOptions {
   /** The permission bits, exactly. */
@@ -26,7 +26,7 @@ interface ModeChange extends ModeOptions {
 
 /** See `Files.changeMode`. The first failure ends it; what was changed before stays changed. */
 export async function changeMode(
-  { jail }: Workbench,
+  { jail }: FilesContext,
   change: ModeChange,
   deadline: Deadline,
 ): Promise<number> {
@@ -38,7 +38,7 @@ export async function changeMode(
     if (stats.isSymbolicLink()) throw refuse.notAFolder(path);
     if (!recursive || !stats.isDirectory()) return apply(change, { sight: place, stats });
     using slice = createWalkSlice({ deadline, caller });
-    const errand: Errand = { jail, path, deadline, slice, entries: 0 };
+    const errand: TreeOperation = { jail, path, deadline, slice, entries: 0 };
     return await changeFolder(errand, change, {
       folder: place.folder,
       name: place.name,
@@ -46,13 +46,13 @@ export async function changeMode(
       stats,
     });
   } catch (error) {
-    throw refusalOf(error, path);
+    throw refusalOfErrno(error, path);
   }
 }
 
 /** A file that was seen. */
 interface Seen {
-  readonly sight: Pick<Sight, "chmod" | "chown">;
+  readonly sight: Pick<PathHandle, "chmod" | "chown">;
   readonly stats: { readonly uid: number; readonly gid: number };
 }
 
@@ -72,11 +72,11 @@ function apply({ mode, uid, gid }: ModeChange, { sight, stats }: Seen): 1 {
 }
 
 /** The folder itself comes last: its new mode may keep us out of it. */
-async function changeFolder(errand: Errand, change: ModeChange, seen: SeenFolder): Promise<number> {
+async function changeFolder(errand: TreeOperation, change: ModeChange, seen: SeenFolder): Promise<number> {
   let changed = 0;
   using folder = enter(change, seen);
   for (const { raw, name } of await runInSlices(readEntries(folder), errand.slice)) {
-    await breathe(errand);
+    await yieldToEventLoop(errand);
     if (errand.jail.isTemporary(name)) continue;
     requireAllowed(errand, folder, name);
     using sight = lookOrGone(folder, raw);
@@ -93,7 +93,7 @@ function enter({ mode }: ModeChange, { folder, name, sight }: SeenFolder): Folde
   const child = folder.child(name);
   try {
     requireListable(child);
-    child.look(".").close();
+    child.openPath(".").close();
     return child;
   } catch {
     child.close();
@@ -109,9 +109,9 @@ function requireListable(folder: Folder): void {
   listing.return();
 }
 
-function lookOrGone(folder: Folder, name: Name): (Sight & Disposable) | undefined {
+function lookOrGone(folder: Folder, name: Name): (PathHandle & Disposable) | undefined {
   try {
-    const sight = folder.look(name);
+    const sight = folder.openPath(name);
     return Object.assign(sight, { [Symbol.dispose]: () => sight.close() });
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;

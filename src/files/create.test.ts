@@ -2,21 +2,21 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { deadlineIn } from "../deadline.ts";
 import type { JailedPath, Name } from "../jail/folder.ts";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { type CreateOptions, moveByReservation } from "./create.ts";
-import { freeOldFiles } from "./old-file.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
+import { awaitDeferredCloses } from "./deferred-close.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 
 const usual: CreateOptions = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("%s", (backend) => {
-  const create = (bench: TestBench, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+  const create = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
     bench.files.create(path, Buffer.from(content), { ...usual, ...options }, bench.deadline);
-  const reason = (bench: TestBench, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+  const reason = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
     reasonOf(() => create(bench, path, options, content));
 
   test("a file gets its content and its exact mode, whatever the umask", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     const before = process.umask(0o077);
     try {
       await create(bench, "a.sh", { mode: 0o777 });
@@ -32,7 +32,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("folders on the way are made, or not", async () => {
-    using bench = new TestBench(backend, { "base/d": null, "base/to-d": { link: "d" } });
+    using bench = new FilesFixture(backend, { "base/d": null, "base/to-d": { link: "d" } });
     await create(bench, "x/y/z.txt");
     await create(bench, "to-d/y/z.txt");
     expect(bench.text("base/x/y/z.txt")).toBe("new");
@@ -42,14 +42,14 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("what is there is not replaced unasked", async () => {
-    using bench = new TestBench(backend, { "base/a": "old", "base/d": null, "base/l": { link: "a" } });
+    using bench = new FilesFixture(backend, { "base/a": "old", "base/d": null, "base/l": { link: "a" } });
     for (const path of ["a", "l", "d", "."]) expect(await reason(bench, path)).toBe("exists");
     expect(bench.text("base/a")).toBe("old");
     for (const path of ["d", "."]) expect(await reason(bench, path, { overwrite: true })).toBe("wrong-kind");
   });
 
   test("asked to, it replaces a file in one step and leaves other names of it alone", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/a": "old",
       "base/l": { link: "a" },
       "base/hard": { sameAs: "outside/secret.txt" },
@@ -68,7 +68,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a read-only file and a FIFO are not replaced", async () => {
-    using bench = new TestBench(backend, { "base/a": "old" });
+    using bench = new FilesFixture(backend, { "base/a": "old" });
     chmodSync(bench.at("base/a"), 0o444);
     Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
     expect(await reason(bench, "a", { overwrite: true })).toBe("permission");
@@ -78,7 +78,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a refusal leaves nothing behind, not even a folder", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/a": "old",
       "base/dangling": { link: "nothing" },
       "base/dangling-out": { link: "../outside/new.txt" },
@@ -111,7 +111,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a failure removes the folders it made, and only those", async () => {
-    using bench = new TestBench(backend, { "base/kept": null });
+    using bench = new FilesFixture(backend, { "base/kept": null });
     const late = deadlineIn(0);
     // The time is up before the file gets its name; the folders were made by then.
     const slow = { ...late, check: once(() => late.check()) };
@@ -122,13 +122,13 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("the longest name a file system takes is taken", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     await create(bench, "n".repeat(255));
     expect(readdirSync(bench.base)).toEqual(["n".repeat(255)]);
   });
 
   test("of many calls for one name, one makes it", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => reason(bench, "x/a", {}, `${i}`)));
     expect(answers.filter((answer) => answer === "done")).toHaveLength(1);
     expect(answers.filter((answer) => answer === "exists")).toHaveLength(49);
@@ -136,19 +136,23 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("with flushing the answer is the same", async () => {
-    using bench = new TestBench(backend, {}, { fsync: true });
+    using bench = new FilesFixture(backend, {}, { fsync: true });
     await create(bench, "x/y/a");
     await create(bench, "x/y/a", { overwrite: true }, "newer");
     expect(bench.text("base/x/y/a")).toBe("newer");
   });
 
   test("no descriptor is left open", async () => {
-    using bench = new TestBench(backend, { "base/a": "", "base/dangling": { link: "x" } }, { fsync: true });
-    await freeOldFiles();
+    using bench = new FilesFixture(
+      backend,
+      { "base/a": "", "base/dangling": { link: "x" } },
+      { fsync: true },
+    );
+    await awaitDeferredCloses();
     const before = openDescriptors(bench.root);
     for (const path of ["a", "x/y/z", "x/y/z", "dangling", ".env", "a/b"]) await reason(bench, path);
     await reason(bench, "a", { overwrite: true });
-    await freeOldFiles();
+    await awaitDeferredCloses();
     expect(openDescriptors(bench.root)).toBe(before);
   });
 });
@@ -162,22 +166,22 @@ function once(check: () => void): () => void {
 }
 
 describe("where there are no hard links", () => {
-  const at = (bench: TestBench) => (name: Name) => `${bench.base}/${name}` as unknown as JailedPath;
+  const at = (bench: FilesFixture) => (name: Name) => `${bench.base}/${name}` as unknown as JailedPath;
 
   test("a name is reserved and then taken", () => {
-    using bench = new TestBench(backends[0]!, { "base/draft": "new" });
+    using bench = new FilesFixture(backends[0]!, { "base/draft": "new" });
     moveByReservation(at(bench)("draft"), at(bench)("a"), "a");
     expect(bench.snapshot("base")).toEqual({ "base/a": "new" });
   });
 
   test("a name that is taken stays", async () => {
-    using bench = new TestBench(backends[0]!, { "base/draft": "new", "base/a": "old" });
+    using bench = new FilesFixture(backends[0]!, { "base/draft": "new", "base/a": "old" });
     expect(await reasonOf(() => moveByReservation(at(bench)("draft"), at(bench)("a"), "a"))).toBe("exists");
     expect(bench.text("base/a")).toBe("old");
   });
 
   test("a failure gives the name back", () => {
-    using bench = new TestBench(backends[0]!);
+    using bench = new FilesFixture(backends[0]!);
     expect(() => moveByReservation(at(bench)("no-draft"), at(bench)("a"), "a")).toThrow("ENOENT");
     expect(bench.snapshot("base")).toEqual({});
   });

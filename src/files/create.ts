@@ -3,14 +3,14 @@ import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { JailedPath, Place } from "../jail/folder.ts";
-import type { Workbench } from "./files.ts";
+import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { holdForDeferredClose } from "./deferred-close.ts";
+import type { FilesContext } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
-import { holdOld } from "./old-file.ts";
+import { withPathLock } from "./path-lock.ts";
 import { replaceFile } from "./replace-file.ts";
-import { requireReplaceable } from "./replaceable.ts";
-import { inTurn } from "./turn.ts";
-import { writeAndPublish } from "./write.ts";
+import { requireWritableFile } from "./require-writable-file.ts";
+import { writeAtomically } from "./write.ts";
 
 export interface CreateOptions {
   /** The permission bits of the file, exactly. */
@@ -26,47 +26,47 @@ interface Creation extends CreateOptions {
 }
 
 /** See `Files.create`. */
-export async function createFile(bench: Workbench, creation: Creation, deadline: Deadline): Promise<void> {
+export async function writeFile(ctx: FilesContext, creation: Creation, deadline: Deadline): Promise<void> {
   const { path, content, parents } = creation;
-  const limit = { key: "max_write_bytes", bytes: bench.config.max_write_bytes };
+  const limit = { key: "max_write_bytes", bytes: ctx.config.max_write_bytes };
   if (content.length > limit.bytes)
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
-  await inTurn(bench, { path, changes: "entry", mayBeMissing: true, parents }, deadline, (place) =>
+  await withPathLock(ctx, { path, changes: "entry", mayBeMissing: true, parents }, deadline, (place) =>
     place.stats === undefined
-      ? createNew(bench, creation, { place, deadline })
-      : overwrite(bench, creation, { place, deadline }),
+      ? createNew(ctx, creation, { place, deadline })
+      : overwrite(ctx, creation, { place, deadline }),
   );
 }
 
 interface Turn {
-  readonly place: Place;
+  readonly place: ResolvedPath;
   readonly deadline: Deadline;
 }
 
 async function overwrite(
-  { config }: Workbench,
+  { config }: FilesContext,
   creation: Creation,
   { place, deadline }: Turn,
 ): Promise<void> {
   const { content, mode, path } = creation;
   if (!creation.overwrite) throw refuse.exists(path);
   if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
-  const owner = requireReplaceable(place);
-  using old = holdOld(place);
+  const owner = requireWritableFile(place);
+  using old = holdForDeferredClose(place);
   const attributes = readAttributes(old?.descriptor);
-  const draft = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
-  await replaceFile({ place, old }, draft, deadline);
+  const pending = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
+  await replaceFile({ place, old }, pending, deadline);
 }
 
 async function createNew(
-  { config }: Workbench,
+  { config }: FilesContext,
   creation: Creation,
   { place, deadline }: Turn,
 ): Promise<void> {
   const { content, mode, path } = creation;
   using parents = new NewFolders(place);
-  const draft = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
-  await writeAndPublish(draft, deadline, (at, temporary) => {
+  const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
+  await writeAtomically(pending, deadline, (at, temporary) => {
     if (creation.overwrite) renameSync(at(temporary), at(place.name));
     else moveToNew(at(temporary), at(place.name), path);
   });

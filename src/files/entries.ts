@@ -1,4 +1,4 @@
-import { refusalOf } from "../jail/errno.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
@@ -35,7 +35,7 @@ function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
   try {
     return yield* steps;
   } catch (error) {
-    throw refusalOf(error, folder.asked);
+    throw refusalOfErrno(error, folder.asked);
   }
 }
 

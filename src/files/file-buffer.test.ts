@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDescriptors } from "../jail/sandbox.ts";
+import { openDescriptors } from "../jail/jail.test-kit.ts";
 import { FileBuffer, openFileBelow } from "./file-buffer.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -23,7 +23,7 @@ test("lends whole files of every size, and room behind them", () => {
   for (const size of [0, 1, 3 * mebibyte, 65_535, 65_536, 65_537, 131_072, 7, 4 * mebibyte]) {
     const content = "ab".repeat(size).slice(0, size);
     writeFileSync(join(folder, "file"), content);
-    const lent = buffer.lend(open("file"), limits, (text, length) => {
+    const lent = buffer.withContents(open("file"), limits, (text, length) => {
       expect(text.length).toBeGreaterThanOrEqual(length + limits.slackBytes);
       text.fill("x", length, length + limits.slackBytes);
       return whole(text, length);
@@ -35,8 +35,10 @@ test("lends whole files of every size, and room behind them", () => {
 test("passes over a file of one byte too many", () => {
   const buffer = new FileBuffer();
   writeFileSync(join(folder, "large"), Buffer.alloc(1001, "a"));
-  expect(buffer.lend(open("large"), { ...limits, maxBytes: 1000 }, whole)).toEqual([]);
-  expect(buffer.lend(open("large"), { ...limits, maxBytes: 1001 }, whole)).toEqual(["a".repeat(1001)]);
+  expect(buffer.withContents(open("large"), { ...limits, maxBytes: 1000 }, whole)).toEqual([]);
+  expect(buffer.withContents(open("large"), { ...limits, maxBytes: 1001 }, whole)).toEqual([
+    "a".repeat(1001),
+  ]);
 });
 
 test("reads no more of a file whose beginning is of no use", () => {
@@ -47,19 +49,21 @@ test("reads no more of a file whose beginning is of no use", () => {
     asked.push(length);
     return text[0] === "y".charCodeAt(0);
   };
-  expect(buffer.lend(open("file"), { ...limits, isOfUse }, whole)).toEqual([]);
+  expect(buffer.withContents(open("file"), { ...limits, isOfUse }, whole)).toEqual([]);
   writeFileSync(join(folder, "file"), "y".repeat(1_000_000));
-  expect(buffer.lend(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1_000_000]);
+  expect(buffer.withContents(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([
+    1_000_000,
+  ]);
   // There is no more of a small one.
   writeFileSync(join(folder, "file"), "x".repeat(1000));
-  expect(buffer.lend(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
+  expect(buffer.withContents(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
   expect(asked).toEqual([65_536, 65_536]);
 });
 
 test("neither waits for what is no regular file nor tells what is in it", () => {
   const buffer = new FileBuffer();
   execFileSync("mkfifo", [join(folder, "fifo")]);
-  expect(buffer.lend(open("fifo"), limits, () => ["found"])).toEqual([]);
+  expect(buffer.withContents(open("fifo"), limits, () => ["found"])).toEqual([]);
 });
 
 test("follows no link, and closes what it opened", () => {
@@ -70,7 +74,9 @@ test("follows no link, and closes what it opened", () => {
   const broken = () => {
     throw new Error("broken");
   };
-  expect(() => buffer.lend(open("link"), limits, whole)).toThrow(expect.objectContaining({ code: "ELOOP" }));
-  expect(() => buffer.lend(open("target"), limits, broken)).toThrow("broken");
+  expect(() => buffer.withContents(open("link"), limits, whole)).toThrow(
+    expect.objectContaining({ code: "ELOOP" }),
+  );
+  expect(() => buffer.withContents(open("target"), limits, broken)).toThrow("broken");
   expect(openDescriptors(folder)).toBe(before);
 });

@@ -4,7 +4,7 @@ import { type NameBytes, nameOf } from "../jail/name.ts";
 import { openNameAt } from "../jail/openat.ts";
 
 /** What is lent of a file. */
-export interface LendLimits {
+export interface ReadLimits {
   /** A larger file is passed over. */
   readonly maxBytes: number;
   /** Bytes behind the file's that the borrower may write to. */
@@ -32,15 +32,15 @@ export const openFileBelow = (descriptor: number, name: NameBytes): number =>
 const firstBytes = 64 * 1024;
 
 /** The one buffer it gives, made at least so long; what is in it stays. */
-export type Reserve = (bytes: number) => Buffer;
+export type ReserveBuffer = (bytes: number) => Buffer;
 
 /** One buffer that files are read into, one after the other: it grows to the largest file met, within the limits. */
 export class FileBuffer {
-  readonly #reserve: Reserve;
+  readonly #reserve: ReserveBuffer;
   #buffer: Buffer = Buffer.alloc(0);
 
   /** With `reserve` the files come to lie in memory of the borrower. */
-  constructor(reserve: Reserve = reserveAnew()) {
+  constructor(reserve: ReserveBuffer = reserveAnew()) {
     this.#reserve = reserve;
   }
 
@@ -49,7 +49,7 @@ export class FileBuffer {
    * limit, or one that is no regular file, gives nothing. The bytes are worthless afterwards. Closes the descriptor.
    * Throws the errno error.
    */
-  lend<T>(descriptor: number, limits: LendLimits, use: (text: Buffer, length: number) => T[]): T[] {
+  withContents<T>(descriptor: number, limits: ReadLimits, use: (text: Buffer, length: number) => T[]): T[] {
     try {
       const length = this.#read(descriptor, limits);
       if (length === undefined) return [];
@@ -62,7 +62,7 @@ export class FileBuffer {
   }
 
   /** The length of the file; undefined when it is passed over. A short read is the end of a regular file. */
-  #read(descriptor: number, { maxBytes, slackBytes, isOfUse }: LendLimits): number | undefined {
+  #read(descriptor: number, { maxBytes, slackBytes, isOfUse }: ReadLimits): number | undefined {
     const most = maxBytes + 1;
     let length = 0;
     let end = Math.min(firstBytes, most);
@@ -79,7 +79,7 @@ export class FileBuffer {
   }
 }
 
-function reserveAnew(): Reserve {
+function reserveAnew(): ReserveBuffer {
   let buffer: Buffer = Buffer.alloc(0);
   return (bytes) => {
     const larger = Buffer.allocUnsafeSlow(bytes);

@@ -8,17 +8,17 @@ import type { Folder, Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { TimeSlice } from "../time-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
-import { type CreateOptions, createFile } from "./create.ts";
+import { type CreateOptions, writeFile } from "./create.ts";
+import { createKeyedMutex, type KeyedMutex } from "./keyed-mutex.ts";
 import { lstatEntry, pageOfFolder, statEntry } from "./list.ts";
 import { type FolderOptions, makeFolder } from "./make-folder.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
-import { openQueue, type Queue } from "./queue.ts";
-import { readFile, type Use } from "./read.ts";
+import { readWholeFile, type Use } from "./read.ts";
 import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepTree } from "./sweep.ts";
-import { type Bodies, type Change, type Tell, updateFile } from "./update.ts";
+import { type Bodies, type ContentChange, type Projection, rewriteFile } from "./update.ts";
 
 export type { Bodies };
 
@@ -29,10 +29,10 @@ export interface FilesConfig {
 }
 
 /** What the writing verbs share. */
-export interface Workbench {
+export interface FilesContext {
   readonly jail: Jail;
   readonly config: FilesConfig;
-  readonly queue: Queue;
+  readonly locks: KeyedMutex;
 }
 
 /** A name in a folder. */
@@ -98,7 +98,12 @@ export interface Files {
    * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile. Answers what `tell`,
    * if it is given, makes of both contents.
    */
-  update<T = void>(path: string, change: Change, deadline: Deadline, tell?: Tell<T>): Promise<T>;
+  update<T = void>(
+    path: string,
+    change: ContentChange,
+    deadline: Deadline,
+    project?: Projection<T>,
+  ): Promise<T>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
   remove(path: string, options: RemoveOptions, deadline: Deadline): Promise<boolean>;
   /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
@@ -127,24 +132,25 @@ export interface Files {
 }
 
 /** The disk verbs over one jail. */
-export function openFiles({ jail, config }: { jail: Jail; config: FilesConfig }): Files {
-  const bench: Workbench = { jail, config, queue: openQueue() };
+export function createFiles({ jail, config }: { jail: Jail; config: FilesConfig }): Files {
+  const ctx: FilesContext = { jail, config, locks: createKeyedMutex() };
   return {
     list: async (folder, pace) =>
       (await pageOfFolder(jail, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
     page: (folder, [from, to], pace) => pageOfFolder(jail, { folder, from, to }, pace),
     stat: statEntry,
     lstat: lstatEntry,
-    read: (path, limit, use) => readFile(jail, path, { limit, use }),
-    create: (path, content, options, deadline) => createFile(bench, { path, content, ...options }, deadline),
-    update: (path, change, deadline, tell) => updateFile(bench, { path, change, tell }, deadline),
-    remove: (path, options, deadline) => removePath(bench, { path, ...options }, deadline),
+    read: (path, limit, use) => readWholeFile(jail, path, { limit, use }),
+    create: (path, content, options, deadline) => writeFile(ctx, { path, content, ...options }, deadline),
+    update: (path, change, deadline, project) =>
+      rewriteFile(ctx, { path, change, project: project }, deadline),
+    remove: (path, options, deadline) => removePath(ctx, { path, ...options }, deadline),
     open: (path, limit) => openFile(jail, path, limit),
-    store: (path, content, options, deadline) => storeFile(bench, { path, content, ...options }, deadline),
-    makeFolder: (path, options) => makeFolder(bench, { path, ...options }),
-    changeMode: (path, options, deadline) => changeMode(bench, { path, ...options }, deadline),
-    rename: (renaming, deadline) => renamePath(bench, renaming, deadline),
-    unlink: (path, options, deadline) => unlinkPath(bench, { path, ...options }, deadline),
+    store: (path, content, options, deadline) => storeFile(ctx, { path, content, ...options }, deadline),
+    makeFolder: (path, options) => makeFolder(ctx, { path, ...options }),
+    changeMode: (path, options, deadline) => changeMode(ctx, { path, ...options }, deadline),
+    rename: (renaming, deadline) => renamePath(ctx, renaming, deadline),
+    unlink: (path, options, deadline) => unlinkPath(ctx, { path, ...options }, deadline),
     sweep: (stop) => sweepTree(jail, stop),
   };
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
-import { backends } from "../jail/sandbox.ts";
+import { backends } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { TestBench } from "./workbench.ts";
+import { FilesFixture } from "./files.test-kit.ts";
 
 describe.each(backends)("%s", (backend) => {
-  const namesIn = async (bench: TestBench, path = ".") => {
+  const namesIn = async (bench: FilesFixture, path = ".") => {
     using folder = bench.jailed.admitFolder(path);
     return (await bench.files.list(folder, bench.pace)).map(({ name }) => name);
   };
 
   test("entries are sorted by bytes, of all kinds, without following links", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/b": "",
       "base/a/x": "",
       "base/B": "",
@@ -40,7 +40,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("names that are not UTF-8 are listed as text and reached by their bytes", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     for (const bytes of [[0xff], [0xc3, 0x28], [0x61]]) {
       writeFileSync(Buffer.concat([Buffer.from(`${bench.base}/`), Buffer.from(bytes)]), "four");
     }
@@ -51,7 +51,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a page is a part of the list, with the number of all that is in it", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/b": "",
       "base/a/x": "",
       "base/ä": "",
@@ -76,13 +76,13 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a name that has U+FFFD in it for real is text", async () => {
-    using bench = new TestBench(backend, { "base/\ufffd": "" });
+    using bench = new FilesFixture(backend, { "base/\ufffd": "" });
     using folder = bench.jailed.admitFolder(".");
     expect((await bench.files.list(folder, bench.pace))[0]?.raw).toBe("\ufffd");
   });
 
   test("temporary files are left out, and swept when nobody uses them", async () => {
-    using bench = new TestBench(backend, { "base/a": "" });
+    using bench = new FilesFixture(backend, { "base/a": "" });
     const alive = temporaryName();
     const dead = alive.replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
     bench.plant({ [`base/${alive}`]: "", [`base/${dead}`]: "", "base/.coder-tmp-notes": "" });
@@ -93,7 +93,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("stats are those of the entry itself", async () => {
-    using bench = new TestBench(backend, { "base/f": "text", "base/l": { link: "f" }, "base/gone": "" });
+    using bench = new FilesFixture(backend, { "base/f": "text", "base/l": { link: "f" }, "base/gone": "" });
     chmodSync(bench.at("base/f"), 0o4751);
     utimesSync(bench.at("base/f"), 1, 1700000000.9);
     using folder = bench.jailed.admitFolder(".");
@@ -110,14 +110,14 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a size beyond 32 bits is told", async () => {
-    using bench = new TestBench(backend, { "base/f": "" });
+    using bench = new FilesFixture(backend, { "base/f": "" });
     truncateSync(bench.at("base/f"), 2 ** 40);
     using folder = bench.jailed.admitFolder(".");
     expect(bench.files.stat(folder, (await bench.files.list(folder, bench.pace))[0]!)?.size).toBe(2 ** 40);
   });
 
   test("a folder that is removed meanwhile is missing", async () => {
-    using bench = new TestBench(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "base/d": null });
     using folder = bench.jailed.admitFolder("d");
     Bun.spawnSync(["rmdir", bench.at("base/d")]);
     await expect(bench.files.list(folder, bench.pace)).rejects.toThrow('"d" is not found');

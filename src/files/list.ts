@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { errnoOf, refusalOf } from "../jail/errno.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { readWindow } from "./entries.ts";
@@ -31,6 +31,6 @@ export function lstatEntry(folder: Folder, entry: Entry): Stats | undefined {
     return folder.lstat(entry.raw);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
-    throw refusalOf(error, folder.asked);
+    throw refusalOfErrno(error, folder.asked);
   }
 }

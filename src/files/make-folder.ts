@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { refuse } from "../errors.ts";
-import { errnoOf, refusing } from "../jail/errno.ts";
-import type { Workbench } from "./files.ts";
+import { errnoOf, mapErrno } from "../jail/errno.ts";
+import type { FilesContext } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
 
 export interface FolderOptions {
@@ -16,14 +16,14 @@ interface Making extends FolderOptions {
 }
 
 /** See `Files.makeFolder`. */
-export function makeFolder({ jail }: Workbench, { path, mode, parents }: Making): boolean {
+export function makeFolder({ jail }: FilesContext, { path, mode, parents }: Making): boolean {
   using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
   if (place.stats !== undefined) {
     if (parents && place.stats.isDirectory()) return false;
     throw refuse.exists(path);
   }
   using folders = new NewFolders(place);
-  return refusing(path, () => {
+  return mapErrno(path, () => {
     const folder = folders.make();
     try {
       // Nobody else may enter before it has its mode.
@@ -32,7 +32,7 @@ export function makeFolder({ jail }: Workbench, { path, mode, parents }: Making)
       throw errnoOf(error) === "EEXIST" ? refuse.exists(path) : error;
     }
     folders.keep();
-    const sight = folder.look(place.name);
+    const sight = folder.openPath(place.name);
     try {
       sight.chmod(mode);
     } finally {

@@ -1,16 +1,16 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, Place } from "../jail/folder.ts";
+import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { type At, flushFolder } from "./write.ts";
 
 /** The folders that have to be made for a place. Those that were made go again, unless `keep` is called. */
 export class NewFolders implements Disposable {
-  readonly #place: Place;
+  readonly #place: ResolvedPath;
   readonly #made: boolean[] = [];
   #inner: Folder | undefined;
   #isKept = false;
 
-  constructor(place: Place) {
+  constructor(place: ResolvedPath) {
     this.#place = place;
   }
 

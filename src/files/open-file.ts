@@ -2,7 +2,7 @@ import { closeSync, fstatSync, read, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { refuse } from "../errors.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
-import { refusalOf, refusing } from "../jail/errno.ts";
+import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { Limit } from "./files.ts";
 
@@ -22,9 +22,9 @@ const pieceBytes = 256 * 1024;
 
 /** See `Files.open`. */
 export function openFile(jail: Jail, path: string, limit: Limit | undefined): OpenFile {
-  using place = jail.see(path);
+  using place = jail.resolveForRead(path);
   if (!place.stats!.isFile()) throw refuse.notAFile(path);
-  const descriptor = refusing(path, () => place.open());
+  const descriptor = mapErrno(path, () => place.open());
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw refuse.notAFile(path);
@@ -37,7 +37,7 @@ export function openFile(jail: Jail, path: string, limit: Limit | undefined): Op
     };
   } catch (error) {
     closeSync(descriptor);
-    throw refusalOf(error, path);
+    throw refusalOfErrno(error, path);
   }
 }
 
@@ -53,7 +53,7 @@ async function* readPieces(
   for (let position = 0; ; ) {
     const { bytesRead } = await readInBackground(descriptor, buffer, 0, pieceBytes, position).catch(
       (error: unknown) => {
-        throw refusalOf(error, path);
+        throw refusalOfErrno(error, path);
       },
     );
     if (bytesRead === 0) return;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync } from "node:fs";
-import { backends } from "../jail/sandbox.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
+import { backends } from "../jail/jail.test-kit.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 
 const isRoot = process.geteuid?.() === 0;
 const nobody = 65534;
@@ -23,7 +23,7 @@ const options = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("%s", (backend) => {
   const open = (plan: Record<string, string>) => {
-    const bench = new TestBench(backend, plan);
+    const bench = new FilesFixture(backend, plan);
     chmodSync(bench.root, 0o755);
     return bench;
   };

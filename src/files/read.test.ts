@@ -9,19 +9,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import { readAtMost } from "./read.ts";
-import { Room } from "./room.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
+import { ScratchBuffer } from "./scratch-buffer.ts";
 
 const limit = { key: "max_read_bytes", bytes: 100 };
 
 describe.each(backends)("%s", (backend) => {
-  const read = (bench: TestBench, path: string) =>
+  const read = (bench: FilesFixture, path: string) =>
     bench.files.read(path, limit, (bytes, stats) => ({ bytes: Buffer.from(bytes), stats }));
 
   test("a file is read whole, with its stats", () => {
-    using bench = new TestBench(backend, { "base/d/a.txt": "text", "base/l": { link: "d/a.txt" } });
+    using bench = new FilesFixture(backend, { "base/d/a.txt": "text", "base/l": { link: "d/a.txt" } });
     chmodSync(bench.at("base/d/a.txt"), 0o640);
     utimesSync(bench.at("base/d/a.txt"), 1, 1700000000.9);
     for (const path of ["d/a.txt", "l"]) {
@@ -32,7 +32,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("the limit is exact", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/fits": "x".repeat(100),
       "base/over": "x".repeat(101),
       "base/empty": "",
@@ -44,13 +44,13 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a sparse file of a tebibyte is refused unread", async () => {
-    using bench = new TestBench(backend, { "base/sparse": "" });
+    using bench = new FilesFixture(backend, { "base/sparse": "" });
     truncateSync(bench.at("base/sparse"), 2 ** 40);
     expect(await reasonOf(() => read(bench, "sparse"))).toBe("too-large");
   });
 
   test("what is no regular file is refused and never opened", async () => {
-    using bench = new TestBench(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "base/d": null });
     Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
     const server = createServer().listen(bench.at("base/socket"));
     for (const path of [".", "d", "d/", "fifo"])
@@ -59,20 +59,20 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("missing and denied are one sentence", async () => {
-    using bench = new TestBench(backend, { "base/.env": "password" });
+    using bench = new FilesFixture(backend, { "base/.env": "password" });
     expect(await reasonOf(() => read(bench, ".env"))).toBe("denied");
     expect(await reasonOf(() => read(bench, "d/.env"))).toBe("denied");
     expect(await reasonOf(() => read(bench, "env"))).toBe("missing");
   });
 
   test("links that lead outside are refused", async () => {
-    using bench = new TestBench(backend, { "base/out": { link: "../outside/secret.txt" } });
+    using bench = new FilesFixture(backend, { "base/out": { link: "../outside/secret.txt" } });
     expect(await reasonOf(() => read(bench, "out"))).toBe("outside");
     expect(bench.text("base/out")).toBe("the outside secret");
   });
 
   test("no descriptor is left open", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/d/a.txt": "text",
       "base/over": "x".repeat(101),
       "base/.env": "",
@@ -84,41 +84,43 @@ describe.each(backends)("%s", (backend) => {
 });
 
 describe("a file that changes while it is read", () => {
-  const open = (bench: TestBench, text: string) => {
+  const open = (bench: FilesFixture, text: string) => {
     writeFileSync(bench.at("base/f"), text);
     return openSync(bench.at("base/f"), "r");
   };
 
   test("may have grown", () => {
-    using bench = new TestBench(backends[0]!);
+    using bench = new FilesFixture(backends[0]!);
     const descriptor = open(bench, "x".repeat(10));
     appendFileSync(bench.at("base/f"), "y".repeat(20_000));
-    expect(readAtMost(descriptor, { expected: 10, most: 100_000 }, new Room()).toString()).toBe(
+    expect(readAtMost(descriptor, { expected: 10, most: 100_000 }, new ScratchBuffer()).toString()).toBe(
       "x".repeat(10) + "y".repeat(20_000),
     );
     closeSync(descriptor);
   });
 
   test("is not read past the limit, however it grows", () => {
-    using bench = new TestBench(backends[0]!);
+    using bench = new FilesFixture(backends[0]!);
     const descriptor = open(bench, "x".repeat(20_000));
-    expect(readAtMost(descriptor, { expected: 10, most: 101 }, new Room())).toHaveLength(101);
+    expect(readAtMost(descriptor, { expected: 10, most: 101 }, new ScratchBuffer())).toHaveLength(101);
     closeSync(descriptor);
   });
 
   test("may have grown in a buffer that is larger than it", () => {
-    using bench = new TestBench(backends[0]!);
+    using bench = new FilesFixture(backends[0]!);
     const descriptor = open(bench, "x".repeat(300));
-    using room = new Room();
+    using room = new ScratchBuffer();
     room.reserve(100_000).fill("old");
     expect(readAtMost(descriptor, { expected: 10, most: 101 }, room).toString()).toBe("x".repeat(101));
     closeSync(descriptor);
   });
 
   test("may have shrunk", () => {
-    using bench = new TestBench(backends[0]!);
+    using bench = new FilesFixture(backends[0]!);
     const descriptor = open(bench, "xyz");
-    expect(readAtMost(descriptor, { expected: 1000, most: 2000 }, new Room()).toString()).toBe("xyz");
+    expect(readAtMost(descriptor, { expected: 1000, most: 2000 }, new ScratchBuffer()).toString()).toBe(
+      "xyz",
+    );
     closeSync(descriptor);
   });
 });

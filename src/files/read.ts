@@ -1,21 +1,21 @@
 import { closeSync, readSync } from "node:fs";
 import { refuse } from "../errors.ts";
-import { refusing } from "../jail/errno.ts";
-import type { Jail, Seen } from "../jail/folder.ts";
+import { mapErrno } from "../jail/errno.ts";
+import type { Jail, ReadTarget } from "../jail/folder.ts";
 import type { FileStats, Limit } from "./files.ts";
-import { Room } from "./room.ts";
+import { ScratchBuffer } from "./scratch-buffer.ts";
 import { describe } from "./stats.ts";
 
 /** What is done with the bytes of a file while they are there. */
 export type Use<T> = (bytes: Buffer, stats: FileStats) => T;
 
 /** See `Files.read`. `size` in the stats is that of the bytes, also when the file was growing. */
-export function readFile<T>(jail: Jail, path: string, { limit, use }: { limit: Limit; use: Use<T> }): T {
-  using place = jail.see(path);
-  using room = new Room();
+export function readWholeFile<T>(jail: Jail, path: string, { limit, use }: { limit: Limit; use: Use<T> }): T {
+  using place = jail.resolveForRead(path);
+  using scratch = new ScratchBuffer();
   const descriptor = openWithin(place, limit);
   try {
-    const bytes = readWithin(place, descriptor, { limit, room });
+    const bytes = readWithin(place, descriptor, { limit, scratch: scratch });
     return use(bytes, { ...describe(place.stats!), size: bytes.length });
   } finally {
     closeSync(descriptor);
@@ -23,21 +23,21 @@ export function readFile<T>(jail: Jail, path: string, { limit, use }: { limit: L
 }
 
 /** Opens the regular file at `place`, which must exist. Throws wrong-kind for what is none, and too-large. */
-export function openWithin(place: Seen, limit: Limit): number {
+export function openWithin(place: ReadTarget, limit: Limit): number {
   const stats = place.stats!;
   if (!stats.isFile()) throw refuse.notAFile(place.asked);
   if (stats.size > limit.bytes) throw tooLarge(place.asked, limit);
-  return refusing(place.asked, () => place.open());
+  return mapErrno(place.asked, () => place.open());
 }
 
 /** The content of the file that was opened, in the room. Throws too-large. */
 export function readWithin(
-  { asked, stats }: Seen,
+  { asked, stats }: ReadTarget,
   descriptor: number,
-  { limit, room }: { limit: Limit; room: Room },
+  { limit, scratch }: { limit: Limit; scratch: ScratchBuffer },
 ): Buffer {
   const most = limit.bytes + 1;
-  const bytes = refusing(asked, () => readAtMost(descriptor, { expected: stats!.size, most }, room));
+  const bytes = mapErrno(asked, () => readAtMost(descriptor, { expected: stats!.size, most }, scratch));
   if (bytes.length > limit.bytes) throw tooLarge(asked, limit);
   return bytes;
 }
@@ -49,11 +49,11 @@ const tooLarge = (path: string, limit: Limit) =>
 export function readAtMost(
   descriptor: number,
   { expected, most }: { expected: number; most: number },
-  room: Room,
+  scratch: ScratchBuffer,
 ): Buffer {
   // One byte more than expected, so that the read which takes a quiet file also shows that it ends there.
   let end = Math.min(expected + 1, most);
-  let bytes = room.reserve(end);
+  let bytes = scratch.reserve(end);
   let length = 0;
   for (;;) {
     const read = readSync(descriptor, bytes, length, end - length, null);
@@ -61,7 +61,7 @@ export function readAtMost(
     if (length === most || read === 0 || length === expected) return bytes.subarray(0, length);
     if (length < end) continue;
     end = Math.min(end * 2 + 4096, most);
-    bytes = enlarge(bytes, room.reserve(end));
+    bytes = enlarge(bytes, scratch.reserve(end));
   }
 }
 

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { deadlineIn } from "../deadline.ts";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import { requireNothingDenied } from "./remove.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
 
 describe.each(backends)("%s", (backend) => {
-  const remove = (bench: TestBench, path: string, recursive = false) =>
+  const remove = (bench: FilesFixture, path: string, recursive = false) =>
     bench.files.remove(path, { recursive }, bench.deadline);
-  const reason = (bench: TestBench, path: string, recursive = false) =>
+  const reason = (bench: FilesFixture, path: string, recursive = false) =>
     reasonOf(() => remove(bench, path, recursive));
 
   test("files, links, empty folders and special files are removed", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/a": "",
       "base/d": null,
       "base/e": null,
@@ -29,19 +29,19 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a link to a folder is removed as a link, recursively too", async () => {
-    using bench = new TestBench(backend, { "base/l": { link: "d" }, "base/d/kept": "" });
+    using bench = new FilesFixture(backend, { "base/l": { link: "d" }, "base/d/kept": "" });
     expect(await remove(bench, "l", true)).toBe(true);
     expect(bench.snapshot("base")).toEqual({ "base/d/": "", "base/d/kept": "" });
   });
 
   test("what is missing is no error", async () => {
-    using bench = new TestBench(backend, { "base/a": "" });
+    using bench = new FilesFixture(backend, { "base/a": "" });
     for (const path of ["nothing", "nothing/x", "a/x", "a/", "x\\y"])
       expect(await remove(bench, path, true)).toBe(false);
   });
 
   test("a refusal leaves everything", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/d/kept": "",
       "base/.env": "",
       "base/project/deep/secrets/key": "",
@@ -74,7 +74,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a tree is removed with everything in it, and nothing that its links lead to", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/tree/a/b/c": "",
       "base/tree/out": { link: "../../outside" },
       "base/tree/a/out-file": { link: "../../../outside/secret.txt" },
@@ -93,7 +93,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder that only holds what a killed process left is empty", async () => {
-    using bench = new TestBench(backend, { "base/d": null, "base/busy": null });
+    using bench = new FilesFixture(backend, { "base/d": null, "base/busy": null });
     const alive = temporaryName();
     const dead = alive.replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
     bench.plant({ [`base/d/${dead}`]: "", [`base/busy/${alive}`]: "" });
@@ -102,13 +102,13 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("names that are not UTF-8 are removed", async () => {
-    using bench = new TestBench(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "base/d": null });
     writeFileSync(Buffer.concat([Buffer.from(`${bench.at("base/d")}/`), Buffer.from([0xff])]), "");
     expect(await remove(bench, "d", true)).toBe(true);
   });
 
   test("a tree of 300 levels is refused whole, and no deeper than the system is asked to go", async () => {
-    using bench = new TestBench(backend, { "base/deep/a": "" });
+    using bench = new FilesFixture(backend, { "base/deep/a": "" });
     const deepest = Array.from({ length: 300 }, () => "d").join("/");
     mkdirSync(bench.at(`base/deep/${deepest}`), { recursive: true });
     const before = openDescriptors(bench.root);
@@ -118,7 +118,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("where mounts are not listed, a folder on another device keeps all of them", async () => {
-    using bench = new TestBench(backend, { "base/d/e/f": "" });
+    using bench = new FilesFixture(backend, { "base/d/e/f": "" });
     using folder = bench.jailed.admitFolder("d");
     const { dev: device } = folder.lstat(".");
     const errand = { jail: bench.jailed, path: "d", ...bench.pace, entries: 0 };
@@ -129,7 +129,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a removal ends when its time is up", async () => {
-    using bench = new TestBench(backend);
+    using bench = new FilesFixture(backend);
     for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
     const late = deadlineIn(0);
     let checks = 0;
@@ -139,7 +139,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("what others remove meanwhile is no error", async () => {
-    using bench = new TestBench(backend, { "base/d/z/a": "" });
+    using bench = new FilesFixture(backend, { "base/d/z/a": "" });
     for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
     let checks = 0;
     const removing = {
@@ -155,7 +155,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("what is denied and appears during a removal stays", async () => {
-    using bench = new TestBench(backend, { "base/d/z/a": "" });
+    using bench = new FilesFixture(backend, { "base/d/z/a": "" });
     for (let i = 0; i < 600; i++) bench.plant({ [`base/d/${i}`]: "" });
     let checks = 0;
     const planting = {
@@ -170,7 +170,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("no descriptor is left open", async () => {
-    using bench = new TestBench(backend, { "base/a/b/c": "", "base/x/.env": "", "base/d/e": "" });
+    using bench = new FilesFixture(backend, { "base/a/b/c": "", "base/x/.env": "", "base/d/e": "" });
     const before = openDescriptors(bench.root);
     for (const path of ["a", "x", "d", "nothing", "."]) await reason(bench, path, path !== "d");
     expect(openDescriptors(bench.root)).toBe(before);
@@ -179,7 +179,7 @@ describe.each(backends)("%s", (backend) => {
 
 test("a folder whose name is not UTF-8 is removed by its bytes, where folders are held by descriptors", async () => {
   for (const backend of backends.filter((name) => name !== "current-directory")) {
-    using bench = new TestBench(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "base/d": null });
     mkdirSync(Buffer.concat([Buffer.from(`${bench.at("base/d")}/`), Buffer.from([0xff])]));
     expect(await bench.files.remove("d", { recursive: true }, bench.deadline)).toBe(true);
   }

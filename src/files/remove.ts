@@ -2,14 +2,14 @@ import { rmdirSync, unlinkSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, Jail, Name, Place } from "../jail/folder.ts";
+import type { Folder, Jail, Name, ResolvedPath } from "../jail/folder.ts";
 import { holdsMount } from "../jail/mounts.ts";
 import { runAtOnce, runInSlices, type TimeSlice } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Entry, Workbench } from "./files.ts";
+import type { Entry, FilesContext } from "./files.ts";
+import { withPathLock } from "./path-lock.ts";
 import { sweepFolder } from "./sweep.ts";
-import { inTurn } from "./turn.ts";
 import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
@@ -23,11 +23,11 @@ interface Removal extends RemoveOptions {
 }
 
 /** See `Files.remove`. */
-export async function removePath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<boolean> {
+export async function removePath(ctx: FilesContext, removal: Removal, deadline: Deadline): Promise<boolean> {
   const { path } = removal;
   try {
-    await inTurn(bench, { path, changes: "tree", lastLink: "stay" }, deadline, (place) =>
-      removeAt(bench, removal, { place, deadline }),
+    await withPathLock(ctx, { path, changes: "tree", lastLink: "stay" }, deadline, (place) =>
+      removeAt(ctx, removal, { place, deadline }),
     );
     return true;
   } catch (error) {
@@ -37,28 +37,28 @@ export async function removePath(bench: Workbench, removal: Removal, deadline: D
 }
 
 /** See `Files.unlink`. */
-export function unlinkPath(bench: Workbench, removal: Removal, deadline: Deadline): Promise<void> {
-  return inTurn(bench, { path: removal.path, changes: "tree", lastLink: "bare" }, deadline, (place) =>
-    removeAt(bench, removal, { place, deadline }),
+export function unlinkPath(ctx: FilesContext, removal: Removal, deadline: Deadline): Promise<void> {
+  return withPathLock(ctx, { path: removal.path, changes: "tree", lastLink: "bare" }, deadline, (place) =>
+    removeAt(ctx, removal, { place, deadline }),
   );
 }
 
 interface Turn {
-  readonly place: Place;
+  readonly place: ResolvedPath;
   readonly deadline: Deadline;
 }
 
-async function removeAt(bench: Workbench, removal: Removal, turn: Turn): Promise<void> {
+async function removeAt(ctx: FilesContext, removal: Removal, turn: Turn): Promise<void> {
   const { folder, name, stats } = turn.place;
   if (name === ".") throw refuse.baseIsKept();
   if (!stats!.isDirectory()) folder.enter((at) => unlinkSync(at(name)));
-  else if (removal.recursive) await removeTree(bench, removal, turn);
+  else if (removal.recursive) await removeTree(ctx, removal, turn);
   else removeEmpty(folder, name);
-  if (bench.config.fsync) await flushFolder(folder);
+  if (ctx.config.fsync) await flushFolder(folder);
 }
 
 async function removeTree(
-  { jail }: Workbench,
+  { jail }: FilesContext,
   { path, caller }: Removal,
   { place, deadline }: Turn,
 ): Promise<void> {
@@ -67,10 +67,10 @@ async function removeTree(
   const isMounted = holdsMount(inside);
   const device = isMounted === undefined ? folder.lstat(".").dev : undefined;
   using slice = createWalkSlice({ deadline, caller });
-  const errand: Errand = { jail, path, deadline, slice, device, entries: 0 };
-  await requireNothingDenied(errand, inside, 1);
+  const operation: TreeOperation = { jail, path, deadline, slice, device, entries: 0 };
+  await requireNothingDenied(operation, inside, 1);
   if (isMounted) throw refuse.holdsMount(path);
-  await removeInside(errand, inside);
+  await removeInside(operation, inside);
   unlessGone(() => folder.enter((at) => rmdirSync(at(name))));
 }
 
@@ -88,7 +88,7 @@ function removeEmpty(folder: Folder, name: string): void {
 }
 
 /** One call that goes through a tree. */
-export interface Errand {
+export interface TreeOperation {
   readonly jail: Jail;
   readonly path: string;
   readonly deadline: Deadline;
@@ -106,34 +106,38 @@ const maxDepth = 256;
  * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. Nothing is removed
  * before this has looked at all.
  */
-export async function requireNothingDenied(errand: Errand, folder: Folder, depth: number): Promise<void> {
-  if (depth > maxDepth) throw refuse.tooDeep(errand.path, maxDepth);
-  if (errand.device !== undefined && folder.lstat(".").dev !== errand.device)
-    throw refuse.holdsMount(errand.path);
-  for (const { name, raw, kind } of await readUnlessGone(errand, folder)) {
-    await breathe(errand);
-    requireAllowed(errand, folder, name);
+export async function requireNothingDenied(
+  operation: TreeOperation,
+  folder: Folder,
+  depth: number,
+): Promise<void> {
+  if (depth > maxDepth) throw refuse.tooDeep(operation.path, maxDepth);
+  if (operation.device !== undefined && folder.lstat(".").dev !== operation.device)
+    throw refuse.holdsMount(operation.path);
+  for (const { name, raw, kind } of await readUnlessGone(operation, folder)) {
+    await yieldToEventLoop(operation);
+    requireAllowed(operation, folder, name);
     if (kind !== "dir") continue;
-    using child = enterUnlessGone(errand, folder, raw);
-    if (child !== undefined) await requireNothingDenied(errand, child, depth + 1);
+    using child = enterUnlessGone(operation, folder, raw);
+    if (child !== undefined) await requireNothingDenied(operation, child, depth + 1);
   }
 }
 
 /** Removes everything in the folder. A link is removed as a link. */
-async function removeInside(errand: Errand, folder: Folder): Promise<void> {
-  for (const { name, raw, kind } of await readUnlessGone(errand, folder)) {
-    await breathe(errand);
+async function removeInside(operation: TreeOperation, folder: Folder): Promise<void> {
+  for (const { name, raw, kind } of await readUnlessGone(operation, folder)) {
+    await yieldToEventLoop(operation);
     // Again: it may have been put there since.
-    requireAllowed(errand, folder, name);
+    requireAllowed(operation, folder, name);
     if (kind === "dir") {
-      using child = enterUnlessGone(errand, folder, raw);
-      if (child !== undefined) await removeInside(errand, child);
+      using child = enterUnlessGone(operation, folder, raw);
+      if (child !== undefined) await removeInside(operation, child);
     }
     unlessGone(() => folder.enter((at) => (kind === "dir" ? rmdirSync(at(raw)) : unlinkSync(at(raw)))));
   }
 }
 
-async function readUnlessGone({ slice }: Errand, folder: Folder): Promise<Entry[]> {
+async function readUnlessGone({ slice }: TreeOperation, folder: Folder): Promise<Entry[]> {
   try {
     return await runInSlices(readEntries(folder), slice);
   } catch (error) {
@@ -153,7 +157,7 @@ function unlessGone<T>(act: () => T): T | undefined {
 }
 
 /** A pseudo file system that is mounted inside is as good as denied: nothing around it may be removed either. */
-function enterUnlessGone({ path }: Errand, folder: Folder, name: Name): Folder | undefined {
+function enterUnlessGone({ path }: TreeOperation, folder: Folder, name: Name): Folder | undefined {
   try {
     return unlessGone(() => folder.child(name));
   } catch (error) {
@@ -164,14 +168,14 @@ function enterUnlessGone({ path }: Errand, folder: Folder, name: Name): Folder |
 const isAbsent = (error: unknown): boolean => error instanceof Refusal && error.reason === "missing";
 
 /** Temporary files are in nobody's way: they go with their folder. */
-export function requireAllowed({ jail, path }: Errand, folder: Folder, name: string): void {
+export function requireAllowed({ jail, path }: TreeOperation, folder: Folder, name: string): void {
   if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
 }
 
 const entriesPerLook = 256;
 
 /** Lets other calls run when the time slice is used up, and ends the errand when its time is up. */
-export async function breathe(errand: Errand): Promise<void> {
-  if (errand.slice.isDue) await errand.slice.yieldIfDue();
-  if (++errand.entries % entriesPerLook === 0) errand.deadline.check();
+export async function yieldToEventLoop(operation: TreeOperation): Promise<void> {
+  if (operation.slice.isDue) await operation.slice.yieldIfDue();
+  if (++operation.entries % entriesPerLook === 0) operation.deadline.check();
 }

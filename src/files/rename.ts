@@ -1,14 +1,14 @@
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { type Refusal, refuse } from "../errors.ts";
-import { errnoError, errnoOf, refusalOf } from "../jail/errno.ts";
-import type { Folder, Place } from "../jail/folder.ts";
+import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { moveToNew } from "./create.ts";
-import type { Workbench } from "./files.ts";
+import type { FilesContext } from "./files.ts";
 import { openFile } from "./open-file.ts";
 import { requireNothingDenied } from "./remove.ts";
-import { type At, flushFolder, writeAndPublish } from "./write.ts";
+import { type At, flushFolder, writeAtomically } from "./write.ts";
 
 export interface Renaming {
   readonly from: string;
@@ -21,27 +21,27 @@ export interface Renaming {
  * See `Files.rename`. A link is moved as a link. Between file systems, and between folders where two cannot be held at
  * once, a regular file is copied and then removed, and anything else is refused.
  */
-export async function renamePath(bench: Workbench, renaming: Renaming, deadline: Deadline): Promise<void> {
+export async function renamePath(ctx: FilesContext, renaming: Renaming, deadline: Deadline): Promise<void> {
   const { from, to } = renaming;
   const options = { changes: "tree", lastLink: "stay", mayBeMissing: true, parents: true } as const;
-  using source = bench.jail.admit(from, options);
-  using target = bench.jail.admit(to, options);
+  using source = ctx.jail.admit(from, options);
+  using target = ctx.jail.admit(to, options);
   requireMovable(renaming, source, target);
   if (source.stats?.isDirectory()) {
     using inside = source.folder.child(source.name);
     using slice = createWalkSlice({ deadline });
-    await requireNothingDenied({ jail: bench.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
+    await requireNothingDenied({ jail: ctx.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
   }
   try {
     move(renaming, source, target);
   } catch (error) {
     if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, to);
-    await copyAcross(bench, renaming, { source, target, deadline });
+    await copyAcross(ctx, renaming, { source, target, deadline });
   }
-  if (bench.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
+  if (ctx.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
 }
 
-function requireMovable({ from, to, overwrite }: Renaming, source: Place, target: Place): void {
+function requireMovable({ from, to, overwrite }: Renaming, source: ResolvedPath, target: ResolvedPath): void {
   if (source.stats === undefined) throw refuse.absent(from, "missing");
   if (source.name === ".") throw refuse.rootIsKept(from);
   if (target.name === ".") throw refuse.rootIsKept(to);
@@ -49,7 +49,7 @@ function requireMovable({ from, to, overwrite }: Renaming, source: Place, target
   if (target.newFolders.length > 0) throw refuse.absent(to, "missing");
 }
 
-function move({ to, overwrite }: Renaming, source: Place, target: Place): void {
+function move({ to, overwrite }: Renaming, source: ResolvedPath, target: ResolvedPath): void {
   withBoth(source.folder, target.folder, (atSource, atTarget) => {
     // A folder replaces at most an empty one, which nobody will miss.
     if (overwrite || source.stats?.isDirectory()) renameSync(atSource(source.name), atTarget(target.name));
@@ -65,13 +65,13 @@ function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => v
 }
 
 interface Copying {
-  readonly source: Place;
-  readonly target: Place;
+  readonly source: ResolvedPath;
+  readonly target: ResolvedPath;
   readonly deadline: Deadline;
 }
 
 async function copyAcross(
-  { jail, config }: Workbench,
+  { jail, config }: FilesContext,
   { from, to, overwrite }: Renaming,
   { source, target, deadline }: Copying,
 ): Promise<void> {
@@ -79,9 +79,9 @@ async function copyAcross(
   try {
     const { mode, uid, gid, atime, mtime, mtimeMs, ino } = file.stats;
     const metadata = { mode: mode & 0o777, owner: { uid, gid }, attributes: file.attributes() };
-    const draft = { folder: target.folder, content: file.pieces(), ...metadata };
-    await writeAndPublish(
-      { ...draft, times: { atime, mtime }, fsync: config.fsync },
+    const pending = { folder: target.folder, content: file.pieces(), ...metadata };
+    await writeAtomically(
+      { ...pending, times: { atime, mtime }, fsync: config.fsync },
       deadline,
       (at, temporary) => {
         if (overwrite) renameSync(at(temporary), at(target.name));
@@ -105,7 +105,7 @@ function moveRefusal(error: unknown, to: string): Refusal {
   const code = errnoOf(error);
   if (code === "EEXIST") return refuse.exists(to);
   const what = code === undefined ? undefined : failures[code];
-  return what === undefined ? refusalOf(error, to) : refuse.io(to, what);
+  return what === undefined ? refusalOfErrno(error, to) : refuse.io(to, what);
 }
 
 const failures: Readonly<Record<string, string>> = {

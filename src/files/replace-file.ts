@@ -1,24 +1,24 @@
 import { renameSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
-import type { JailedPath, Place } from "../jail/folder.ts";
-import type { OldFile } from "./old-file.ts";
-import { type Draft, writeAndPublish } from "./write.ts";
+import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { DeferredClose } from "./deferred-close.ts";
+import { type PendingFile, writeAtomically } from "./write.ts";
 
-export interface Replacement {
-  readonly place: Place;
+export interface FileReplacement {
+  readonly place: ResolvedPath;
   /** The file that is there, where it could be held. */
-  readonly old: OldFile | undefined;
+  readonly old: DeferredClose | undefined;
   /** Is given its path before it is replaced, and throws to keep it. */
   readonly verify?: (path: JailedPath) => void;
 }
 
 /** Puts the draft in the place of a file, in one step. */
 export async function replaceFile(
-  { place, old, verify }: Replacement,
-  draft: Draft,
+  { place, old, verify }: FileReplacement,
+  pending: PendingFile,
   deadline: Deadline,
 ): Promise<void> {
-  await writeAndPublish(draft, deadline, (at, temporary) => {
+  await writeAtomically(pending, deadline, (at, temporary) => {
     verify?.(at(place.name));
     renameSync(at(temporary), at(place.name));
     if (old !== undefined) old.isReplaced = true;

@@ -2,13 +2,13 @@ import { renameSync } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
-import { refusalOf } from "../jail/errno.ts";
-import type { Place } from "../jail/folder.ts";
-import type { Workbench } from "./files.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { holdForDeferredClose } from "./deferred-close.ts";
+import type { FilesContext } from "./files.ts";
 import type { Metadata } from "./metadata.ts";
 import { NewFolders } from "./new-folders.ts";
-import { holdOld } from "./old-file.ts";
-import { writeAndPublish } from "./write.ts";
+import { writeAtomically } from "./write.ts";
 
 export interface StoreOptions {
   /** The permission bits of the file, exactly; undefined for those that it has, 0644 for a new one. */
@@ -28,7 +28,7 @@ interface Storing extends StoreOptions {
  * that no edit overlooks.
  */
 export async function storeFile(
-  { jail, config }: Workbench,
+  { jail, config }: FilesContext,
   { path, content, mode, parents }: Storing,
   deadline: Deadline,
 ): Promise<void> {
@@ -36,19 +36,26 @@ export async function storeFile(
     using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
     const kept = requireReplaceable(place);
     using folders = new NewFolders(place);
-    const draft = { folder: folders.make(), content, mode: mode ?? kept?.mode ?? 0o644, fsync: config.fsync };
-    await writeAndPublish({ ...draft, ...kept?.metadata }, deadline, (at, temporary) =>
+    const pending = {
+      folder: folders.make(),
+      content,
+      mode: mode ?? kept?.mode ?? 0o644,
+      fsync: config.fsync,
+    };
+    await writeAtomically({ ...pending, ...kept?.metadata }, deadline, (at, temporary) =>
       renameSync(at(temporary), at(place.name)),
     );
     folders.keep();
     if (config.fsync) await folders.flush();
   } catch (error) {
-    throw refusalOf(error, path);
+    throw refusalOfErrno(error, path);
   }
 }
 
 /** What is kept of the file at `place`, if there is one. Throws io for what is not a regular file. */
-function requireReplaceable(place: Place): { mode: number; metadata: Omit<Metadata, "mode"> } | undefined {
+function requireReplaceable(
+  place: ResolvedPath,
+): { mode: number; metadata: Omit<Metadata, "mode"> } | undefined {
   const { stats, asked } = place;
   if (stats === undefined) return undefined;
   if (!stats.isFile())
@@ -56,7 +63,7 @@ function requireReplaceable(place: Place): { mode: number; metadata: Omit<Metada
       asked,
       stats.isDirectory() ? "it is a folder (EISDIR)" : "it is not a regular file (EINVAL)",
     );
-  using old = holdOld(place);
+  using old = holdForDeferredClose(place);
   const attributes = readAttributes(old?.descriptor);
   return { mode: stats.mode & 0o777, metadata: { owner: { uid: stats.uid, gid: stats.gid }, attributes } };
 }

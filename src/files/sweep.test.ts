@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { runAtOnce } from "../time-slice.ts";
 import { readEntries } from "./entries.ts";
+import { FilesFixture } from "./files.test-kit.ts";
 import { sweepFolder } from "./sweep.ts";
-import { TestBench } from "./workbench.ts";
 
 /** As the process left it that had our number before us. */
 const leftBehind = () => temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
@@ -21,7 +21,7 @@ describe.each(backends)("%s", (backend) => {
       `x${leftBehind()}`,
       `${leftBehind()}.user-file.txt`,
     ];
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       [`base/${leftBehind()}`]: "",
       [`base/a/b/${leftBehind()}`]: "",
       [`base/a/${leftBehind()}/file`]: "a folder is never one of ours",
@@ -40,7 +40,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("what nobody can be asked about goes when it is older than any call", () => {
-    using bench = new TestBench(backend, { [`base/${elsewhere()}`]: "" });
+    using bench = new FilesFixture(backend, { [`base/${elsewhere()}`]: "" });
     using folder = bench.jailed.admitFolder(".");
     const entries = runAtOnce(readEntries(folder));
     expect(sweepFolder(folder, entries, Date.now() + 119 * 60_000)).toBe(0);
@@ -49,7 +49,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a link with the name of a temporary file is left", async () => {
-    using bench = new TestBench(backend, { [`base/${leftBehind()}`]: { link: "../outside/secret.txt" } });
+    using bench = new FilesFixture(backend, { [`base/${leftBehind()}`]: { link: "../outside/secret.txt" } });
     expect(await bench.files.sweep()).toBe(0);
   });
 });

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { refuse } from "../errors.ts";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { awaitDeferredCloses } from "./deferred-close.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import type { Bodies } from "./files.ts";
-import { freeOldFiles } from "./old-file.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
@@ -24,7 +24,7 @@ const copied = ({ before, after }: Bodies) => ({
 });
 
 describe.each(backends)("%s", (backend) => {
-  const update = (bench: TestBench, path: string, change: (before: string) => string | Promise<string>) =>
+  const update = (bench: FilesFixture, path: string, change: (before: string) => string | Promise<string>) =>
     bench.files.update(
       path,
       async (before) => Buffer.from(await change(before.toString())),
@@ -32,13 +32,13 @@ describe.each(backends)("%s", (backend) => {
       copied,
     );
   const reason = (
-    bench: TestBench,
+    bench: FilesFixture,
     path: string,
     change: (before: string) => string | Promise<string> = () => "new",
   ) => reasonOf(() => update(bench, path, change));
 
   test("the new content takes the place of the old", async () => {
-    using bench = new TestBench(backend, { "base/d/a": "old" });
+    using bench = new FilesFixture(backend, { "base/d/a": "old" });
     const { before, after } = await update(bench, "d/a", (text) => `${text} and new`);
     expect([before.toString(), Buffer.concat(after).toString(), bench.text("base/d/a")]).toEqual([
       "old",
@@ -49,7 +49,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("mode and owner stay; set-id bits and the other names of the file do not", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/a": "old",
       "base/hard": { sameAs: "base/a" },
       "base/l": { link: "a" },
@@ -63,14 +63,14 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("nothing is written when nothing changes", async () => {
-    using bench = new TestBench(backend, { "base/a": "old" });
+    using bench = new FilesFixture(backend, { "base/a": "old" });
     const { ino, ctimeMs } = lstatSync(bench.at("base/a"));
     await update(bench, "a", (text) => text);
     expect(lstatSync(bench.at("base/a"))).toMatchObject({ ino, ctimeMs });
   });
 
   test("the new content may come in pieces, and the same ones change nothing", async () => {
-    using bench = new TestBench(backend, { "base/a": "one two three" });
+    using bench = new FilesFixture(backend, { "base/a": "one two three" });
     const split = (text: string) => text.split(/(?= )/).map((piece) => Buffer.from(piece));
     const put = (text: string) => bench.files.update("a", () => split(text), bench.deadline, copied);
     const { after } = await put("one 2 three");
@@ -83,7 +83,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("what cannot be updated is left as it is", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/a": "old",
       "base/read-only": "old",
       "base/large": "x".repeat(1001),
@@ -116,14 +116,14 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("the largest file may be updated", async () => {
-    using bench = new TestBench(backend, { "base/a": "x".repeat(1000) });
+    using bench = new FilesFixture(backend, { "base/a": "x".repeat(1000) });
     await update(bench, "a", () => "y".repeat(1000));
     expect(bench.text("base/a")).toBe("y".repeat(1000));
   });
 
   describe("a file that others change meanwhile", () => {
     test("is read again, once", async () => {
-      using bench = new TestBench(backend, { "base/a": "1" });
+      using bench = new FilesFixture(backend, { "base/a": "1" });
       const seen: string[] = [];
       await update(bench, "a", (text) => {
         if (seen.push(text) === 1) appendFileSync(bench.at("base/a"), "2");
@@ -134,7 +134,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("is left to them when they do it again", async () => {
-      using bench = new TestBench(backend, { "base/a": "" });
+      using bench = new FilesFixture(backend, { "base/a": "" });
       const change = (text: string) => {
         appendFileSync(bench.at("base/a"), "x");
         return `${text}+`;
@@ -144,7 +144,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("is noticed when size and time were made to look the same", async () => {
-      using bench = new TestBench(backend, { "base/a": "1" });
+      using bench = new FilesFixture(backend, { "base/a": "1" });
       utimesSync(bench.at("base/a"), 1000, 1000);
       const seen: string[] = [];
       await update(bench, "a", (text) => {
@@ -158,7 +158,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("is noticed when the stats tell nothing", async () => {
-      using bench = new TestBench(backend, { "base/a": "1" });
+      using bench = new FilesFixture(backend, { "base/a": "1" });
       const mapped = Bun.mmap(bench.at("base/a"), { shared: true });
       mapped[0] = 0x31; // What is stored next into the same page leaves no trace.
       const seen: string[] = [];
@@ -175,7 +175,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("is not made anew when it was removed", async () => {
-      using bench = new TestBench(backend, { "base/a": "1" });
+      using bench = new FilesFixture(backend, { "base/a": "1" });
       const removing = () => {
         rmSync(bench.at("base/a"), { force: true });
         return "new";
@@ -185,7 +185,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
     test("is not followed when it became a link", async () => {
-      using bench = new TestBench(backend, { "base/a": "1" });
+      using bench = new FilesFixture(backend, { "base/a": "1" });
       const swapping = () => {
         rmSync(bench.at("base/a"), { force: true });
         bench.plant({ "base/a": { link: "../outside/secret.txt" } });
@@ -198,7 +198,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("a large file is replaced as a small one is, and its old content may be told meanwhile", async () => {
     const [size, config] = [3_000_000, { max_write_bytes: 4_000_000 }];
-    using bench = new TestBench(backend, { "base/a": "x".repeat(size), "base/b": "small" }, config);
+    using bench = new FilesFixture(backend, { "base/a": "x".repeat(size), "base/b": "small" }, config);
     const told = await bench.files.update(
       "a",
       (before) => [before.subarray(0, 5), Buffer.from("new"), before.subarray(5)],
@@ -217,7 +217,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("what is told of a large file that others change meanwhile is forgotten", async () => {
     const config = { max_write_bytes: 4_000_000 };
-    using bench = new TestBench(backend, { "base/a": "x".repeat(3_000_000) }, config);
+    using bench = new FilesFixture(backend, { "base/a": "x".repeat(3_000_000) }, config);
     let asked = 0;
     const told = await bench.files.update(
       "a",
@@ -235,7 +235,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("a failure to tell comes after the write, and hides no other", async () => {
     const config = { max_write_bytes: 4_000_000 };
-    using bench = new TestBench(backend, { "base/a": "x".repeat(3_000_000) }, config);
+    using bench = new FilesFixture(backend, { "base/a": "x".repeat(3_000_000) }, config);
     const failing = () => {
       throw new Error("cannot tell");
     };
@@ -246,7 +246,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("two thousand calls on one file, by several names, are all applied", async () => {
-    using bench = new TestBench(backend, { "base/d/n": "0", "base/l": { link: "d/n" } });
+    using bench = new FilesFixture(backend, { "base/d/n": "0", "base/l": { link: "d/n" } });
     const names = ["d/n", "l", "./d//n", "d/../d/n"];
     const increment = (text: string) => Promise.resolve(String(Number(text) + 1));
     await Promise.all(Array.from({ length: 2000 }, (_, i) => update(bench, names[i % 4]!, increment)));
@@ -254,12 +254,12 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("with flushing the answer is the same, and no descriptor is left open", async () => {
-    using bench = new TestBench(backend, { "base/a": "old", "base/d": null }, { fsync: true });
-    await freeOldFiles();
+    using bench = new FilesFixture(backend, { "base/a": "old", "base/d": null }, { fsync: true });
+    await awaitDeferredCloses();
     const before = openDescriptors(bench.root);
     for (const path of ["a", "d", "nothing"]) await reason(bench, path);
     expect(await reason(bench, "a", () => Promise.reject(refuse.unexpected()))).toBe("io");
-    await freeOldFiles();
+    await awaitDeferredCloses();
     expect(openDescriptors(bench.root)).toBe(before);
     expect(bench.text("base/a")).toBe("new");
   });

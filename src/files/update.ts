@@ -3,14 +3,14 @@ import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
-import type { JailedPath, Place } from "../jail/folder.ts";
-import type { FilesConfig, Limit, Workbench } from "./files.ts";
-import { OldFile } from "./old-file.ts";
+import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { DeferredClose } from "./deferred-close.ts";
+import type { FilesConfig, FilesContext, Limit } from "./files.ts";
+import { withPathLock } from "./path-lock.ts";
 import { openWithin, readWithin } from "./read.ts";
 import { replaceFile } from "./replace-file.ts";
-import { requireReplaceable } from "./replaceable.ts";
-import { Room } from "./room.ts";
-import { inTurn } from "./turn.ts";
+import { requireWritableFile } from "./require-writable-file.ts";
+import { ScratchBuffer } from "./scratch-buffer.ts";
 
 /** The content of a file, in pieces that follow each other. */
 export type Content = readonly Buffer[];
@@ -22,25 +22,25 @@ export interface Bodies {
 }
 
 /** Makes the new content out of the old. An equal one means that nothing is to be written. */
-export type Change = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
+export type ContentChange = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
 
 /**
  * Makes what is answered once the file is updated, from buffers that it must not keep. It is asked while a large content
  * is still being written, and in vain when that fails.
  */
-export type Tell<T> = (bodies: Bodies) => T;
+export type Projection<T> = (bodies: Bodies) => T;
 
 interface Update<T> {
   readonly path: string;
-  readonly change: Change;
-  readonly tell: Tell<T> | undefined;
+  readonly change: ContentChange;
+  readonly project: Projection<T> | undefined;
 }
 
 /** See `Files.update`. */
-export async function updateFile<T>(bench: Workbench, update: Update<T>, deadline: Deadline): Promise<T> {
+export async function rewriteFile<T>(ctx: FilesContext, update: Update<T>, deadline: Deadline): Promise<T> {
   for (const isLastTry of [false, true]) {
-    const done = await inTurn(bench, { path: update.path, changes: "entry" }, deadline, (place) =>
-      unlessChanged(() => updateAt(bench.config, update, { place, deadline })),
+    const done = await withPathLock(ctx, { path: update.path, changes: "entry" }, deadline, (place) =>
+      unlessChanged(() => updateAt(ctx.config, update, { place, deadline })),
     );
     if (done !== undefined) return done.value;
     if (isLastTry) break;
@@ -60,33 +60,33 @@ async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | 
 
 async function updateAt<T>(
   config: FilesConfig,
-  { path, change, tell = nothing }: Update<T>,
-  { place, deadline }: { place: Place; deadline: Deadline },
+  { path, change, project = projectNothing }: Update<T>,
+  { place, deadline }: { place: ResolvedPath; deadline: Deadline },
 ): Promise<T> {
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
-  const owner = requireReplaceable(place);
-  using old = new OldFile(openWithin(place, limit));
-  using room = new Room();
-  const seen = readVersion(place, old.descriptor, { limit, room });
+  const owner = requireWritableFile(place);
+  using old = new DeferredClose(openWithin(place, limit));
+  using scratch = new ScratchBuffer();
+  const seen = readVersion(place, old.descriptor, { limit, scratch: scratch });
   const before = seen.content;
   const made = await change(before);
   const after = made instanceof Uint8Array ? [made] : made;
   if (lengthOf(after) > limit.bytes)
     throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
-  if (isSame(before, after)) return tell({ before, after });
+  if (isSame(before, after)) return project({ before, after });
   const mode = place.stats!.mode & 0o777;
   const attributes = readAttributes(old.descriptor);
-  const draft = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
+  const pending = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
   const verify = (path: JailedPath) => requireVersion(path, seen);
-  const replacing = replaceFile({ place, old, verify }, draft, deadline);
+  const replacing = replaceFile({ place, old, verify }, pending, deadline);
   try {
-    return tell({ before, after });
+    return project({ before, after });
   } finally {
     await replacing;
   }
 }
 
-const nothing = <T>() => undefined as T;
+const projectNothing = <T>() => undefined as T;
 
 const lengthOf = (content: Content): number => content.reduce((length, piece) => length + piece.length, 0);
 
@@ -111,12 +111,12 @@ interface Version {
 }
 
 function readVersion(
-  place: Place,
+  place: ResolvedPath,
   descriptor: number,
-  { limit, room }: { limit: Limit; room: Room },
+  { limit, scratch }: { limit: Limit; scratch: ScratchBuffer },
 ): Version {
   const stats = fstatSync(descriptor, { bigint: true });
-  return { stats, content: readWithin(place, descriptor, { limit, room }) };
+  return { stats, content: readWithin(place, descriptor, { limit, scratch: scratch }) };
 }
 
 /**

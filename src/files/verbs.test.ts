@@ -1,8 +1,8 @@
 /** The verbs that `shell::fs` adds, on every backend. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync } from "node:fs";
-import { backends, openDescriptors } from "../jail/sandbox.ts";
-import { reasonOf, TestBench } from "./workbench.ts";
+import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 
 async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
@@ -17,7 +17,7 @@ describe.each(backends)("%s", (backend) => {
   const usual = { mode: undefined, parents: false };
 
   test("a file is stored in pieces, and what is there is replaced in one step", async () => {
-    using bench = new TestBench(backend, { "base/f": "old", "base/l": { link: "f" } });
+    using bench = new FilesFixture(backend, { "base/f": "old", "base/l": { link: "f" } });
     chmodSync(bench.at("base/f"), 0o600);
     await bench.files.store("l", pieces("ne", "", "w"), usual, bench.deadline);
     await bench.files.store("a/b", pieces(), { mode: 0o640, parents: true }, bench.deadline);
@@ -31,7 +31,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("of a file that is not sent to its end nothing is left", async () => {
-    using bench = new TestBench(backend, { "base/f": "old" });
+    using bench = new FilesFixture(backend, { "base/f": "old" });
     const before = openDescriptors(bench.root);
     await expect(
       bench.files.store("a/b", failing(), { ...usual, parents: true }, bench.deadline),
@@ -43,7 +43,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a file is renamed, also into another folder, and never onto another unasked", async () => {
-    using bench = new TestBench(backend, { "base/a": "a", "base/b": "b", "base/d/c": "c" });
+    using bench = new FilesFixture(backend, { "base/a": "a", "base/b": "b", "base/d/c": "c" });
     const rename = (from: string, to: string, overwrite = false) =>
       reasonOf(() => bench.files.rename({ from, to, overwrite }, bench.deadline));
     expect(await rename("a", "b")).toBe("exists");
@@ -59,7 +59,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder is renamed with what is in it, unless something in it is denied", async () => {
-    using bench = new TestBench(backend, { "base/d/c": "c", "base/e/.env": "x" });
+    using bench = new FilesFixture(backend, { "base/d/c": "c", "base/e/.env": "x" });
     const rename = (from: string, to: string) =>
       reasonOf(() => bench.files.rename({ from, to, overwrite: false }, bench.deadline));
     expect(await rename("d", "n")).toBe("done");
@@ -74,13 +74,13 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a link is renamed as a link", async () => {
-    using bench = new TestBench(backend, { "base/f": "x", "base/l": { link: "f" } });
+    using bench = new FilesFixture(backend, { "base/f": "x", "base/l": { link: "f" } });
     await bench.files.rename({ from: "l", to: "m", overwrite: false }, bench.deadline);
     expect(bench.snapshot("base")).toEqual({ "base/f": "x", "base/m": "-> f" });
   });
 
   test("modes are changed of what is meant and of nothing else", async () => {
-    using bench = new TestBench(backend, {
+    using bench = new FilesFixture(backend, {
       "base/d/e/f": "x",
       "base/d/l": { link: "../o" },
       "base/o": "x",
@@ -99,7 +99,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder is made with its exact mode, or is there already", async () => {
-    using bench = new TestBench(backend, { "base/f": "x" });
+    using bench = new FilesFixture(backend, { "base/f": "x" });
     const make = (path: string, parents: boolean) => bench.files.makeFolder(path, { mode: 0o1777, parents });
     expect([make("a/b", true), make("a/b", true), make("c", false)]).toEqual([true, false, true]);
     expect([bench.mode("base/a/b"), bench.mode("base/c")]).toEqual([0o1777, 0o1777]);
@@ -109,7 +109,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a file is read piece by piece, as it was when it was opened", async () => {
-    using bench = new TestBench(backend, { "base/f": "x".repeat(100_000), "base/d/a": "" });
+    using bench = new FilesFixture(backend, { "base/f": "x".repeat(100_000), "base/d/a": "" });
     const opened = bench.files.open("f", undefined);
     let bytes = 0;
     for await (const piece of opened.pieces()) bytes += piece.length;
@@ -120,7 +120,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a link that leads out is removed, and what is not there is told", async () => {
-    using bench = new TestBench(backend, { "base/l": { link: "<root>/outside/secret.txt" } });
+    using bench = new FilesFixture(backend, { "base/l": { link: "<root>/outside/secret.txt" } });
     const unlink = () => reasonOf(() => bench.files.unlink("l", { recursive: false }, bench.deadline));
     expect([await unlink(), await unlink()]).toEqual(["done", "missing"]);
     expect(lstatSync(bench.at("outside/secret.txt")).isFile()).toBe(true);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { backends } from "../jail/sandbox.ts";
-import { TestBench } from "./workbench.ts";
-import { type Draft, writeAndPublish } from "./write.ts";
+import { backends } from "../jail/jail.test-kit.ts";
+import { FilesFixture } from "./files.test-kit.ts";
+import { type PendingFile, writeAtomically } from "./write.ts";
 
 describe.each(backends)("%s", (backend) => {
-  const draftIn = (bench: TestBench): Draft => ({
+  const draftIn = (bench: FilesFixture): PendingFile => ({
     folder: bench.jailed.admitFolder("."),
     content: [Buffer.from("new")],
     mode: 0o600,
@@ -13,8 +13,8 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("until it is published only a hidden file is there, and after a failure nothing", async () => {
-    using bench = new TestBench(backend);
-    const failing = writeAndPublish(draftIn(bench), bench.deadline, (_, temporary) => {
+    using bench = new FilesFixture(backend);
+    const failing = writeAtomically(draftIn(bench), bench.deadline, (_, temporary) => {
       expect(readdirSync(bench.base)).toEqual([temporary]);
       expect(bench.jailed.isTemporary(temporary)).toBe(true);
       throw new Error("not now");
@@ -25,10 +25,10 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a temporary file that someone replaced is not published", async () => {
-    using bench = new TestBench(backend, {}, { fsync: true });
+    using bench = new FilesFixture(backend, {}, { fsync: true });
     const draft = { ...draftIn(bench), fsync: true };
     let published = false;
-    const writing = writeAndPublish(draft, bench.deadline, () => {
+    const writing = writeAtomically(draft, bench.deadline, () => {
       published = true;
     });
     // The flush runs in the background, and the file lies there meanwhile.
@@ -41,9 +41,9 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder that was moved away during the write is not missed for another", async () => {
-    using bench = new TestBench(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "base/d": null });
     const draft = { ...draftIn(bench), folder: bench.jailed.admitFolder("d"), fsync: true };
-    const writing = writeAndPublish(draft, bench.deadline, (at, temporary) =>
+    const writing = writeAtomically(draft, bench.deadline, (at, temporary) =>
       renameSync(at(temporary), at("a")),
     );
     renameSync(bench.at("base/d"), bench.at("base/moved"));

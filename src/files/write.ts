@@ -20,13 +20,13 @@ import type { Deadline } from "../deadline.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { awaitDeferredCloses } from "./deferred-close.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
-import { freeOldFiles } from "./old-file.ts";
 
 export type At = (name: Name) => JailedPath;
 
 /** A file to be. */
-export interface Draft extends Metadata {
+export interface PendingFile extends Metadata {
   readonly folder: Folder;
   /** In pieces, which may come with time. */
   readonly content: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
@@ -42,22 +42,26 @@ const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
  * Writes the draft to a temporary file in its folder, and calls `publish` inside the folder to give the file its name
  * (and to throw if it must not). Whatever is thrown, by the deadline too, the temporary file is removed.
  */
-export async function writeAndPublish(draft: Draft, deadline: Deadline, publish: Publish): Promise<void> {
+export async function writeAtomically(
+  pending: PendingFile,
+  deadline: Deadline,
+  commit: Commit,
+): Promise<void> {
   try {
-    await writeOnce(draft, deadline, publish);
+    await writeOnce(pending, deadline, commit);
   } catch (error) {
     // There may be room once the files that were replaced are freed.
-    if (!isOfFullDisk(error) || !isAtHand(draft.content) || !(await freeOldFiles())) throw error;
-    await writeOnce(draft, deadline, publish);
+    if (!isOfFullDisk(error) || !isAtHand(pending.content) || !(await awaitDeferredCloses())) throw error;
+    await writeOnce(pending, deadline, commit);
   }
 }
 
-type Publish = (at: At, temporary: string) => void;
+type Commit = (at: At, temporary: string) => void;
 
 async function writeOnce(
-  { folder, content, times, fsync, ...metadata }: Draft,
+  { folder, content, times, fsync, ...metadata }: PendingFile,
   deadline: Deadline,
-  publish: Publish,
+  commit: Commit,
 ): Promise<void> {
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
@@ -72,7 +76,7 @@ async function writeOnce(
     deadline.check();
     folder.enter((at) => {
       requireOurs(at(temporary), ours);
-      publish(at, temporary);
+      commit(at, temporary);
     });
   } catch (error) {
     discard(folder, temporary);
@@ -83,7 +87,8 @@ async function writeOnce(
   if (fsync) await flushFolder(folder);
 }
 
-const isAtHand = (content: Draft["content"]): content is readonly Uint8Array[] => Array.isArray(content);
+const isAtHand = (content: PendingFile["content"]): content is readonly Uint8Array[] =>
+  Array.isArray(content);
 
 const isOfFullDisk = (error: unknown): boolean => errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT";
 

@@ -1,5 +1,5 @@
-import { buildAutomaton } from "./automaton.ts";
-import { Matcher } from "./matcher.ts";
+import { LazyDfa } from "./lazy-dfa.ts";
+import { buildNfa } from "./nfa.ts";
 import { GlobError, parseGlob } from "./parse.ts";
 
 export { GlobError };
@@ -22,8 +22,7 @@ export interface GlobSet {
 export const longestSet = { ofOperator: 8192, ofCaller: 4096 } as const;
 
 /**
- * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (specification,
- * section 6). Throws a `GlobError`, whose message is a whole sentence naming the glob, for one that is malformed
+ * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6). Throws a `GlobError`, whose message is a whole sentence naming the glob, for one that is malformed
  * (see `parseGlob`) or when the globs are longer than `longest` together, which bounds the time that a path takes.
  */
 export function compileGlobSet(
@@ -40,7 +39,7 @@ export function compileGlobSet(
       "send fewer or shorter ones",
     );
   });
-  const matcher = new Matcher(buildAutomaton(sequences));
+  const matcher = new LazyDfa(buildNfa(sequences));
   return {
     size: patterns.length,
     patterns,

@@ -27,7 +27,7 @@ export class GlobError extends Error {
 const maxNesting = 32;
 
 /**
- * Parses one glob of the dialect of Rust's `globset` with its default options (specification, section 6).
+ * Parses one glob of the dialect of Rust's `globset` with its default options (coder §6).
  *
  * Three facts keep the tokens few: `?` is the class of every character; `**` is `*` wherever it is not followed by
  * the rest of a path, because `*` matches "/" too; and only `**` that begins a component and is followed by "/" is

@@ -1,4 +1,4 @@
-import { accept, buildAutomaton } from "./automaton.ts";
+import { accept, buildNfa } from "./nfa.ts";
 import { type CodePointRange, GlobError, parseGlob } from "./parse.ts";
 
 /**
@@ -57,7 +57,7 @@ const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> 
 
 /** Whether the automaton of the glob and that of paths come to their ends on the same text. */
 function canMatch(glob: string): boolean {
-  const { states, start } = buildAutomaton([parseGlob(glob)]);
+  const { states, start } = buildNfa([parseGlob(glob)]);
   const name = (state: number, place: Place) => state * places.length + places.indexOf(place);
   // A Set is iterated in insertion order, with what is added on the way: it is its own work list.
   const reached = new Set([name(start, "nothing")]);

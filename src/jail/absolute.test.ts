@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import { globsForPaths } from "./denylist.ts";
 import type { BackendName, Jail } from "./folder.ts";
+import { backends, JailFixture, lead } from "./jail.test-kit.ts";
 import { openJail } from "./jail.ts";
 import { parseAbsolutePath } from "./parse.ts";
-import { globsForPaths } from "./prefixes.ts";
-import { backends, lead, Sandbox } from "./sandbox.ts";
 
 test.each([
   ["/a/b", []],
@@ -44,7 +44,7 @@ describe.each(backends)("%s", (backend) => {
     });
 
   test("host paths lead where they say, and only below the base", () => {
-    using box = new Sandbox({
+    using box = new JailFixture({
       "base/d/f": "x",
       "base/up": { link: ".." },
       "base/in": { link: "<root>/base/d" },
@@ -64,7 +64,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("the base may be called by a link, and names may be anything", () => {
-    using box = new Sandbox({ "base/f": "x", alias: { link: "base" } });
+    using box = new JailFixture({ "base/f": "x", alias: { link: "base" } });
     const jail = open(box.at("alias"));
     expect(lead(jail, `${box.at("alias")}/f`)).toBe("at:f");
     expect(lead(jail, `${box.base}/f`)).toBe("at:f");
@@ -83,7 +83,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a path that is denied is so with all below it, through every link, and before it exists", () => {
-    using box = new Sandbox({
+    using box = new JailFixture({
       "base/d/f": "x",
       "base/l": { link: "d" },
       "base/a*b/f": "x",
@@ -100,7 +100,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a link can be had as it is, wherever it leads", () => {
-    using box = new Sandbox({ "base/out": { link: "/etc" }, "base/dangling": { link: "nowhere" } });
+    using box = new JailFixture({ "base/out": { link: "/etc" }, "base/dangling": { link: "nowhere" } });
     const jail = open(box.base);
     for (const name of ["out", "dangling"])
       expect(lead(jail, `${box.base}/${name}`, { lastLink: "bare" })).toBe(`at:${name}`);
@@ -109,7 +109,7 @@ describe.each(backends)("%s", (backend) => {
 });
 
 test("a denylist that denies everything, or leads nowhere, is refused", () => {
-  using box = new Sandbox({ "base/f": "x" });
+  using box = new JailFixture({ "base/f": "x" });
   symlinkSync("nowhere", box.at("dangling"));
   mkdirSync(box.at("other"));
   expect(() => globsForPaths(box.base, [box.root])).toThrow("denies all");
@@ -118,7 +118,7 @@ test("a denylist that denies everything, or leads nowhere, is refused", () => {
 });
 
 test("a denied path that is a link is denied under its own name too, whatever it leads to later", () => {
-  using box = new Sandbox({ "base/d/real": "x", "base/l": { link: "d/real" }, "base/f": { link: "d" } });
+  using box = new JailFixture({ "base/d/real": "x", "base/l": { link: "d/real" }, "base/f": { link: "d" } });
   expect(globsForPaths(box.base, [`${box.base}/l`, `${box.base}/f/real`, `${box.base}/d/real`])).toEqual([
     "d/real",
     "l",

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
-import type { BackendName, Folder, Name, Sight } from "./folder.ts";
+import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
 import { kindOf } from "./kind.ts";
 
@@ -11,7 +11,7 @@ export interface Backend {
    * Whether it takes several names in one step where the system finds that none of them is a link. What stands against
    * that is not told: then the names have to be taken one by one.
    */
-  readonly leaps: boolean;
+  readonly canResolveBeneath: boolean;
   /** How names are compared in the base. */
   readonly naming: Naming;
   /** The base, for a walk on behalf of the path `asked`. It stays held when this is closed. */
@@ -25,9 +25,9 @@ export interface Backend {
 export interface HeldFolder extends Folder {
   child(name: Name): HeldFolder;
   /** With a backend that `leaps`, see there: the folder that the names of `path` lead to. */
-  descendant?(path: string): HeldFolder | undefined;
+  openFolderBeneath?(path: string): HeldFolder | undefined;
   /** The same for whatever the names lead to. */
-  glance?(path: string): Sight | undefined;
+  openPathBeneath?(path: string): PathHandle | undefined;
 }
 
 /** A name as text; bytes that are not UTF-8 become U+FFFD. */

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { hasCasefold, isCasefolded } from "./casefold.ts";
-import { Sandbox } from "./sandbox.ts";
+import { JailFixture } from "./jail.test-kit.ts";
 
-const sandbox = new Sandbox();
+const sandbox = new JailFixture();
 const folder = openSync(sandbox.base, constants.O_RDONLY | constants.O_DIRECTORY);
 afterAll(() => {
   closeSync(folder);

@@ -24,7 +24,7 @@ import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } 
 import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
-import type { JailedPath, Name, Sight } from "./folder.ts";
+import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath } from "./jailed-path.ts";
 import { fileSystemType, isPseudoType } from "./pseudo.ts";
@@ -42,7 +42,7 @@ export function holdByCurrentDirectory(base: string): Backend {
   const root: Step = { name: base, identity, baseDevice: identity.dev, naming, parent: undefined };
   return {
     name: "current-directory",
-    leaps: false,
+    canResolveBeneath: false,
     naming,
     base: (asked) => new SteppedFolder(root, { asked, path: "" }),
     isBaseGone: () => !isThere(base, identity),
@@ -126,10 +126,10 @@ class SteppedFolder implements HeldFolder {
     return new SteppedFolder(step, { asked: this.asked, path: pathIn(this.path, nameText(name)) });
   }
 
-  look(name: Name): Sight {
+  openPath(name: Name): PathHandle {
     const [stats, exact] = this.enter(() => [lstatSync(at(name)), lstatSync(at(name), { bigint: true })]);
     this.#typeElsewhere(name, exact.dev);
-    return new NamedSight({ folder: this, name, identity: identityOf(exact) }, stats);
+    return new NamedHandle({ folder: this, name, identity: identityOf(exact) }, stats);
   }
 
   lstat(name: Name): Stats {
@@ -155,7 +155,7 @@ class SteppedFolder implements HeldFolder {
 }
 
 /** A file that was seen under a name, and is compared when the name is used again. */
-class NamedSight implements Sight {
+class NamedHandle implements PathHandle {
   readonly stats: Stats;
   readonly #seen: { readonly folder: SteppedFolder; readonly name: Name; readonly identity: Identity };
 

@@ -3,22 +3,13 @@
  * meaning the same folder when it is renamed or replaced, and `/proc/self/fd/N/name` names an entry of exactly that
  * folder, so what was checked is what is used.
  */
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  type Stats,
-} from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from "node:fs";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
 import { isCasefolded } from "./casefold.ts";
+import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
-import type { JailedPath, Name, Sight } from "./folder.ts";
+import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import {
@@ -32,29 +23,28 @@ import {
   reopenThroughProc,
 } from "./openat.ts";
 import { fileSystemType, isPseudoType } from "./pseudo.ts";
-import { canLeap } from "./selftest.ts";
+import { supportsOpenat2 } from "./selftest.ts";
 
 const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const sightFlags = O_PATH | constants.O_NOFOLLOW;
-const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+const pathFlags = O_PATH | constants.O_NOFOLLOW;
 
 /** The backends of this module by the way they open. */
-export const waysToOpen = { openat: openAt, descriptors: openThroughProc } as const satisfies Record<
+export const openers = { openat: openAt, descriptors: openThroughProc } as const satisfies Record<
   string,
   OpenAt
 >;
 
 /** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
-export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): Backend {
+export function holdByDescriptors(base: string, name: keyof typeof openers): Backend {
   const descriptor = openSync(base, folderFlags);
   const isDirect = name === "openat";
   const own = isDirect ? openSync("/proc/self/fd", folderFlags) : undefined;
-  const leaps = isDirect && canLeap();
-  const way: Way = {
-    open: waysToOpen[name],
-    ...(leaps && { openBeneath }),
+  const canResolveBeneath = isDirect && supportsOpenat2();
+  const opener: Opener = {
+    open: openers[name],
+    ...(canResolveBeneath && { openBeneath }),
     reopen: (held, flags) =>
-      own === undefined || way.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
+      own === undefined || opener.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
     device: fstatSync(descriptor).dev,
     naming: namingOfBase({
       type: fileSystemType(`/proc/self/fd/${descriptor}`),
@@ -64,20 +54,20 @@ export function holdByDescriptors(base: string, name: keyof typeof waysToOpen): 
   };
   return {
     name,
-    leaps,
-    naming: way.naming,
+    canResolveBeneath: canResolveBeneath,
+    naming: opener.naming,
     base: (asked) =>
-      new DescriptorFolder(way, { descriptor, asked, path: "", isBase: true, naming: way.naming }),
+      new DescriptorFolder(opener, { descriptor, asked, path: "", isBase: true, naming: opener.naming }),
     isBaseGone: () => fstatSync(descriptor).nlink === 0,
     close() {
-      way.isClosed = true;
+      opener.isClosed = true;
       closeSync(descriptor);
       if (own !== undefined) closeSync(own);
     },
   };
 }
 
-interface Way {
+interface Opener {
   readonly open: OpenAt;
   readonly openBeneath?: typeof openBeneath;
   readonly reopen: (descriptor: number, flags: number) => number;
@@ -89,7 +79,7 @@ interface Way {
   isClosed: boolean;
 }
 
-interface Spot {
+interface FolderInit {
   readonly descriptor: number;
   readonly asked: string;
   readonly path: string;
@@ -103,14 +93,17 @@ class DescriptorFolder implements HeldFolder {
   readonly descriptor: number;
   readonly asked: string;
   readonly path: string;
-  readonly #way: Way;
+  readonly #opener: Opener;
   readonly #naming: Naming;
   readonly #isBase: boolean;
   readonly #isListable: boolean;
   #isClosed = false;
 
-  constructor(way: Way, { descriptor, asked, path, naming, isBase = false, isListable = false }: Spot) {
-    this.#way = way;
+  constructor(
+    opener: Opener,
+    { descriptor, asked, path, naming, isBase = false, isListable = false }: FolderInit,
+  ) {
+    this.#opener = opener;
     this.#naming = naming;
     this.descriptor = descriptor;
     this.asked = asked;
@@ -136,14 +129,14 @@ class DescriptorFolder implements HeldFolder {
   child(name: Name): DescriptorFolder {
     this.#requireOpen();
     requireOneName(name);
-    const listable = this.#way.openBeneath?.(this.descriptor, name, "list");
+    const listable = this.#opener.openBeneath?.(this.descriptor, name, "list");
     if (listable !== undefined) {
       const inner = { type: undefined, isCasefolded: () => isCasefolded(listable) };
       return this.#childAt(listable, name, { isListable: true, naming: namingIn(this.#naming, inner) });
     }
-    const descriptor = this.#way.open(this.descriptor, name, folderFlags);
+    const descriptor = this.#opener.open(this.descriptor, name, folderFlags);
     try {
-      const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#way);
+      const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#opener);
       const inner = { type, isCasefolded: () => isCasefoldedWithin(descriptor) };
       return this.#childAt(descriptor, name, { isListable: false, naming: namingIn(this.#naming, inner) });
     } catch (error) {
@@ -152,9 +145,13 @@ class DescriptorFolder implements HeldFolder {
     }
   }
 
-  #childAt(descriptor: number, name: Name, more: Pick<Spot, "isListable" | "naming">): DescriptorFolder {
+  #childAt(
+    descriptor: number,
+    name: Name,
+    more: Pick<FolderInit, "isListable" | "naming">,
+  ): DescriptorFolder {
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#way, { descriptor, asked: this.asked, path, ...more });
+    return new DescriptorFolder(this.#opener, { descriptor, asked: this.asked, path, ...more });
   }
 
   *list(onDirent: OnDirent): Generator<void, void, void> {
@@ -177,7 +174,7 @@ class DescriptorFolder implements HeldFolder {
   /** Returns false when it cannot, and has told nothing. */
   *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
     if (this.#isListable) return yield* readDirents(this.descriptor, onDirent);
-    const listable = this.#way.openBeneath?.(this.descriptor, ".", "list");
+    const listable = this.#opener.openBeneath?.(this.descriptor, ".", "list");
     if (listable === undefined) return false;
     try {
       return yield* readDirents(listable, onDirent);
@@ -186,29 +183,29 @@ class DescriptorFolder implements HeldFolder {
     }
   }
 
-  descendant(path: string): DescriptorFolder | undefined {
+  openFolderBeneath(path: string): DescriptorFolder | undefined {
     this.#requireOpen();
-    const descriptor = this.#way.openBeneath?.(this.descriptor, path, "folder");
+    const descriptor = this.#opener.openBeneath?.(this.descriptor, path, "folder");
     if (descriptor === undefined) return undefined;
     return this.#childAt(descriptor, path, { isListable: false, naming: this.#naming });
   }
 
-  glance(path: string): Sight | undefined {
+  openPathBeneath(path: string): PathHandle | undefined {
     this.#requireOpen();
-    const descriptor = this.#way.openBeneath?.(this.descriptor, path, "any");
-    return descriptor === undefined ? undefined : this.#sightOf(descriptor);
+    const descriptor = this.#opener.openBeneath?.(this.descriptor, path, "any");
+    return descriptor === undefined ? undefined : this.#handleOf(descriptor);
   }
 
-  look(name: Name): Sight {
+  openPath(name: Name): PathHandle {
     this.#requireOpen();
-    return this.#sightOf(this.#way.open(this.descriptor, name, sightFlags));
+    return this.#handleOf(this.#opener.open(this.descriptor, name, pathFlags));
   }
 
-  #sightOf(descriptor: number): Sight {
+  #handleOf(descriptor: number): PathHandle {
     try {
       const stats = fstatSync(descriptor);
-      typeElsewhere(descriptor, stats.dev, this.#way);
-      return new DescriptorSight(descriptor, stats, this.#way);
+      typeElsewhere(descriptor, stats.dev, this.#opener);
+      return new DescriptorHandle(descriptor, stats, this.#opener);
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -216,10 +213,10 @@ class DescriptorFolder implements HeldFolder {
   }
 
   lstat(name: Name): Stats {
-    if (this.#way.open === openThroughProc) return this.enter((at) => lstatSync(at(name)));
+    if (this.#opener.open === openThroughProc) return this.enter((at) => lstatSync(at(name)));
     this.#requireOpen();
     // Half of what the way through procfs takes.
-    const descriptor = this.#way.open(this.descriptor, name, sightFlags);
+    const descriptor = this.#opener.open(this.descriptor, name, pathFlags);
     try {
       return fstatSync(descriptor);
     } finally {
@@ -239,47 +236,14 @@ class DescriptorFolder implements HeldFolder {
 
   /** The number of a closed descriptor is soon another file's. */
   #requireOpen(): void {
-    if (this.#isClosed || (this.#isBase && this.#way.isClosed))
+    if (this.#isClosed || (this.#isBase && this.#opener.isClosed))
       throw new Error("a folder was used after it was closed");
   }
 }
 
-class DescriptorSight implements Sight {
-  readonly stats: Stats;
-  readonly #descriptor: number;
-  readonly #way: Way;
-
-  constructor(descriptor: number, stats: Stats, way: Way) {
-    this.#descriptor = descriptor;
-    this.stats = stats;
-    this.#way = way;
-  }
-
-  /** Through the magic link, which means this very file and not its name. */
-  open(): number {
-    return this.#way.reopen(this.#descriptor, readFlags);
-  }
-
-  requireWritable(): void {
-    accessSync(`/proc/self/fd/${this.#descriptor}`, constants.W_OK);
-  }
-
-  chmod(mode: number): void {
-    chmodSync(`/proc/self/fd/${this.#descriptor}`, mode);
-  }
-
-  chown(uid: number, gid: number): void {
-    chownSync(`/proc/self/fd/${this.#descriptor}`, uid, gid);
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
-  }
-}
-
 /** The type of the file system that a descriptor leads to, when that is not the base's. Throws ENODEV for a pseudo one. */
-function typeElsewhere(descriptor: number, device: number, way: Way): number | undefined {
-  if (device === way.device) return undefined;
+function typeElsewhere(descriptor: number, device: number, opener: Opener): number | undefined {
+  if (device === opener.device) return undefined;
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   if (isPseudoType(type)) throw errnoError("ENODEV");
   return type;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { lstatSync } from "node:fs";
 import { type Reason, refuse } from "../errors.ts";
-import { errnoOf, refusalOf } from "./errno.ts";
+import { errnoOf, refusalOfErrno } from "./errno.ts";
 
 const errno = (code: string) => Object.assign(new Error(`${code}: /host/path failed`), { code });
 
@@ -24,7 +24,7 @@ describe("each errno has its refusal", () => {
     ["EWHATEVER", "io"],
   ];
   test.each(table)("%s", (code, reason) => {
-    const refusal = refusalOf(errno(code), "asked.txt");
+    const refusal = refusalOfErrno(errno(code), "asked.txt");
     expect(refusal.reason).toBe(reason);
     expect(refusal.message).toContain("asked.txt");
     expect(refusal.message).not.toContain("/host");
@@ -32,14 +32,16 @@ describe("each errno has its refusal", () => {
 });
 
 test("too many open files is not a missing file", () => {
-  expect(refusalOf(errno("EMFILE"), "a").message).not.toBe(refuse.absent("a", "missing").message);
+  expect(refusalOfErrno(errno("EMFILE"), "a").message).not.toBe(refuse.absent("a", "missing").message);
 });
 
 test("refusals pass, and what is no errno is thrown on", () => {
   const refusal = refuse.emptyPath();
-  expect(refusalOf(refusal, "a")).toBe(refusal);
-  expect(() => refusalOf(new TypeError("a mistake"), "a")).toThrow("a mistake");
-  expect(() => refusalOf(Object.assign(new Error("x"), { code: "ERR_INVALID_ARG_TYPE" }), "a")).toThrow("x");
+  expect(refusalOfErrno(refusal, "a")).toBe(refusal);
+  expect(() => refusalOfErrno(new TypeError("a mistake"), "a")).toThrow("a mistake");
+  expect(() => refusalOfErrno(Object.assign(new Error("x"), { code: "ERR_INVALID_ARG_TYPE" }), "a")).toThrow(
+    "x",
+  );
 });
 
 test("errors of node:fs are known by their errno", () => {

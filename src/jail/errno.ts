@@ -27,7 +27,7 @@ const sentences: Readonly<Record<string, string>> = {
  * Turns what a system call threw into the refusal for `path`, as the caller sent it. Refusals pass; what is no errno
  * is a mistake of ours and is thrown on. The system's own message names host paths, so it goes nowhere.
  */
-export function refusalOf(error: unknown, path: string): Refusal {
+export function refusalOfErrno(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;
   const code = errnoOf(error);
   switch (code) {
@@ -58,10 +58,10 @@ export function refusalOf(error: unknown, path: string): Refusal {
 }
 
 /** Runs `act`, and throws what it throws as the refusal for `path`. */
-export function refusing<T>(path: string, act: () => T): T {
+export function mapErrno<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    throw refusalOf(error, path);
+    throw refusalOfErrno(error, path);
   }
 }

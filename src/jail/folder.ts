@@ -5,7 +5,7 @@
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { Folding } from "./folding.ts";
-import type { Change } from "./protected.ts";
+import type { ProtectedChange } from "./protected.ts";
 
 declare const jailed: unique symbol;
 
@@ -49,14 +49,14 @@ export interface Folder extends Disposable {
    */
   list(onDirent: OnDirent): Generator<void, void, void>;
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
-  look(name: Name): Sight;
+  openPath(name: Name): PathHandle;
   /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */
   lstat(name: Name): Stats;
   close(): void;
 }
 
 /** A file that was looked at, and that stays the same file where the backend can hold on to it. Close it. */
-export interface Sight {
+export interface PathHandle {
   readonly stats: Stats;
   /** See `Place.open`. */
   open(): number;
@@ -70,7 +70,7 @@ export interface Sight {
 }
 
 /** Where a path of the wire leads. Holds its folder open until closed; write `using place = jail.admit(…)`. */
-export interface Place extends Disposable, Omit<Sight, "stats" | "close"> {
+export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "close"> {
   /** The path as the caller sent it, for error sentences. */
   readonly asked: string;
   /** The folder that holds `name`, or, when folders have to be made first, the deepest one that exists. */
@@ -95,14 +95,14 @@ export interface Place extends Disposable, Omit<Sight, "stats" | "close"> {
 }
 
 /** What a path of the wire leads to, to be read. Write `using seen = jail.see(…)`. */
-export type Seen = Pick<Place, "asked" | "stats" | "open"> & Disposable;
+export type ReadTarget = Pick<ResolvedPath, "asked" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
   /**
    * What the call is going to change there. To be given by whatever changes anything: a protected file then is denied,
    * which may be read otherwise.
    */
-  readonly changes?: Change;
+  readonly changes?: ProtectedChange;
   /**
    * What to do with a link as the last name: `"follow"` it like every other (default), or `"stay"`: verify that it
    * leads to something inside that is not denied, and then be the link itself (delete-file), or `"bare"`: be the link
@@ -127,9 +127,9 @@ export interface Jail {
    * Walks `path` from the base. Throws a `Refusal`: bad-input for a path that is no path, outside for one that
    * leaves the base or meets a bad link, missing and denied (one sentence), io when the base is gone.
    */
-  admit(path: string, options?: AdmitOptions): Place;
+  admit(path: string, options?: AdmitOptions): ResolvedPath;
   /** Like `admit`, for what is there and is only read: its folder need not be held, which takes less time. */
-  see(path: string): Seen;
+  resolveForRead(path: string): ReadTarget;
   /** Like `admit`, and holds the folder that `path` names (wrong-kind when it is none). `"."` is the base. */
   admitFolder(path: string): Folder;
   /** True when a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
@@ -143,7 +143,7 @@ export interface Jail {
   /** The names of temporary files, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
   /** The path of a place, in one spelling for all that name it where the file system does not tell them apart. */
-  fold(place: Pick<Place, "path" | "folder">): string;
+  fold(place: Pick<ResolvedPath, "path" | "folder">): string;
   close(): void;
 }
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import { backends, JailFixture } from "./jail.test-kit.ts";
 import { type JailOptions, openJail } from "./jail.ts";
-import { backends, Sandbox } from "./sandbox.ts";
 
 const deny = compileGlobSet([]);
 const directory = process.cwd();
@@ -24,20 +24,20 @@ const holdsOn = (backend: string) => backend !== "current-directory";
 
 describe.each(backends)("%s", (backend) => {
   test("leaves nothing in the base", () => {
-    using sandbox = new Sandbox();
+    using sandbox = new JailFixture();
     sandbox.jail(backend);
     expect(readdirSync(sandbox.base)).toEqual([]);
   });
 
   test("knows itself and its base by name", () => {
-    using sandbox = new Sandbox();
+    using sandbox = new JailFixture();
     const jail = sandbox.jail(backend);
     expect(jail.backend).toBe(backend);
     expect(jail.baseName).toBe("base");
   });
 
   test("a base that is a link is resolved once", () => {
-    using sandbox = new Sandbox({ "base/a.txt": "", link: { link: "base" } });
+    using sandbox = new JailFixture({ "base/a.txt": "", link: { link: "base" } });
     const jail = openJail({ basePath: sandbox.at("link"), deny, backend });
     sandbox.plant({ "base/by-link": { link: "<root>/link/a.txt" } });
     jail.admit("by-link")[Symbol.dispose]();
@@ -49,7 +49,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a base that is gone is no missing file", () => {
-    using sandbox = new Sandbox({ "base/d": null });
+    using sandbox = new JailFixture({ "base/d": null });
     const jail = sandbox.jail(backend);
     using folder = jail.admitFolder("d");
     rmSync(sandbox.base, { recursive: true });
@@ -60,7 +60,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a base that was moved is followed, or missed; a new folder in its place is never used", () => {
-    using sandbox = new Sandbox({ "base/a.txt": "" });
+    using sandbox = new JailFixture({ "base/a.txt": "" });
     const jail = sandbox.jail(backend);
     renameSync(sandbox.base, sandbox.at("moved"));
     sandbox.plant({ "base/b.txt": "" });
@@ -86,7 +86,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder is held, and only a folder", () => {
-    using sandbox = new Sandbox({ "base/d/a.txt": "", "base/to-d": { link: "d" } });
+    using sandbox = new JailFixture({ "base/d/a.txt": "", "base/to-d": { link: "d" } });
     const jail = sandbox.jail(backend);
     using folder = jail.admitFolder("to-d");
     expect(folder.names).toEqual(["d"]);
@@ -105,7 +105,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("deny rules can be asked about names and about a name in a folder", () => {
-    using sandbox = new Sandbox({ "base/d": null });
+    using sandbox = new JailFixture({ "base/d": null });
     const jail = sandbox.jail(backend, ["d/*.pem"]);
     using folder = jail.admitFolder("d");
     expect(jail.denies(["d", "x.pem", "y"])).toBe(true);
@@ -129,7 +129,7 @@ describe("what keeps the worker from starting is said in one sentence", () => {
   };
 
   test("no folder", () => {
-    using sandbox = new Sandbox({ "base/a.txt": "" });
+    using sandbox = new JailFixture({ "base/a.txt": "" });
     expect(reason({ basePath: sandbox.at("nothing") })).toMatch(
       /^base_path ".*nothing" cannot be reached \(ENOENT\)\.$/,
     );

@@ -15,19 +15,19 @@ import { basename, join, resolve } from "node:path";
 import { refuse } from "../errors.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
+import { isCaseInsensitive, type Trial } from "./case-sensitivity.ts";
 import { holdByCurrentDirectory } from "./current-directory.ts";
 import { denyRules } from "./deny.ts";
-import { holdByDescriptors, waysToOpen } from "./descriptors.ts";
-import { errnoOf, refusing } from "./errno.ts";
-import type { BackendName, Folder, Jail, Seen, Sight } from "./folder.ts";
+import { holdByDescriptors, openers } from "./descriptors.ts";
+import { errnoOf, mapErrno } from "./errno.ts";
+import type { BackendName, Folder, Jail, PathHandle, ReadTarget } from "./folder.ts";
 import { tellsNamesApart } from "./folding.ts";
-import { leap } from "./leap.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
 import { protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
+import { resolveBeneath } from "./resolve-beneath.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
-import { type Trial, takesSpellingsForOne } from "./spelling.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
 export interface JailOptions {
@@ -59,7 +59,7 @@ export function openJail(options: JailOptions): Jail {
   const isKnownExact = tellsNamesApart(fileSystemType(base));
   const rules = denyRules(
     deny,
-    foldDeny === "always" || takesSpellingsForOne(held.base("."), { isKnownExact, trial: options.trial }),
+    foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial }),
   );
   const isAbsolute = paths === "absolute";
   const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
@@ -84,7 +84,7 @@ export function openJail(options: JailOptions): Jail {
     hostPath: (path) => join(base, path),
     backend: held.name,
     admit,
-    see: (path) => glance(walkRules, path, parse(path)) ?? admit(path),
+    resolveForRead: (path) => resolveInOneStep(walkRules, path, parse(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit, held, path),
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
@@ -97,38 +97,42 @@ export function openJail(options: JailOptions): Jail {
 }
 
 /** What the path leads to, when it can be had in one step. */
-function glance(rules: WalkRules, asked: string, { names, folderOnly }: ParsedPath): Seen | undefined {
+function resolveInOneStep(
+  rules: WalkRules,
+  asked: string,
+  { names, folderOnly }: ParsedPath,
+): ReadTarget | undefined {
   if (folderOnly) return undefined;
-  const sight = leap(rules, names, (path) => rules.backend.base(asked).glance?.(path));
-  return sight && new Glanced(asked, sight);
+  const handle = resolveBeneath(rules, names, (path) => rules.backend.base(asked).openPathBeneath?.(path));
+  return handle && new OneStepTarget(asked, handle);
 }
 
-class Glanced implements Seen {
+class OneStepTarget implements ReadTarget {
   readonly asked: string;
-  readonly #sight: Sight;
+  readonly #handle: PathHandle;
 
-  constructor(asked: string, sight: Sight) {
+  constructor(asked: string, handle: PathHandle) {
     this.asked = asked;
-    this.#sight = sight;
+    this.#handle = handle;
   }
 
   get stats(): Stats {
-    return this.#sight.stats;
+    return this.#handle.stats;
   }
 
   open(): number {
-    return this.#sight.open();
+    return this.#handle.open();
   }
 
   [Symbol.dispose](): void {
-    this.#sight.close();
+    this.#handle.close();
   }
 }
 
 function holdFolder(admit: Jail["admit"], backend: Backend, path: string): Folder {
   using place = admit(path);
   if (place.stats?.isDirectory() !== true) throw refuse.notAFolder(path);
-  return place.name === "." ? backend.base(path) : refusing(path, () => place.folder.child(place.name));
+  return place.name === "." ? backend.base(path) : mapErrno(path, () => place.folder.child(place.name));
 }
 
 function canonicalBase(basePath: string): string {
@@ -182,5 +186,5 @@ function bestBackend(): BackendName {
 function reasonAgainst(name: BackendName): string | undefined {
   if (name === "current-directory") return undefined;
   if (name === "openat" && !hasDirectOpenat()) return "openat(2) cannot be called directly here.";
-  return reasonAgainstProcfs() ?? reasonAgainstOpening(waysToOpen[name]);
+  return reasonAgainstProcfs() ?? reasonAgainstOpening(openers[name]);
 }

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Refusal } from "../errors.ts";
 import type { AdmitOptions } from "./folder.ts";
-import { backends, lead, openDescriptors, Sandbox, secret } from "./sandbox.ts";
+import { backends, JailFixture, lead, openDescriptors, secret } from "./jail.test-kit.ts";
 
-const sandbox = new Sandbox({
+const sandbox = new JailFixture({
   "base/a.txt": "a",
   "base/d/e/f.txt": "f",
   "base/.env": "password",

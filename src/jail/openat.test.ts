@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { runAtOnce } from "../time-slice.ts";
 import { errnoOf } from "./errno.ts";
+import { JailFixture } from "./jail.test-kit.ts";
 import type { EntryKind } from "./kind.ts";
 import {
   hasDirectOpenat,
@@ -24,9 +25,8 @@ import {
   reopen,
   reopenThroughProc,
 } from "./openat.ts";
-import { Sandbox } from "./sandbox.ts";
 
-const sandbox = new Sandbox({
+const sandbox = new JailFixture({
   "base/f.txt": "text",
   "base/d": null,
   "base/l": { link: "f.txt" },

@@ -12,7 +12,7 @@ const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
 /**
- * Parses a path of the wire (specification, section 5): relative, "/" between names, `.` the base. Throws bad-input for
+ * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. Throws bad-input for
  * what is no such path. Says nothing about the disk.
  */
 export function parsePath(path: string): ParsedPath {

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { lstatSync } from "node:fs";
+import { JailFixture } from "./jail.test-kit.ts";
 import { protectFiles } from "./protected.ts";
-import { Sandbox } from "./sandbox.ts";
 
 const exact = (path: string) => path;
 const blind = (path: string) => path.toLowerCase();
 const nothing = { newFolders: [], stats: undefined };
 
 test("a name that is not there yet is meant in every spelling that the file system takes for it", () => {
-  using sandbox = new Sandbox();
+  using sandbox = new JailFixture();
   const { covers } = protectFiles(sandbox.base, [`${sandbox.base}/sub/config.yaml`]);
   const sent = { ...nothing, path: "SUB/Config.yaml" };
   expect(covers(sent, "entry", blind)).toBe(true);
@@ -19,7 +19,7 @@ test("a name that is not there yet is meant in every spelling that the file syst
 });
 
 test("a folder that would be made with a protected name is meant, one that is there is not", () => {
-  using sandbox = new Sandbox();
+  using sandbox = new JailFixture();
   const { covers } = protectFiles(sandbox.base, [`${sandbox.base}/config.yaml`]);
   const path = "config.yaml/below/file";
   expect(covers({ ...nothing, path, newFolders: ["config.yaml", "below"] }, "entry", exact)).toBe(true);
@@ -27,7 +27,7 @@ test("a folder that would be made with a protected name is meant, one that is th
 });
 
 test("every link on the way is meant, and what they lead to, also from outside", () => {
-  using sandbox = new Sandbox({
+  using sandbox = new JailFixture({
     "base/real/deep/own.yaml": "",
     "base/first": { link: "second/../second" },
     "base/second": { link: "<root>/base/real" },
@@ -44,7 +44,7 @@ test("every link on the way is meant, and what they lead to, also from outside",
 });
 
 test("a file or folder is known by its number, whatever its name says", () => {
-  using sandbox = new Sandbox({ "base/sub/own.yaml": "", "base/other": { sameAs: "base/sub/own.yaml" } });
+  using sandbox = new JailFixture({ "base/sub/own.yaml": "", "base/other": { sameAs: "base/sub/own.yaml" } });
   const { covers, is } = protectFiles(sandbox.base, [sandbox.at("base/sub/own.yaml")]);
   const stats = (path: string) => lstatSync(sandbox.at(path));
   expect(is(stats("base/other"))).toBe(true);

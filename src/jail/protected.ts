@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { namesOf, pathIn } from "./backend.ts";
 
 /** What a call changes: a name, or a name with everything below it. */
-export type Change = "entry" | "tree";
+export type ProtectedChange = "entry" | "tree";
 
 /** Where a call is about to change something; paths are relative to the base. */
 export interface ChangedPlace {
@@ -19,7 +19,7 @@ export interface ProtectedFiles {
    * True when the change would reach a protected file: by its name, in any spelling that `fold` takes for the same, by a
    * link or folder on the way to it, or by another name of the same file.
    */
-  covers(place: ChangedPlace, change: Change, fold: (path: string) => string): boolean;
+  covers(place: ChangedPlace, change: ProtectedChange, fold: (path: string) => string): boolean;
   /** True when the stats are those of a protected file, under whatever name. */
   is(stats: Stats): boolean;
 }

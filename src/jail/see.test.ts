@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import type { Jail } from "./folder.ts";
-import { backends, openDescriptors, Sandbox } from "./sandbox.ts";
+import { backends, JailFixture, openDescriptors } from "./jail.test-kit.ts";
 
 const plan = {
   "base/a.txt": "a",
@@ -19,7 +19,7 @@ const plan = {
 
 /** What is read at `path`, or why not; by `see`, and by `admit`, which holds the folder. */
 function outcomes(jail: Jail, path: string): string[] {
-  return [() => jail.see(path), () => jail.admit(path)].map((enter) => {
+  return [() => jail.resolveForRead(path), () => jail.admit(path)].map((enter) => {
     try {
       using seen = enter();
       if (!seen.stats!.isFile()) return seen.stats!.isDirectory() ? "a folder" : "neither";
@@ -36,7 +36,7 @@ function outcomes(jail: Jail, path: string): string[] {
 
 describe.each(backends)("%s", (backend) => {
   test("what is seen is what would be admitted", () => {
-    using sandbox = new Sandbox(plan);
+    using sandbox = new JailFixture(plan);
     const jail = sandbox.jail(backend, ["**/.env", "**/secrets/**", "a/b/**"]);
     const before = openDescriptors(sandbox.root);
     const paths = [
@@ -85,9 +85,9 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a file that was seen is opened and no other, whatever has its name now", () => {
-    using sandbox = new Sandbox(plan);
+    using sandbox = new JailFixture(plan);
     const jail = sandbox.jail(backend, []);
-    using seen = jail.see("c/b/f.txt");
+    using seen = jail.resolveForRead("c/b/f.txt");
     renameSync(sandbox.at("base/c/b/f.txt"), sandbox.at("base/c/b/moved.txt"));
     sandbox.plant({ "base/c/b/f.txt": { link: "../../../outside/secret.txt" } });
     const read = () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { constants, mkdirSync, openSync, symlinkSync } from "node:fs";
 import type { Name } from "./folder.ts";
+import { JailFixture } from "./jail.test-kit.ts";
 import { hasDirectOpenat, openAt, openThroughProc } from "./openat.ts";
-import { Sandbox } from "./sandbox.ts";
-import { canLeap, reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { reasonAgainstOpening, reasonAgainstProcfs, supportsOpenat2 } from "./selftest.ts";
 
 test("this machine passes", () => {
   expect(reasonAgainstProcfs()).toBeUndefined();
@@ -12,14 +12,14 @@ test("this machine passes", () => {
 });
 
 test("a folder that looks like procfs is not trusted", () => {
-  using sandbox = new Sandbox();
+  using sandbox = new JailFixture();
   mkdirSync(sandbox.at("proc/self"), { recursive: true });
   symlinkSync("/proc/self/fd", sandbox.at("proc/self/fd"));
   expect(reasonAgainstProcfs(sandbox.at("proc"))).toContain("is not procfs");
 });
 
 test("neither is one that is not there", () => {
-  using sandbox = new Sandbox();
+  using sandbox = new JailFixture();
   expect(reasonAgainstProcfs(sandbox.at("proc"))).toContain("cannot be used");
 });
 
@@ -40,7 +40,7 @@ test("a way of opening that follows links is not trusted", () => {
 });
 
 test("several names are taken in one step where openat is called directly", () => {
-  expect(canLeap()).toBe(hasDirectOpenat());
+  expect(supportsOpenat2()).toBe(hasDirectOpenat());
 });
 
 test.each([
@@ -53,5 +53,5 @@ test.each([
     path === "fd" || taken.includes(path as string)
       ? openSync(`/proc/self/fd/${descriptor}/${path}`, constants.O_RDONLY)
       : undefined;
-  expect(canLeap(open)).toBe(false);
+  expect(supportsOpenat2(open)).toBe(false);
 });

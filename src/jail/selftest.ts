@@ -50,7 +50,7 @@ export function reasonAgainstOpening(open: OpenAt): string | undefined {
  * Whether several names can be taken in one step here, which is refused when it comes to a link, to another file system
  * or out of the folder. A system that takes the step and not its conditions would be worse than one that has none.
  */
-export function canLeap(open = openBeneath): boolean {
+export function supportsOpenat2(open = openBeneath): boolean {
   const take = (folder: string, path: string, what: "any" | "list"): boolean => {
     const descriptor = openSync(folder, O_PATH | constants.O_DIRECTORY);
     const taken = open(descriptor, path, what);

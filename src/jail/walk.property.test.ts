@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { backends, lead, type Plan, Sandbox } from "./sandbox.ts";
+import { backends, JailFixture, lead, type Plan } from "./jail.test-kit.ts";
 
 const name = fc.constantFrom("a", "b", "c");
 const step = fc.oneof(
@@ -28,7 +28,7 @@ const thing = fc.oneof(
 const tree = fc.array(fc.tuple(place, thing), { maxLength: 12 });
 
 /** Plants what can be planted: nothing can lie in a file, nor shall it in what a link leads to. */
-function plant(sandbox: Sandbox, things: readonly (readonly [string, Plan[string]])[]): void {
+function plant(sandbox: JailFixture, things: readonly (readonly [string, Plan[string]])[]): void {
   const kinds = new Map<string, "folder" | "leaf">();
   for (const [path, what] of things) {
     const names = path.split("/");
@@ -50,7 +50,7 @@ function realPath(path: string): string | undefined {
 }
 
 /** Holds where the jail says `path` leads against what the system says, in a tree where nothing moves. */
-function judge({ base }: Sandbox, path: string, answer: string): void {
+function judge({ base }: JailFixture, path: string, answer: string): void {
   const real = realPath(`${base}/${path}`);
   if (answer.startsWith("at:")) {
     const place = answer === "at:" ? base : `${base}/${answer.slice("at:".length)}`;
@@ -66,7 +66,7 @@ function judge({ base }: Sandbox, path: string, answer: string): void {
 }
 
 /** The same for where it leads when a link as the last name stays itself. */
-function judgeStaying({ base }: Sandbox, path: string, answer: string): void {
+function judgeStaying({ base }: JailFixture, path: string, answer: string): void {
   if (!answer.startsWith("at:")) return;
   const place = join(base, answer.slice("at:".length));
   expect(realPath(dirname(place))).toBe(dirname(place));
@@ -97,7 +97,7 @@ describe.each(backends)("%s", (backend) => {
   test("no path leads outside, and one that stays inside leads where the system says", () => {
     fc.assert(
       fc.property(tree, fc.array(path, { minLength: 1, maxLength: 12 }), (things, paths) => {
-        using sandbox = new Sandbox();
+        using sandbox = new JailFixture();
         plant(sandbox, things);
         const jail = sandbox.jail(backend);
         for (const path of paths) {
@@ -110,7 +110,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("no text makes it throw anything but a refusal", () => {
-    using sandbox = new Sandbox({ "base/a/b": null, "base/l": { link: "a" } });
+    using sandbox = new JailFixture({ "base/a/b": null, "base/l": { link: "a" } });
     const jail = sandbox.jail(backend);
     const odd = fc.oneof(fc.string(), fc.string({ unit: "binary" }), path);
     fc.assert(

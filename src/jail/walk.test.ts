@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AdmitOptions } from "./folder.ts";
-import { backends, lead, openDescriptors, Sandbox } from "./sandbox.ts";
+import { backends, JailFixture, lead, openDescriptors } from "./jail.test-kit.ts";
 
-const sandbox = new Sandbox({
+const sandbox = new JailFixture({
   "base/a.txt": "a",
   "base/d/e/f.txt": "f",
   "base/.env": "password",

@@ -9,13 +9,13 @@ import { isUtf8 } from "node:buffer";
 import { readlinkSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
-import { errnoOf, refusalOf } from "./errno.ts";
-import type { AdmitOptions, Place, Sight } from "./folder.ts";
+import { errnoOf, refusalOfErrno } from "./errno.ts";
+import type { AdmitOptions, PathHandle, ResolvedPath } from "./folder.ts";
 import type { Folding } from "./folding.ts";
-import { leap } from "./leap.ts";
 import { listedNames } from "./listed-name.ts";
 import { type ParsedPath, splitPath } from "./parse.ts";
-import { WalkedPlace } from "./walked-place.ts";
+import { resolveBeneath } from "./resolve-beneath.ts";
+import { WalkedPath } from "./walked-path.ts";
 
 const maxLinks = 40;
 const maxRestarts = 64;
@@ -38,7 +38,12 @@ export interface WalkRules {
  * Walks `parsed` from the base. `asked` is the path as it was sent, for error sentences. Throws a `Refusal` as
  * `Jail.admit` does.
  */
-export function walk(rules: WalkRules, asked: string, parsed: ParsedPath, options: AdmitOptions): Place {
+export function walk(
+  rules: WalkRules,
+  asked: string,
+  parsed: ParsedPath,
+  options: AdmitOptions,
+): ResolvedPath {
   return new Walk(rules, asked, parsed, options).run();
 }
 
@@ -65,30 +70,30 @@ class Walk {
     this.#folder = rules.backend.base(asked);
   }
 
-  run(): Place {
+  run(): ResolvedPath {
     try {
-      this.#leap();
+      this.#resolveBeneath();
       for (;;) {
         const place = this.#step();
         if (place !== undefined) return place;
       }
     } catch (error) {
       this.#folder.close();
-      throw refusalOf(error, this.#asked);
+      throw refusalOfErrno(error, this.#asked);
     }
   }
 
   /** Takes all names but the last at once, where that can be done. */
-  #leap(): void {
+  #resolveBeneath(): void {
     const names = this.#names.slice(0, -1);
-    const folder = leap(this.#rules, names, (path) => this.#folder.descendant?.(path));
+    const folder = resolveBeneath(this.#rules, names, (path) => this.#folder.openFolderBeneath?.(path));
     if (folder === undefined) return;
     this.#folder = folder;
     this.#index = names.length;
   }
 
   /** Takes one name. Returns the place when there is nothing more to take. */
-  #step(): Place | undefined {
+  #step(): ResolvedPath | undefined {
     const name = this.#names[this.#index];
     if (name === undefined) return this.#arrive();
     if (name === "..") return this.#goBack(this.#index);
@@ -115,13 +120,13 @@ class Walk {
   }
 
   /** No name is left. Inside a folder, its own name is taken once more, now as the last one. */
-  #arrive(): Place | undefined {
+  #arrive(): ResolvedPath | undefined {
     if (this.#index > 0) return this.#restart();
     if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
-    return new WalkedPlace(this.#folder, ".", { sight: this.#folder.look("."), newFolders: [] });
+    return new WalkedPath(this.#folder, ".", { handle: this.#folder.openPath("."), newFolders: [] });
   }
 
-  #descend(name: string): Place | undefined {
+  #descend(name: string): ResolvedPath | undefined {
     let child: HeldFolder;
     try {
       child = this.#folder.child(name);
@@ -137,36 +142,36 @@ class Walk {
     return undefined;
   }
 
-  #takeLast(name: string): Place | undefined {
-    const sight = this.#lookAt(name);
-    if (sight === undefined) return this.#meetNothing();
+  #takeLast(name: string): ResolvedPath | undefined {
+    const handle = this.#openLast(name);
+    if (handle === undefined) return this.#meetNothing();
     try {
-      if (!sight.stats.isSymbolicLink()) {
-        if (this.#folderOnly && !sight.stats.isDirectory()) throw refuse.absent(this.#asked, "missing");
-        return this.#place(name, sight);
+      if (!handle.stats.isSymbolicLink()) {
+        if (this.#folderOnly && !handle.stats.isDirectory()) throw refuse.absent(this.#asked, "missing");
+        return this.#resolved(name, handle);
       }
       const { lastLink } = this.#options;
       if (lastLink === "stay") this.#verifyLink(name);
-      if (lastLink === "stay" || lastLink === "bare") return this.#place(name, sight);
+      if (lastLink === "stay" || lastLink === "bare") return this.#resolved(name, handle);
     } catch (error) {
-      sight.close();
+      handle.close();
       throw error;
     }
-    sight.close();
+    handle.close();
     return this.#followLink(name);
   }
 
-  #lookAt(name: string): Sight | undefined {
+  #openLast(name: string): PathHandle | undefined {
     try {
-      return this.#folder.look(name);
+      return this.#folder.openPath(name);
     } catch (error) {
       if (errnoOf(error) === "ENOENT") return undefined;
       throw error;
     }
   }
 
-  #place(name: string, sight: Sight): Place {
-    return new WalkedPlace(this.#folder, name, { sight, newFolders: [] });
+  #resolved(name: string, handle: PathHandle): ResolvedPath {
+    return new WalkedPath(this.#folder, name, { handle: handle, newFolders: [] });
   }
 
   /** Throws unless the link `name` leads to something inside that is not denied, and to a folder where one is meant. */
@@ -240,7 +245,7 @@ class Walk {
   }
 
   /** The next name is not there. */
-  #meetNothing(): Place | undefined {
+  #meetNothing(): ResolvedPath | undefined {
     if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
     if (this.#index < this.#linkEnd) throw refuse.badLink(this.#asked);
     // What does not exist is no link either, so a `..` behind it means the folder that would hold it.
@@ -248,7 +253,7 @@ class Walk {
     return back === -1 ? this.#placeOfNew() : this.#goBack(back);
   }
 
-  #placeOfNew(): Place {
+  #placeOfNew(): ResolvedPath {
     const newNames = this.#names.slice(this.#index);
     let path = this.#folder.path;
     for (const name of newNames) {
@@ -259,6 +264,6 @@ class Walk {
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#asked, "missing");
     this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly);
     const newFolders = newNames.slice(0, -1);
-    return new WalkedPlace(this.#folder, newNames.at(-1)!, { sight: undefined, newFolders });
+    return new WalkedPath(this.#folder, newNames.at(-1)!, { handle: undefined, newFolders });
   }
 }

@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
-import type { Desk } from "./desk.ts";
 import { leasesOfExchange } from "./leases.ts";
+import { maxMessageBytes } from "./listener.ts";
 import { notJson, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
-import { maxMessageBytes } from "./served.ts";
-import { openServer } from "./server.ts";
+import { createMcpServer } from "./server.ts";
 import type { SessionAnswer } from "./session.ts";
 import { Sessions } from "./sessions.ts";
+import type { ToolHost } from "./tool-host.ts";
 import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {
@@ -19,10 +19,10 @@ export interface Exchange {
 }
 
 /** Both kinds of client: revision 2026-07-28 needs no session, the older ones get one. `bodyBytes` are of all bodies. */
-export function openExchange(desk: Desk, bodyBytes: number): Exchange {
+export function openExchange(desk: ToolHost, bodyBytes: number): Exchange {
   const budget = new BodyBudget(bodyBytes);
   const sessions = new Sessions(desk);
-  const stateless = createMcpHandler(() => openServer(desk), {
+  const stateless = createMcpHandler(() => createMcpServer(desk), {
     legacy: "reject",
     onerror: (error) => desk.log.debug("bad request", { failure: error.name }),
   });

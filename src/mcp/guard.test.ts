@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { openGuard } from "./guard.ts";
+import { createGuard } from "./guard.ts";
 
 const token = "0123456789abcdef";
 const bare = { host: undefined, origin: undefined, authorization: undefined };
 
 describe("a server on loopback", () => {
-  const guard = openGuard({ host: "127.0.0.1", token: undefined });
+  const guard = createGuard({ host: "127.0.0.1", token: undefined });
 
   test.each(["localhost", "localhost:80", "127.0.0.1:1", "[::1]:1"])("is called %s", (host) => {
     expect(guard({ ...bare, host })).toBeUndefined();
@@ -28,7 +28,7 @@ describe("a server on loopback", () => {
 });
 
 test("a server at one address is called by it, and a token is checked after the names", () => {
-  const guard = openGuard({ host: "fd00::1", token });
+  const guard = createGuard({ host: "fd00::1", token });
   const authorization = `Bearer ${token}`;
   expect(guard({ ...bare, host: "[fd00::1]:1", authorization })).toBeUndefined();
   expect(guard({ ...bare, host: "[fd00::1]:1", authorization: `bearer  ${token} ` })).toBeUndefined();

@@ -26,7 +26,7 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 const everyAddress = ["0.0.0.0", "::"];
 
 /** The guard of a server that listens at `host`. Without a token, none is asked for. */
-export function openGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
+export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
   const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
   const matches = token === undefined ? () => true : openTokenCheck(token);
   return ({ host: asked, origin, authorization }) => {

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { request as open } from "node:http";
 import { connect, type Socket } from "node:net";
 import { readFile } from "../coder/read-file.ts";
-import type { Outcome } from "../worker/invoke.ts";
-import { type LogFields, openLog } from "../worker/log.ts";
-import { Desk } from "./desk.ts";
+import type { CallOutcome } from "../worker/invoke.ts";
+import { createLog, type LogFields } from "../worker/log.ts";
 import { type HttpLimits, serveOnHttp } from "./http.ts";
+import { ToolHost } from "./tool-host.ts";
 
 const token = "a-token-of-the-tests";
 
@@ -24,13 +24,13 @@ interface Options {
 
 /** A server in this process, whose calls end when `finish` is called. */
 async function serve({ limits = {}, needsToken = true, ...given }: Options = {}) {
-  const calls: ((outcome: Outcome) => void)[] = [];
+  const calls: ((outcome: CallOutcome) => void)[] = [];
   const lines: (LogFields & { readonly message: string })[] = [];
-  const desk = new Desk({
+  const desk = new ToolHost({
     worker: "coder",
     functions: [readFile],
     invoke: () => new Promise((resolve) => calls.push(resolve)),
-    log: openLog({ level: "debug", form: "json", write: (line) => lines.push(JSON.parse(line)) }),
+    log: createLog({ level: "debug", form: "json", write: (line) => lines.push(JSON.parse(line)) }),
     callMilliseconds: 1000,
     maxReadBytes: undefined,
   });
@@ -39,7 +39,7 @@ async function serve({ limits = {}, needsToken = true, ...given }: Options = {})
   const served = await serveOnHttp(desk, address, { limits, announce: (text) => announced.push(text) });
   const url = new URL(String(lines.find(({ message }) => message === "listening")?.["url"]));
   const finish = () => {
-    for (const end of calls.splice(0)) end({ answer: { content: "done" }, bytes: 20 } as Outcome);
+    for (const end of calls.splice(0)) end({ answer: { content: "done" }, bytes: 20 } as CallOutcome);
   };
   opened.push(async () => {
     finish();

@@ -4,11 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { HttpAddress } from "../arguments.ts";
 import { renderClientConfiguration } from "./client-configuration.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
-import type { Desk } from "./desk.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
-import { type Guard, openGuard } from "./guard.ts";
+import { createGuard, type Guard } from "./guard.ts";
+import type { Listener } from "./listener.ts";
 import { refuseRequest } from "./refusals.ts";
-import type { Served } from "./served.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 const path = "/mcp";
 
@@ -38,22 +38,26 @@ export interface HttpOptions {
 }
 
 /** Listens at `address`. Throws when it cannot. */
-export async function serveOnHttp(desk: Desk, address: HttpAddress, options: HttpOptions): Promise<Served> {
+export async function serveOnHttp(
+  host: ToolHost,
+  address: HttpAddress,
+  options: HttpOptions,
+): Promise<Listener> {
   const limits = { ...usualLimits, ...options.limits };
   const token = address.token ?? (address.needsToken ? makeToken() : undefined);
-  const exchange = openExchange(desk, limits.bodyBytes);
-  const server = openHttpServer({ desk, exchange, guard: openGuard({ ...address, token }), limits });
+  const exchange = openExchange(host, limits.bodyBytes);
+  const server = openHttpServer({ host: host, exchange, guard: createGuard({ ...address, token }), limits });
   await listen(server, address);
   const url = urlOf(server, address);
-  desk.log.info("listening", { url });
+  host.log.info("listening", { url });
   if (token === undefined)
-    desk.log.warn("no token is asked for: every user of this machine can use this server");
-  else if (address.token === undefined) options.announce(renderClientConfiguration(desk.worker, url, token));
+    host.log.warn("no token is asked for: every user of this machine can use this server");
+  else if (address.token === undefined) options.announce(renderClientConfiguration(host.worker, url, token));
   return {
     closed: new Promise(() => {}),
     async stop() {
       server.close();
-      await desk.settled();
+      await host.settled();
       await exchange.close();
       server.closeAllConnections();
     },
@@ -64,26 +68,26 @@ export async function serveOnHttp(desk: Desk, address: HttpAddress, options: Htt
 const makeToken = (): string => randomBytes(32).toString("base64url");
 
 interface ServerParts {
-  readonly desk: Desk;
+  readonly host: ToolHost;
   readonly exchange: Exchange;
   readonly guard: Guard;
   readonly limits: HttpLimits;
 }
 
 /** A server that does not listen yet. Whoever is not let in has no body read, and keeps no connection for long. */
-function openHttpServer({ desk, exchange, guard, limits }: ServerParts): Server {
+function openHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
   const server = createServer(
     { connectionsCheckingInterval: limits.checkMilliseconds },
     (incoming, outgoing) => {
-      const { host, origin, authorization } = incoming.headers;
-      const denial = guard({ host, origin, authorization });
+      const { host: name, origin, authorization } = incoming.headers;
+      const denial = guard({ host: name, origin, authorization });
       if (denial !== undefined) return refuseRequest(outgoing, denial.status, denial.sentence);
       connections.admit(incoming.socket);
       if (incoming.url?.split("?", 1)[0] !== path)
         return refuseRequest(outgoing, 404, `There is nothing here but ${path}.`);
       void exchange.answer(incoming, outgoing).catch((error: Error) => {
-        desk.log.warn("bad exchange", { failure: error.name });
+        host.log.warn("bad exchange", { failure: error.name });
         if (outgoing.headersSent) outgoing.destroy();
         else refuseRequest(outgoing, 400, "This is no request that can be answered; send a POST of JSON.");
       });

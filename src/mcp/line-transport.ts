@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
 import type { Leases } from "./leases.ts";
-import { badBatch, notJson, type Refusal, readMessage } from "./messages.ts";
+import { badBatch, notJson, type RefusedMessage, readMessage } from "./messages.ts";
 
 /**
  * What may be written and not have left before no more is read. The budget of answers keeps it below that, but for many
@@ -101,16 +101,16 @@ export class LineTransport implements Transport {
       this.#fail(new RangeError("A message is too large."));
       return;
     }
-    const refusals: Refusal[] = [];
+    const refusals: RefusedMessage[] = [];
     for (const line of linesOf(lines)) if (!this.#isClosed) refusals.push(...this.#take(line));
     if (refusals.length > 0) void this.#refuse(refusals);
   }
 
   /** Hands on the messages in a line, and gives the answers to the others. */
-  #take(line: string): Refusal[] {
+  #take(line: string): RefusedMessage[] {
     const values = parseLine(line);
     if (!Array.isArray(values)) return [values];
-    const refusals: Refusal[] = [];
+    const refusals: RefusedMessage[] = [];
     for (const value of values) {
       const reading = readMessage(value);
       if ("message" in reading) this.onmessage?.(reading.message);
@@ -121,7 +121,7 @@ export class LineTransport implements Transport {
   }
 
   /** Reads no further before they are sent: else a client that does not read could fill the memory with them. */
-  async #refuse(refusals: readonly Refusal[]): Promise<void> {
+  async #refuse(refusals: readonly RefusedMessage[]): Promise<void> {
     this.onerror?.(new TypeError("A line is no message."));
     const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join("");
     await this.#write(text, 0).catch(() => {});
@@ -145,7 +145,7 @@ function* linesOf(lines: Buffer): Generator<string> {
 }
 
 /** The messages in a line, or the answer to it. */
-function parseLine(line: string): unknown[] | Refusal {
+function parseLine(line: string): unknown[] | RefusedMessage {
   try {
     const value: unknown = JSON.parse(line);
     if (!Array.isArray(value)) return [value];

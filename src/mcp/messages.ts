@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 
 /** What a message that cannot be taken is answered with (JSON-RPC 2.0, section 5). */
-export interface Refusal {
+export interface RefusedMessage {
   readonly jsonrpc: "2.0";
   /** That of the request, where one can be read. */
   readonly id: RequestId | null;
@@ -17,17 +17,17 @@ export interface Refusal {
 /** A message; or its refusal, and whether its sender waits for an answer: nobody does for a notification or a response. */
 export type Reading =
   | { readonly message: JSONRPCMessage }
-  | { readonly refusal: Refusal; readonly isAwaited: boolean };
+  | { readonly refusal: RefusedMessage; readonly isAwaited: boolean };
 
 /** The answer to what is no JSON. */
-export const notJson: Refusal = refusal(
+export const notJson: RefusedMessage = refusal(
   null,
   PARSE_ERROR,
   "This is no JSON; send one message of JSON-RPC 2.0.",
 );
 
 /** The answer to a batch that is empty or too large. */
-export const badBatch = (most: number): Refusal =>
+export const badBatch = (most: number): RefusedMessage =>
   refusal(
     null,
     INVALID_REQUEST,
@@ -69,7 +69,7 @@ function idOf({ id }: Record<string, unknown>): RequestId | null {
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-function refusal(id: RequestId | null, code: number, message: string): Refusal {
+function refusal(id: RequestId | null, code: number, message: string): RefusedMessage {
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 

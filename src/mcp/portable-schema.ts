@@ -1,8 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { TSchema } from "@sinclair/typebox";
-import { type Json, renderSchema } from "../reference/json.ts";
+import { type JsonValue, renderSchema } from "../reference/json.ts";
 
-type JsonObject = { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
  * A schema of the registry in words that all clients know: without the formats, which name integers of Rust and make
@@ -11,7 +11,7 @@ type JsonObject = { readonly [key: string]: Json };
  */
 export const portableSchema = (schema: TSchema) => simplify(renderSchema(schema)) as Tool["inputSchema"];
 
-function simplify(value: Json): Json {
+function simplify(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(simplify);
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value as JsonObject)
@@ -27,6 +27,6 @@ function splitTypes(schema: JsonObject): JsonObject {
   return {
     ...(description !== undefined && { description }),
     ...(byDefault !== undefined && { default: byDefault }),
-    anyOf: type.map((one: Json) => (one === "null" ? { type: one } : { type: one, ...rest })),
+    anyOf: type.map((one: JsonValue) => (one === "null" ? { type: one } : { type: one, ...rest })),
   };
 }

@@ -15,7 +15,7 @@ import {
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
 import { isAbsence } from "../codes.ts";
-import type { Asked, Desk } from "./desk.ts";
+import type { Asked, ToolHost } from "./tool-host.ts";
 
 const prefix = "coder:///";
 
@@ -26,9 +26,9 @@ export const uriTemplate = `${prefix}{+path}`;
 const mostCompletions = 100;
 
 /** Makes `server` answer for resources: the files of the base as a list, any other through the template. */
-export function offerResources(server: Server, desk: Desk, ask: (context: ServerContext) => Asked): void {
+export function offerResources(server: Server, host: ToolHost, ask: (context: ServerContext) => Asked): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
-    listResources(desk, params?.cursor, ask(context)),
+    listResources(host, params?.cursor, ask(context)),
   );
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [
@@ -41,22 +41,22 @@ export function offerResources(server: Server, desk: Desk, ask: (context: Server
     ],
   }));
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(desk, params.uri, ask(context)),
+    readResource(host, params.uri, ask(context)),
   );
   server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, context) => {
     const isPath = ref.type === "ref/resource" && ref.uri === uriTemplate && argument.name === "path";
-    return isPath ? completePath(desk, argument.value, ask(context)) : { completion: { values: [] } };
+    return isPath ? completePath(host, argument.value, ask(context)) : { completion: { values: [] } };
   });
 }
 
 async function listResources(
-  desk: Desk,
+  host: ToolHost,
   cursor: string | undefined,
   asked: Asked,
 ): Promise<ListResourcesResult> {
   const page = Number(cursor ?? 1);
   if (!Number.isSafeInteger(page) || page < 1) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
-  const { entries, has_more: hasMore } = await list(desk, { page }, asked);
+  const { entries, has_more: hasMore } = await list(host, { page }, asked);
   return {
     resources: entries
       .filter(({ kind, non_accessible: isDenied }) => kind === "file" && !isDenied)
@@ -65,8 +65,8 @@ async function listResources(
   };
 }
 
-async function readResource(desk: Desk, uri: string, asked: Asked): Promise<ReadResourceResult> {
-  const outcome = await desk.call(readFile, { path: pathOf(uri) }, asked);
+async function readResource(host: ToolHost, uri: string, asked: Asked): Promise<ReadResourceResult> {
+  const outcome = await host.call(readFile, { path: pathOf(uri) }, asked);
   if ("error" in outcome) {
     throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, outcome.error) : invalid(outcome.error);
   }
@@ -74,12 +74,12 @@ async function readResource(desk: Desk, uri: string, asked: Asked): Promise<Read
   return { contents: [{ uri, mimeType: "text/plain", text: content }] };
 }
 
-async function completePath(desk: Desk, typed: string, asked: Asked): Promise<CompleteResult> {
+async function completePath(host: ToolHost, typed: string, asked: Asked): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
   // Nothing where there is no such folder: a person is still typing its name.
   const { entries, has_more: hasMore } = await list(
-    desk,
+    host,
     { path: folder === "" ? "." : folder, page_size: 1000 },
     asked,
   ).catch(() => ({ entries: [], has_more: false }));
@@ -105,8 +105,8 @@ interface Listing {
 }
 
 /** A page of a folder. */
-async function list(desk: Desk, request: object, asked: Asked): Promise<Listing> {
-  const outcome = await desk.call(listFolder, request, asked);
+async function list(host: ToolHost, request: object, asked: Asked): Promise<Listing> {
+  const outcome = await host.call(listFolder, request, asked);
   if ("error" in outcome) throw invalid(outcome.error);
   return outcome.answer as Listing;
 }

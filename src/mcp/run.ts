@@ -1,37 +1,37 @@
-import type { Intent } from "../arguments.ts";
-import { endSoon, stderrLog, stopSignal, sweep } from "../lifetime.ts";
+import type { Command } from "../arguments.ts";
+import { endSoon, stderrLog, stopSignal, sweep } from "../process.ts";
 import { limitsFor, openWatchdog, unwatched } from "../watchdog/watchdog.ts";
-import { openInvoke } from "../worker/invoke.ts";
-import { offered, openWorker } from "../workers.ts";
-import { Desk } from "./desk.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { offeredFunctions, openWorker } from "../workers.ts";
+import { ToolHost } from "./tool-host.ts";
 
 /** Serves MCP until SIGTERM or SIGINT, or until the client on stdio has gone. Throws what keeps it from starting. */
-export async function runMcp(intent: Extract<Intent, { does: "mcp" }>): Promise<void> {
-  const log = stderrLog(intent.logLevel);
-  const workshop = await openWorker(intent, log);
+export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promise<void> {
+  const log = stderrLog(command.logLevel);
+  const runtime = await openWorker(command, log);
   // On Node the loop stands still while nobody reads the pipe, which is no reason to end.
-  const mayStandStill = intent.http === undefined && process.versions["bun"] === undefined;
-  const watchdog = mayStandStill ? unwatched : openWatchdog(limitsFor(workshop.callMilliseconds));
-  const desk = new Desk({
-    worker: intent.worker,
-    functions: offered(intent),
-    invoke: openInvoke(workshop, log, watchdog.enter),
+  const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
+  const watchdog = mayStandStill ? unwatched : openWatchdog(limitsFor(runtime.callMilliseconds));
+  const host = new ToolHost({
+    worker: command.worker,
+    functions: offeredFunctions(command),
+    invoke: createInvoke(runtime, log, watchdog.enter),
     log,
-    callMilliseconds: workshop.callMilliseconds,
-    maxReadBytes: workshop.maxReadBytes,
+    callMilliseconds: runtime.callMilliseconds,
+    maxReadBytes: runtime.maxReadBytes,
   });
   const served =
-    intent.http === undefined
-      ? (await import("./stdio.ts")).serveOnStdio(desk)
-      : await (await import("./http.ts")).serveOnHttp(desk, intent.http, { announce });
-  const over = intent.http === undefined ? "stdio" : "http";
-  log.info("serving", { mcp: over, ...workshop.serves, tools: desk.tools.length });
-  void sweep(workshop, log);
+    command.http === undefined
+      ? (await import("./stdio.ts")).serveOnStdio(host)
+      : await (await import("./http.ts")).serveOnHttp(host, command.http, { announce });
+  const over = command.http === undefined ? "stdio" : "http";
+  log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
+  void sweep(runtime, log);
   const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
   watchdog.stopping();
   log.info("stopping", { reason });
-  await Promise.all([served.stop(), workshop.interrupt?.()]);
-  await workshop.close();
+  await Promise.all([served.stop(), runtime.interrupt?.()]);
+  await runtime.close();
   endSoon();
 }
 

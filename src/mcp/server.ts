@@ -2,34 +2,34 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
 import type { FunctionDefinition } from "../worker/define.ts";
-import type { Asked, Desk } from "./desk.ts";
-import { faces } from "./faces.ts";
 import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
+import { serverInfo } from "./server-info.ts";
+import type { Asked, ToolHost } from "./tool-host.ts";
 import { renderAnswer, renderFailure } from "./tools.ts";
 
 /** A server that is not connected yet. What its answers are held by is that of the HTTP exchange, if not told. */
-export function openServer(desk: Desk, leases?: Leases): Server {
+export function createMcpServer(host: ToolHost, leases?: Leases): Server {
   const ask = ({ mcpReq: { id, signal } }: ServerContext): Asked => ({
     cancelled: signal,
     lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
   });
-  const { worker } = desk;
-  const { instructions, hasResources } = faces[worker];
+  const { worker } = host;
+  const { instructions, hasResources } = serverInfo[worker];
   const server = new Server(
     { name: worker, version: about.version, description: descriptions[worker] },
     { capabilities: { tools: {}, ...(hasResources && { resources: {}, completions: {} }) }, instructions },
   );
-  server.setRequestHandler("tools/list", () => ({ tools: [...desk.tools] }));
+  server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
-    const definition = desk.functions.get(params.name);
-    if (definition === undefined) throw unknownTool(params.name, [...desk.functions.keys()]);
-    return callTool(desk, { definition, payload: params.arguments ?? {}, context, asked: ask(context) });
+    const definition = host.functions.get(params.name);
+    if (definition === undefined) throw unknownTool(params.name, [...host.functions.keys()]);
+    return callTool(host, { definition, payload: params.arguments ?? {}, context, asked: ask(context) });
   });
-  if (hasResources) offerResources(server, desk, ask);
-  showRoots(server, desk.log);
+  if (hasResources) offerResources(server, host, ask);
+  showRoots(server, host.log);
   return server;
 }
 
@@ -40,11 +40,11 @@ interface ToolCall {
   readonly asked: Asked;
 }
 
-async function callTool(desk: Desk, { definition, payload, context, asked }: ToolCall) {
-  using _progress = reportProgress(context, desk.callMilliseconds);
-  const outcome = await desk.call(definition, payload, asked);
+async function callTool(host: ToolHost, { definition, payload, context, asked }: ToolCall) {
+  using _progress = reportProgress(context, host.callMilliseconds);
+  const outcome = await host.call(definition, payload, asked);
   if ("error" in outcome) return renderFailure(outcome.error);
-  return renderAnswer(definition, outcome.answer, desk.roomBeside(outcome.bytes));
+  return renderAnswer(definition, outcome.answer, host.textBudget(outcome.bytes));
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { isInitializeRequest } from "@modelcontextprotocol/server";
-import type { Desk } from "./desk.ts";
 import { busyResponse } from "./refusals.ts";
-import { openServer } from "./server.ts";
+import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** Sessions held at once. Each holds a few kilobytes; one more ends the idle one that was silent for longest. */
 const mostSessions = 64;
@@ -17,10 +17,10 @@ export class Sessions {
   readonly #open = new Map<string, Session>();
   /** Handshakes that have a place and no session yet. */
   #opening = 0;
-  readonly #desk: Desk;
+  readonly #desk: ToolHost;
 
-  constructor(desk: Desk) {
-    this.#desk = desk;
+  constructor(host: ToolHost) {
+    this.#desk = host;
   }
 
   /**
@@ -59,7 +59,7 @@ export class Sessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#open.set(id, session),
     });
-    const server = openServer(this.#desk);
+    const server = createMcpServer(this.#desk);
     await server.connect(session);
     server.onclose = () => void this.#open.delete(session.sessionId ?? "");
     const answer = await session.answer(request, body);

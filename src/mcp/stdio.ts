@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { pipeline } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Desk } from "./desk.ts";
 import { LineTransport } from "./line-transport.ts";
-import { maxMessageBytes, type Served } from "./served.ts";
-import { openServer } from "./server.ts";
+import { type Listener, maxMessageBytes } from "./listener.ts";
+import { createMcpServer } from "./server.ts";
+import type { ToolHost } from "./tool-host.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /**
@@ -17,11 +17,11 @@ const leftMilliseconds = 1000;
  * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
  * client has gone: the input ended, the output broke, or a message was too large.
  */
-export function serveOnStdio(desk: Desk): Served {
+export function serveOnStdio(host: ToolHost): Listener {
   // Each answer that waits for the pipe listens to it.
   process.stdout.setMaxListeners(0);
   const lines = wholeLines(maxMessageBytes);
-  const leases = desk.openLeases("stdio");
+  const leases = host.openLeases("stdio");
   const transport = new LineTransport(lines, process.stdout, (id) => leases.take(id));
   let hasLeft = false;
   const left = once(lines, "close").then(() => {
@@ -29,16 +29,16 @@ export function serveOnStdio(desk: Desk): Served {
   });
   // A client that breaks off has gone, like one that ends.
   pipeline(process.stdin, lines, () => {});
-  const connection = serveStdio(() => openServer(desk, leases), {
+  const connection = serveStdio(() => createMcpServer(host, leases), {
     transport,
     // The message of an error may hold a piece of what was read.
-    onerror: (error) => desk.log.warn("bad frame", { failure: error.name }),
+    onerror: (error) => host.log.warn("bad frame", { failure: error.name }),
   });
   return {
     closed: Promise.race([transport.closed, left]),
     async stop() {
       transport.pause();
-      await desk.settled(hasLeft ? leftMilliseconds : undefined);
+      await host.settled(hasLeft ? leftMilliseconds : undefined);
       await connection.close();
       process.stdin.destroy();
     },

@@ -12,7 +12,7 @@ export interface EnvironmentRules {
 export type Environment = Readonly<Record<string, string>>;
 
 /**
- * The part of `own`, the worker's environment, that its children get (specification of shell, section 6.5). Never
+ * The part of `own`, the worker's environment, that its children get (shell §6.5). Never
  * passed on, even if it is allowed by name: what makes a program run foreign code (`code-variables.ts`), and what the
  * worker itself is configured by, which may hold a secret.
  */

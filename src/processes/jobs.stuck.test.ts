@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Jobs } from "./jobs.ts";
-import type { Running } from "./running.ts";
+import type { RunningProgram } from "./running.ts";
 
 test("what the system protects is told, and not called killed", async () => {
   const jobs = new Jobs({
@@ -21,7 +21,7 @@ test("what the system protects is told, and not called killed", async () => {
     mayEnd: () => true,
     end: async () => ended.resolve(),
     capture: () => ({}),
-  } as unknown as Running;
+  } as unknown as RunningProgram;
   const id = await jobs.startProgram({ argv: ["sudo"], owner: undefined }, async () => stuck);
   expect(await jobs.kill(id, undefined)).toEqual({
     job_id: id,

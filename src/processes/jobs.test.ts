@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type JobLimits, Jobs } from "./jobs.ts";
-import { openPrograms } from "./programs.ts";
+import { createPrograms } from "./programs.ts";
 import type { JobRecord } from "./records.ts";
 import { StartFailure } from "./start-failure.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
-const programs = openPrograms(1);
+const programs = createPrograms(1);
 const opened: Jobs[] = [];
 afterEach(() => {
   for (const jobs of opened.splice(0)) jobs.close();

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { refusePlainly } from "../errors/plain.ts";
 import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
 import { openRetention, type Retention, type RetentionLimits } from "./retention.ts";
-import type { Running } from "./running.ts";
+import type { RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
 
 export interface JobLimits extends RetentionLimits {
@@ -16,7 +16,7 @@ export interface JobLimits extends RetentionLimits {
 }
 
 /** A command and who sent it: the caller's worker on the bus, if it is known. */
-export interface Order {
+export interface JobOrigin {
   readonly argv: Argv;
   readonly owner: string | undefined;
 }
@@ -54,7 +54,7 @@ export class Jobs {
    * Takes a slot, then starts a program. Answers the job's id. Throws a plain refusal when there is no slot, and
    * what `start` throws; then there is no job.
    */
-  async startProgram(order: Order, start: () => Promise<Running>): Promise<string> {
+  async startProgram(order: JobOrigin, start: () => Promise<RunningProgram>): Promise<string> {
     this.#takeSlot();
     try {
       const running = await start();
@@ -69,7 +69,7 @@ export class Jobs {
    * Takes a slot for a command that another worker runs. Answers the job's id; the result comes later. When `forward`
    * rejects, the job has failed and the error's message is its `stderr`.
    */
-  forward(order: Order, forward: () => Promise<ForwardedResult>): string {
+  forward(order: JobOrigin, forward: () => Promise<ForwardedResult>): string {
     this.#takeSlot();
     return this.#add(order, () => awaitForwarded(forward), undefined);
   }
@@ -126,7 +126,11 @@ export class Jobs {
     this.#taken++;
   }
 
-  #add({ argv, owner }: Order, work: () => Promise<Outcome>, running: Running | undefined): string {
+  #add(
+    { argv, owner }: JobOrigin,
+    work: () => Promise<JobOutcome>,
+    running: RunningProgram | undefined,
+  ): string {
     const id = `job-${randomUUID()}`;
     const record = newRecord(id, argv, this.#now());
     const job: Job = { record, owner, running, isOrphan: false, settled: Promise.resolve() };
@@ -152,7 +156,7 @@ export class Jobs {
   }
 
   /** What a kill has set stays. */
-  #settle(job: Job, { status, ...outcome }: Outcome): void {
+  #settle(job: Job, { status, ...outcome }: JobOutcome): void {
     this.#taken--;
     const ending =
       job.record.status === "running"
@@ -180,12 +184,12 @@ interface Job {
   /** The owner has left the bus. */
   isOrphan: boolean;
   /** Undefined when another worker runs the command. */
-  readonly running: Running | undefined;
+  readonly running: RunningProgram | undefined;
   /** Nothing of the job is at work any more, and its record is final. */
   settled: Promise<void>;
 }
 
-type Outcome = Partial<JobRecord> & { readonly status: JobStatus };
+type JobOutcome = Partial<JobRecord> & { readonly status: JobStatus };
 
 const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
   id,
@@ -201,21 +205,21 @@ const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
 });
 
 /** A job goes on as long as anything holds its outputs, or until it is ended. */
-async function awaitProgram(running: Running): Promise<Outcome> {
+async function awaitProgram(running: RunningProgram): Promise<JobOutcome> {
   await Promise.race([Promise.all([running.exited, running.drained]), running.ended]);
   await running.end();
-  return { ...running.capture(), ...judge(running.exitCode) };
+  return { ...running.capture(), ...statusOf(running.exitCode) };
 }
 
-async function awaitForwarded(forward: () => Promise<ForwardedResult>): Promise<Outcome> {
+async function awaitForwarded(forward: () => Promise<ForwardedResult>): Promise<JobOutcome> {
   try {
     const { stdout, stderr, exit_code, timed_out } = await forward();
-    const ending = timed_out ? ({ exit_code, status: "killed" } as const) : judge(exit_code);
+    const ending = timed_out ? ({ exit_code, status: "killed" } as const) : statusOf(exit_code);
     return { stdout, stderr, ...ending };
   } catch (error) {
     return { stderr: error instanceof Error ? error.message : String(error), status: "failed" };
   }
 }
 
-const judge = (exitCode: number | null) =>
+const statusOf = (exitCode: number | null) =>
   ({ exit_code: exitCode, status: exitCode === 0 ? "finished" : "failed" }) as const;

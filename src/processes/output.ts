@@ -2,11 +2,11 @@
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { readDescriptor } from "../bun.ts";
-import { Head } from "./head.ts";
+import { HeadBuffer } from "./head-buffer.ts";
 
 export interface Output {
   /** What is kept of it. */
-  readonly head: Head;
+  readonly head: HeadBuffer;
   /** It has been read to its end, or is not read any more. Never rejects. */
   readonly closed: Promise<void>;
   /** Reads no more, whoever still holds the other end. */
@@ -15,7 +15,7 @@ export interface Output {
 
 /** Reads the end of a pipe, and closes it in the end. Only on Bun: the descriptor must not block. */
 export function capturePipe(readEnd: number, maxBytes: number): Output {
-  const head = new Head(maxBytes);
+  const head = new HeadBuffer(maxBytes);
   const reader = readDescriptor(readEnd).getReader();
   return {
     head,
@@ -29,7 +29,7 @@ interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
 
-async function readAll(reader: Reader, head: Head): Promise<void> {
+async function readAll(reader: Reader, head: HeadBuffer): Promise<void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -44,7 +44,7 @@ async function readAll(reader: Reader, head: Head): Promise<void> {
 /** Reads a stream that the runtime made. */
 export function captureStream(stream: Readable | null, maxBytes: number): Output {
   if (stream === null) throw new Error("the program was started without a pipe");
-  const head = new Head(maxBytes);
+  const head = new HeadBuffer(maxBytes);
   stream.on("data", (chunk: Buffer) => head.add(chunk));
   // "close" follows, and the bytes that came are what there is.
   stream.on("error", () => {});

@@ -13,7 +13,7 @@ import { StartFailure } from "./start-failure.ts";
 import type { Argv } from "./words.ts";
 
 /** A compiled pattern of the denylist, in the dialect of Rust's crate `regex`. */
-export interface Matcher {
+export interface DenylistPattern {
   /** The pattern as it was configured. */
   readonly source: string;
   /** Whether it matches anywhere in `text`. */
@@ -21,7 +21,7 @@ export interface Matcher {
 }
 
 export interface PolicyRules {
-  readonly denylist: readonly Matcher[];
+  readonly denylist: readonly DenylistPattern[];
   /** Names or paths of programs. Undefined means `defaultAllowlist`; empty means that everything may run. */
   readonly allowlist: readonly string[] | undefined;
   /** Absolute folders to look up bare names in, before those of the operating system. */
@@ -31,7 +31,7 @@ export interface PolicyRules {
 }
 
 /** Where a command would run. */
-export interface Place {
+export interface ProgramContext {
   /** Absolute working folder of the child. */
   readonly folder: string;
   /** The child's PATH, which counts only if everything may run. */
@@ -40,18 +40,17 @@ export interface Place {
 
 export interface Policy {
   /**
-   * Judges by name only, as for a program that runs on another machine: denylist, then allowlist (specification of
-   * shell, section 6.3). Throws a plain refusal.
+   * Judges by name only, as for a program that runs on another machine: denylist, then allowlist (shell §6.3). Throws a plain refusal.
    */
   validate(argv: Argv): void;
   /**
    * Judges by name, then finds the file and judges that. Throws a plain refusal, or a `StartFailure` when a command
    * that may run is not there.
    */
-  admit(argv: Argv, place: Place): Program;
+  admit(argv: Argv, place: ProgramContext): Program;
 }
 
-/** The list that holds when none is configured: programs that mostly read (specification of shell, section 3). */
+/** The list that holds when none is configured: programs that mostly read (shell §3). */
 export const defaultAllowlist: readonly string[] =
   "ls cat pwd echo grep wc head tail sort uniq cut date whoami hostname which jq uname df du ps printenv basename dirname".split(
     " ",
@@ -73,7 +72,7 @@ export function makePolicy(rules: PolicyRules): Policy {
     }
   };
 
-  const findListed = (name: string, { folder }: Place): string | undefined => {
+  const findListed = (name: string, { folder }: ProgramContext): string | undefined => {
     if (listed.has(name)) return name.includes("/") ? findFile(name, folder) : findProgram(name, folders);
     // Missing and foreign files get one answer. The name has to be the listed one as well as the file: a file with
     // many names (busybox) does what its name says.
@@ -106,7 +105,7 @@ function refuseGuarded(argv: Argv): void {
   if (argument !== undefined) throw refusePlainly.guarded(name, argument);
 }
 
-function findAnywhere(name: string, { folder, path }: Place): string | undefined {
+function findAnywhere(name: string, { folder, path }: ProgramContext): string | undefined {
   if (name.includes("/")) return findFile(name, folder);
   return findProgram(name, path === undefined ? programFolders : parseSearchPath(path));
 }

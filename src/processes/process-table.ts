@@ -31,7 +31,7 @@ export function membersOf(session: number): number[] | undefined {
 export const isProcess = (id: number): boolean => statOf(id) !== undefined;
 
 /** The name of a process's program, at most 15 bytes, as the process has it; empty when it is gone. */
-export function nameOf(id: number): string {
+export function programNameOf(id: number): string {
   try {
     return readFileSync(`/proc/${id}/comm`, "utf8").trimEnd();
   } catch {

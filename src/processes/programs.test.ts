@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPrograms } from "./programs.ts";
+import { createPrograms } from "./programs.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,19 +41,19 @@ describe("nothing is left behind", () => {
   const deaf = "trap '' TERM; sleep 600 >/dev/null 2>&1 & echo $!";
 
   test("by a run that ends, though the child holds no output", async () => {
-    const { stdout } = await openPrograms(1).run(sh(deaf), surroundings, { timeoutMs: 60_000 });
+    const { stdout } = await createPrograms(1).run(sh(deaf), surroundings, { timeoutMs: 60_000 });
     await gone(Number(stdout));
   });
 
   test("by a run whose time is up", async () => {
-    const { stdout } = await openPrograms(1).run(sh(`${deaf}; wait`), surroundings, { timeoutMs: 500 });
+    const { stdout } = await createPrograms(1).run(sh(`${deaf}; wait`), surroundings, { timeoutMs: 500 });
     await gone(Number(stdout));
   });
 
   test("by a run that is not waited for any more", async () => {
     const controller = new AbortController();
     const path = join(folder, "aborted");
-    const run = openPrograms(1).run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
+    const run = createPrograms(1).run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
       timeoutMs: 60_000,
       signal: controller.signal,
     });
@@ -64,7 +64,7 @@ describe("nothing is left behind", () => {
   });
 
   test("by a worker that stops, and nothing new starts", async () => {
-    const programs = openPrograms(1);
+    const programs = createPrograms(1);
     const path = join(folder, "stopped");
     const running = programs.run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
       timeoutMs: 60_000,
@@ -104,7 +104,7 @@ const fugitive = `"${process.execPath}" -e 'console.log(require("node:child_proc
 const descriptorCount = () => readdirSync("/dev/fd").length;
 
 test("who holds the outputs and is out of reach holds up neither the answer nor descriptors", async () => {
-  const programs = openPrograms(1);
+  const programs = createPrograms(1);
   await programs.run(sh("exit"), surroundings, { timeoutMs: 60_000 });
   for (const [script, timeoutMs] of [
     [fugitive, 60_000],
@@ -120,13 +120,13 @@ test("who holds the outputs and is out of reach holds up neither the answer nor 
 test("a run that is aborted before its turn never starts", async () => {
   const path = join(folder, "never");
   const signal = AbortSignal.abort(new Error("too late"));
-  const run = openPrograms(1).run(sh(`touch ${path}`), surroundings, { timeoutMs: 60_000, signal });
+  const run = createPrograms(1).run(sh(`touch ${path}`), surroundings, { timeoutMs: 60_000, signal });
   expect(run).rejects.toThrow("too late");
   expect(existsSync(path)).toBe(false);
 });
 
 test("runs beyond the bound wait for those before them", async () => {
-  const programs = openPrograms(1);
+  const programs = createPrograms(1);
   const path = join(folder, "turns");
   const script = sh(`echo begin >> ${path}; sleep 0.02; echo end >> ${path}`);
   await Promise.all([1, 2, 3].map(() => programs.run(script, surroundings, { timeoutMs: 60_000 })));
@@ -134,7 +134,7 @@ test("runs beyond the bound wait for those before them", async () => {
 });
 
 test("64 runs at once each have their own whole output", async () => {
-  const programs = openPrograms(64);
+  const programs = createPrograms(64);
   const numbers = Array.from({ length: 64 }, (_, number) => number);
   const runs = numbers.map((number) =>
     programs.run(
@@ -154,13 +154,13 @@ describe("a program opens its outputs by name", () => {
     ["/proc/self/fd/2", "echo oops > /proc/self/fd/2", { stdout: "", stderr: "oops\n" }],
     ["/dev/stderr, as tee(1) does", "echo oops | tee /dev/stderr", { stdout: "oops\n", stderr: "oops\n" }],
   ])("%s", async (_, script, outputs) => {
-    const result = await openPrograms(1).run(sh(script), surroundings, { timeoutMs: 60_000 });
+    const result = await createPrograms(1).run(sh(script), surroundings, { timeoutMs: 60_000 });
     expect(result).toMatchObject({ ...outputs, exit_code: 0 });
   });
 });
 
 test("64 silent programs hold up no other", async () => {
-  const programs = openPrograms(65);
+  const programs = createPrograms(65);
   const go = join(folder, "go");
   Bun.spawnSync(["mkfifo", go]);
   const silent = Array.from({ length: 64 }, () =>

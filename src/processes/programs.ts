@@ -1,20 +1,20 @@
 /** All programs the worker runs, so that none outlives it and not too many run at once. */
 import type { Program } from "./program.ts";
 import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
-import type { Running } from "./running.ts";
-import { type Surroundings, startProgram } from "./start.ts";
+import type { RunningProgram } from "./running.ts";
+import { createFifoSemaphore } from "./semaphore.ts";
+import { type SpawnOptions, startProgram } from "./start.ts";
 import { StartFailure } from "./start-failure.ts";
 import { type Escaped, openSubreaper } from "./subreaper.ts";
-import { openTurns } from "./turns.ts";
 
 export interface Programs {
   /**
    * Runs a program to its end. Waits first while too many run: that time is no part of the timeout, but the signal
    * ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
    */
-  run(program: Program, surroundings: Surroundings, limits: RunLimits): Promise<RunResult>;
+  run(program: Program, surroundings: SpawnOptions, limits: RunLimits): Promise<RunResult>;
   /** Starts a program that goes on by itself; the caller bounds how many, and calls its `end()`. Throws a `StartFailure`. */
-  start(program: Program, surroundings: Surroundings): Promise<Running>;
+  start(program: Program, surroundings: SpawnOptions): Promise<RunningProgram>;
   /** Ends every program with its session, and lets none start any more. Resolves when they are gone; never rejects. */
   stopAll(): Promise<void>;
   /** Kills every session at once, for a worker that is exiting and cannot wait. */
@@ -25,13 +25,13 @@ export interface Programs {
  * `maxRuns` is how many programs may be in `run` at once. `report` is told of processes that have left the session of
  * their program and go on without it, where the system shows them: on Linux with Bun.
  */
-export function openPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
-  const all = new Set<Running>();
+export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
+  const all = new Set<RunningProgram>();
   const subreaper = openSubreaper(report);
-  const turns = openTurns(maxRuns);
+  const turns = createFifoSemaphore(maxRuns);
   let stopping = false;
 
-  async function start(program: Program, surroundings: Surroundings): Promise<Running> {
+  async function start(program: Program, surroundings: SpawnOptions): Promise<RunningProgram> {
     if (stopping) throw new StartFailure("stopping");
     const running = await startProgram(program, surroundings);
     all.add(running);
@@ -48,11 +48,11 @@ export function openPrograms(maxRuns: number, report: (escaped: Escaped) => void
   return {
     start,
     async run(program, surroundings, limits) {
-      await turns.take(limits.signal);
+      await turns.acquire(limits.signal);
       try {
         return await awaitResult(await start(program, surroundings), limits);
       } finally {
-        turns.give();
+        turns.release();
       }
     },
     async stopAll() {

@@ -1,5 +1,5 @@
 /** A program in the foreground: somebody waits for its result. */
-import { type Captured, type Running, within } from "./running.ts";
+import { type Captured, type RunningProgram, withTimeout } from "./running.ts";
 
 /** How long a run may take. */
 export interface RunLimits {
@@ -9,7 +9,7 @@ export interface RunLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer of a run, as it is on the wire (specification of shell, section 6.1). */
+/** The answer of a run, as it is on the wire (shell §6.1). */
 export interface RunResult extends Captured {
   /** Null when the time was up, and when a signal ended the program. */
   readonly exit_code: number | null;
@@ -28,9 +28,9 @@ const longestDelay = 2 ** 31 - 1;
  * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the bound of
  * `Running.end`. Rejects with the signal's reason when the signal aborts, after the program is gone.
  */
-export async function awaitResult(running: Running, limits: RunLimits): Promise<RunResult> {
+export async function awaitResult(running: RunningProgram, limits: RunLimits): Promise<RunResult> {
   const ending = await awaitEnding(running, limits);
-  if (ending === "exited") await within(leftoversMs, running.drained);
+  if (ending === "exited") await withTimeout(leftoversMs, running.drained);
   await running.end();
   if (ending === "aborted") throw limits.signal?.reason;
   return {
@@ -43,7 +43,7 @@ export async function awaitResult(running: Running, limits: RunLimits): Promise<
 
 type Ending = "exited" | "timed-out" | "aborted";
 
-function awaitEnding(running: Running, { timeoutMs, signal }: RunLimits): Promise<Ending> {
+function awaitEnding(running: RunningProgram, { timeoutMs, signal }: RunLimits): Promise<Ending> {
   return new Promise((resolve) => {
     const settle = (ending: Ending) => {
       clearTimeout(timer);

@@ -25,7 +25,7 @@ export interface Captured {
  * Not promised: that a process ends which made itself a session of its own (setsid(2)) or runs as another user. It is
  * out of reach, but nobody waits for it.
  */
-export class Running {
+export class RunningProgram {
   /** The number of the session, and the id of its leader. */
   readonly session: number;
   /** The leader has exited: its code, or null for a signal. */
@@ -108,14 +108,14 @@ export class Running {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#isGone = this.isGone || (await endSession(this.session, graceMs));
-    await within(drainMs, Promise.all([this.exited, this.drained]));
+    await withTimeout(drainMs, Promise.all([this.exited, this.drained]));
     for (const output of this.#outputs) output.destroy();
     if (reason !== undefined) this.#outputs[1]?.head.endWith(`ended: ${reason}`);
   }
 }
 
 /** Waits for a promise, but not longer than `milliseconds`. What the process has to read by then is read first. */
-export async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+export async function withTimeout(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     // Timers come before input in a turn of the event loop: without the detour, a busy worker would lose output.

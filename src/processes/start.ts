@@ -1,15 +1,16 @@
 /** Starting a program: the only place that knows execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
+import type { StartProblem } from "../errors/start-problems.ts";
 import type { Environment } from "./environment.ts";
 import { capturePipe, captureStream } from "./output.ts";
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
-import { Running } from "./running.ts";
-import { StartFailure, type StartProblem } from "./start-failure.ts";
+import { RunningProgram } from "./running.ts";
+import { StartFailure } from "./start-failure.ts";
 
 /** What a program runs in. */
-export interface Surroundings {
+export interface SpawnOptions {
   readonly environment: Environment;
   /** Absolute working folder. Asking for it throws a `StartFailure` when it is not there (any more). */
   readonly folder: string;
@@ -21,7 +22,7 @@ export interface Surroundings {
  * Starts a program without a shell, as the leader of a session of its own, with the null device as input and
  * nothing of the worker's but what `surroundings` says. Throws a `StartFailure`.
  */
-export async function startProgram(program: Program, surroundings: Surroundings): Promise<Running> {
+export async function startProgram(program: Program, surroundings: SpawnOptions): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
   const pipes = openPipes(2);
@@ -35,13 +36,13 @@ export async function startProgram(program: Program, surroundings: Surroundings)
   const outputs =
     pipes?.map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes)) ??
     [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));
-  return new Running(subprocess, pid, outputs);
+  return new RunningProgram(subprocess, pid, outputs);
 }
 
 /** The program has its own copies of the writing ends afterwards, or has not started. */
 function spawn(
   { file, argv: [name, ...args] }: Program,
-  { environment, folder }: Surroundings,
+  { environment, folder }: SpawnOptions,
   pipes: readonly Pipe[] | undefined,
 ) {
   // The types of execa know no descriptors beyond its own; it passes any on.

@@ -3,7 +3,7 @@
  * instead of init's. It is reaped here, and what has left its session and goes on is told.
  */
 import { loadLibc } from "./libc.ts";
-import { nameOf, processIds } from "./process-table.ts";
+import { processIds, programNameOf } from "./process-table.ts";
 
 /** A process that made itself a session of its own (setsid(2)), and outlived the one that started it. */
 export interface Escaped {
@@ -50,7 +50,7 @@ export function openSubreaper(report: (escaped: Escaped) => void): Subreaper {
     const seen = new Set<number>();
     for (const { id, session } of adopted()) {
       if (sessions.has(session)) continue;
-      if (!escaped.has(session) && !seen.has(session)) report({ process: id, program: nameOf(id) });
+      if (!escaped.has(session) && !seen.has(session)) report({ process: id, program: programNameOf(id) });
       seen.add(session);
     }
     escaped = seen;

@@ -1,6 +1,6 @@
 /**
  * A command line as the words of an argument vector, the way a POSIX shell reads quotes, and nothing else a shell
- * does: no variables, no globs, no operators (specification of shell, section 6.4).
+ * does: no variables, no globs, no operators (shell §6.4).
  */
 import { refusePlainly } from "../errors/plain.ts";
 

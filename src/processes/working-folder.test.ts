@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram, programFolders } from "./program.ts";
-import { openPrograms } from "./programs.ts";
+import { createPrograms } from "./programs.ts";
 import { holdFolder } from "./working-folder.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -14,7 +14,7 @@ const pwd = findProgram("pwd", programFolders) ?? "/bin/pwd";
 /** Where a program finds itself. */
 async function whereabouts(folder: string): Promise<string> {
   const surroundings = { environment: {}, folder, maxOutputBytes: 4096 };
-  const { stdout } = await openPrograms(1).run({ file: pwd, argv: ["pwd"] }, surroundings, {
+  const { stdout } = await createPrograms(1).run({ file: pwd, argv: ["pwd"] }, surroundings, {
     timeoutMs: 60_000,
   });
   return stdout.trimEnd();

@@ -1,16 +1,22 @@
 /**
  * The published API reference, from the list of functions: JSON Schema draft-07 in the form that the registry
- * shows (bus specification, section 9). Named types stand under `definitions`, an optional value is a `null`
+ * shows (bus §9). Named types stand under `definitions`, an optional value is a `null`
  * alternative, a tag is a one-value `enum`, keys are in alphabetical order.
  */
 import { Kind, OptionalKind, type TObject, type TSchema, type TUnion } from "@sinclair/typebox";
 import type { FunctionDefinition } from "../worker/define.ts";
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-type JsonObject = { [key: string]: Json };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+type JsonObject = { [key: string]: JsonValue };
 
 /** The whole reference: what `--print-schema` prints. */
-export function renderReference(functions: readonly FunctionDefinition[]): Json {
+export function renderReference(functions: readonly FunctionDefinition[]): JsonValue {
   return sortKeys({
     functions: functions.map(({ id, description, request, published, response }) => ({
       name: id,
@@ -97,17 +103,17 @@ function renderUnion(schema: TUnion, definitions: JsonObject): JsonObject {
     return { oneOf: variants.map((variant) => render(variant, definitions)) };
   const value = render(variants[0] as TSchema, definitions);
   if ("$ref" in value) return { anyOf: [value, { type: "null" }] };
-  return { ...value, type: [value["type"] as Json, "null"] };
+  return { ...value, type: [value["type"] as JsonValue, "null"] };
 }
 
 /** Keys in alphabetical order at every level. */
-export function sortKeys(value: Json): Json {
+export function sortKeys(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
-  const fields = value as { readonly [key: string]: Json };
+  const fields = value as { readonly [key: string]: JsonValue };
   return Object.fromEntries(
     Object.keys(fields)
       .sort()
-      .map((key) => [key, sortKeys(fields[key] as Json)]),
+      .map((key) => [key, sortKeys(fields[key] as JsonValue)]),
   );
 }

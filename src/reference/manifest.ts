@@ -5,10 +5,10 @@ import { validate } from "../worker/validate.ts";
 /** The target this executable was built for; the build writes it in. */
 declare const CODER_TARGET: string | undefined;
 
-/** That of shell is called after its program (specification of shell, section 4), and lists its functions. */
+/** That of shell is called after its program (shell §4), and lists its functions. */
 const shellName = "iii-shell";
 
-/** The registry manifest, as `--manifest` prints it (bus specification, section 8). */
+/** The registry manifest, as `--manifest` prints it (bus §8). */
 export function renderManifest({ name, description, configSchema, functions }: WorkerDefinition): object {
   return {
     name: name === "shell" ? shellName : name,

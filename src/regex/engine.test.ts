@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Deadline, deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
-import { openRegexEngine, type RegexEngine } from "./engine.ts";
+import { createRegexEngine, type RegexEngine } from "./engine.ts";
 
 const maxBytes = 1024 * 1024;
 const inThreads = process.env["CODER_THREADS"];
@@ -22,7 +22,7 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
 
   beforeAll(() => {
     if (where === "without threads") process.env["CODER_THREADS"] = "0";
-    engine = openRegexEngine();
+    engine = createRegexEngine();
   });
 
   afterAll(async () => {
@@ -146,7 +146,7 @@ function replaceOneByOne(engine: RegexEngine, body: string, pattern: string): st
 }
 
 test("a replacement that takes too long ends at the deadline, and the next one works", async () => {
-  const engine = openRegexEngine();
+  const engine = createRegexEngine();
   const body = Buffer.alloc(maxBytes, "ab");
   const limits = { path: "a.txt", maxBytes, deadline: deadlineIn(300) };
   const slow = { pattern: "(?:a|b|ab|ba){1,20000}c|[ab]{1,20000}d", replacement: "", ignoreCase: false };
@@ -158,7 +158,7 @@ test("a replacement that takes too long ends at the deadline, and the next one w
 });
 
 test("a replacement ends when its deadline's signal says so, though the clock has some time left", async () => {
-  const engine = openRegexEngine();
+  const engine = createRegexEngine();
   const controller = new AbortController();
   const { signal } = controller;
   const deadline: Deadline = { milliseconds: 20_000, left: 1, signal, check() {}, end() {} };

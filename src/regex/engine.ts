@@ -1,5 +1,5 @@
 /**
- * The regular expressions of callers: Rust's dialect, in linear time (specification of coder, section 7).
+ * The regular expressions of callers: Rust's dialect, in linear time (coder §7).
  *
  * Linear is not short: ten mebibytes against a pattern of a million states take minutes. What a caller's pattern does
  * to a body of unbounded size therefore runs in a thread, in a metered engine, and is ended at the deadline.
@@ -12,12 +12,12 @@ import { refuse } from "../errors.ts";
 import { Pool, ThreadEnded } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { compileModule, type WasmModule } from "../wasm/module.ts";
-import type { Watch } from "./instance.ts";
-import { EngineFailure, Machine, type Pattern, PatternError, spellOut } from "./machine.ts";
+import type { InterruptHandler } from "./instance.ts";
 import { limitMemory } from "./memory-limit.ts";
 import { meter } from "./metering.ts";
+import { type Pattern, PatternError, RegexEngineFailure, RegexRuntime, toSource } from "./regex-runtime.ts";
 import {
-  type Engine,
+  type CompiledEngine,
   type Replaced,
   type ReplaceJob,
   type ReplaceReply,
@@ -58,9 +58,9 @@ export interface RegexEngine {
   /** The WebAssembly of the engine, metered, for threads to make instances of. */
   readonly module: WasmModule;
   /** Compiles and matches in this thread, for as long as that takes. */
-  readonly machine: Machine;
+  readonly machine: RegexRuntime;
   /** Another one, with a watch that ends what takes too long. */
-  openMachine(watch: Watch): Machine;
+  openMachine(watch: InterruptHandler): RegexRuntime;
   /**
    * `body` (valid UTF-8) with every match replaced as Rust's `Regex::replace_all` does; the same Buffer when that
    * changes nothing. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at the deadline.
@@ -79,14 +79,14 @@ export interface RegexEngine {
 const threads = 2;
 
 /** An engine that loads WebAssembly and starts threads only when first used. */
-export function openRegexEngine(): RegexEngine {
+export function createRegexEngine(): RegexEngine {
   return new LazyEngine();
 }
 
 class LazyEngine implements RegexEngine {
   #metered: Uint8Array | undefined;
-  #engine: Engine | undefined;
-  #machine: Machine | undefined;
+  #engine: CompiledEngine | undefined;
+  #machine: RegexRuntime | undefined;
   readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
     program: "regex",
     size: threads,
@@ -98,13 +98,13 @@ class LazyEngine implements RegexEngine {
     return this.#engineWith(searchBytes).module;
   }
 
-  get machine(): Machine {
-    this.#machine ??= new Machine(this.module);
+  get machine(): RegexRuntime {
+    this.#machine ??= new RegexRuntime(this.module);
     return this.#machine;
   }
 
-  openMachine(watch: Watch): Machine {
-    return new Machine(this.module, watch);
+  openMachine(watch: InterruptHandler): RegexRuntime {
+    return new RegexRuntime(this.module, watch);
   }
 
   async replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer> {
@@ -123,7 +123,7 @@ class LazyEngine implements RegexEngine {
     limits.deadline.check();
     const { maxBytes } = limits;
     try {
-      const pattern = spellOut(source);
+      const pattern = toSource(source);
       const job = {
         // The body, and the result while it grows: Rust doubles it, and holds the old one meanwhile.
         engine: this.#engineWith(engineBytesAtMost + 5 * maxBytes),
@@ -140,7 +140,7 @@ class LazyEngine implements RegexEngine {
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
       if (error instanceof TemplateError) throw refuse.badTemplate(replacement, error.message);
-      throw refusalOf(error, source.pattern);
+      throw refusalOfPattern(error, source.pattern);
     }
   }
 
@@ -161,7 +161,7 @@ class LazyEngine implements RegexEngine {
 
   /** In a thread, which is ended at the deadline. */
   async #runInThread(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
-    const { reply, giveUp } = this.#pool.run(job);
+    const { reply, cancel: giveUp } = this.#pool.run(job);
     deadline.signal.addEventListener("abort", giveUp, { once: true });
     try {
       return readReply(await reply);
@@ -175,7 +175,7 @@ class LazyEngine implements RegexEngine {
   }
 
   /** The engine with at least so much memory at most: one for searches and all but uncommonly large results. */
-  #engineWith(bytes: number): Engine {
+  #engineWith(bytes: number): CompiledEngine {
     if (this.#engine === undefined || this.#engine.bytes < bytes) {
       const most = Math.max(bytes, searchBytes);
       this.#metered ??= meter(engineBytes());
@@ -193,9 +193,9 @@ function share(bytes: Uint8Array): Uint8Array {
 }
 
 /** What is wrong with a caller's pattern, as a refusal. Anything else as it is. */
-export function refusalOf(error: unknown, pattern: string): unknown {
+export function refusalOfPattern(error: unknown, pattern: string): unknown {
   if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
-  if (error instanceof EngineFailure) return refuse.hungryPattern(pattern);
+  if (error instanceof RegexEngineFailure) return refuse.hungryPattern(pattern);
   return error;
 }
 

@@ -48,19 +48,19 @@ interface References {
 type Import = (...values: never[]) => unknown;
 
 /** What an instance is given of its surroundings. */
-export interface Surroundings {
+export interface ImportDeps {
   /** Asked for only once the instance is there. */
   readonly exports: () => EngineExports;
   /** Called every so often during a call into the engine, if the module is metered; may throw. */
-  readonly onTurns: () => void;
-  readonly answer: NumbersAlone;
+  readonly onFuelSpent: () => void;
+  readonly answer: MatchNumbers;
 }
 
 /**
  * While `isOn`, the engine's answer is taken in as its numbers alone: the object and the string that it makes of a match
  * take longer than finding it.
  */
-export interface NumbersAlone {
+export interface MatchNumbers {
   isOn: boolean;
   readonly numbers: number[];
   /** The engine has made a match before: it keeps the strings of the keys, and must be given those. */
@@ -68,8 +68,8 @@ export interface NumbersAlone {
 }
 
 /** The import object for an instance of `module`. */
-export function importsFor(module: WasmModule, surroundings: Surroundings): object {
-  const known = table(surroundings);
+export function importsFor(module: WasmModule, deps: ImportDeps): object {
+  const known = table(deps);
   const imports: Record<string, Import> = {};
   for (const name of importNames(module)) {
     const found = known[name] ?? known[name.replace(/^__wbg_(.+)_[0-9a-f]{16}$/, "$1")];
@@ -79,7 +79,7 @@ export function importsFor(module: WasmModule, surroundings: Surroundings): obje
   return { wbg: imports };
 }
 
-function table({ exports, onTurns, answer }: Surroundings): Record<string, Import | undefined> {
+function table({ exports, onFuelSpent, answer }: ImportDeps): Record<string, Import | undefined> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const text = (pointer: number, bytes: number) =>
     decoder.decode(new Uint8Array(exports().memory.buffer, pointer >>> 0, bytes >>> 0));
@@ -93,7 +93,7 @@ function table({ exports, onTurns, answer }: Surroundings): Record<string, Impor
     __wbindgen_bigint_from_u64: (value: bigint) => BigInt.asUintN(64, value),
     __wbindgen_error_new: (pointer: number, bytes: number) => new Error(text(pointer, bytes)),
     __wbindgen_throw: (pointer: number, bytes: number) => {
-      if (pointer === 0) return onTurns();
+      if (pointer === 0) return onFuelSpent();
       throw new Error(text(pointer, bytes));
     },
     __wbindgen_memory: () => exports().memory,

@@ -1,14 +1,14 @@
 import { instantiate, type WasmModule } from "../wasm/module.ts";
-import { type EngineExports, importsFor, type NumbersAlone } from "./imports.ts";
+import { type EngineExports, importsFor, type MatchNumbers } from "./imports.ts";
 
 /**
  * Called every so often during each call into an engine whose module is metered, with the bytes of its memory. What it
  * throws ends the call, and is thrown by it.
  */
-export type Watch = (bytes: number) => void;
+export type InterruptHandler = (bytes: number) => void;
 
 /** A watch has ended a call into the engine. */
-export class Ended extends Error {
+export class Interrupted extends Error {
   readonly reason: unknown;
 
   constructor(reason: unknown) {
@@ -29,21 +29,25 @@ export class Instance {
   readonly exports: EngineExports;
   /** Tells the instances of a machine apart; from 1. */
   readonly number: number;
-  readonly #answer: NumbersAlone = { isOn: false, numbers: [], knowsKeys: false };
+  readonly #answer: MatchNumbers = { isOn: false, numbers: [], knowsKeys: false };
   #memory: Buffer;
   /** The memory after room was made last. */
   #roomyBytes = 0;
 
-  constructor(module: WasmModule, watch: Watch, number: number) {
+  constructor(module: WasmModule, onInterrupt: InterruptHandler, number: number) {
     this.number = number;
-    const onTurns = () => {
+    const onFuelSpent = () => {
       try {
-        watch(this.bytes);
+        onInterrupt(this.bytes);
       } catch (reason) {
-        throw new Ended(reason);
+        throw new Interrupted(reason);
       }
     };
-    const imports = importsFor(module, { exports: () => this.exports, onTurns, answer: this.#answer });
+    const imports = importsFor(module, {
+      exports: () => this.exports,
+      onFuelSpent: onFuelSpent,
+      answer: this.#answer,
+    });
     this.exports = instantiate(module, imports) as EngineExports;
     this.exports.__wbindgen_start();
     this.#memory = Buffer.from(this.exports.memory.buffer);

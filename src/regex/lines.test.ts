@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deadlineIn } from "../deadline.ts";
-import { openRegexEngine } from "./engine.ts";
+import { createRegexEngine } from "./engine.ts";
 
 describe("replaceInLines", () => {
-  const engine = openRegexEngine();
+  const engine = createRegexEngine();
   afterAll(() => engine.close());
 
   const replace = async (

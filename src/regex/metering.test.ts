@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { compileModule, instantiate } from "../wasm/module.ts";
-import { Machine, PatternError } from "./machine.ts";
 import { meter } from "./metering.ts";
+import { PatternError, RegexRuntime } from "./regex-runtime.ts";
 
 const engine = readFileSync(new URL("../../node_modules/rregex/lib/rregex.wasm", import.meta.url));
 const metered = compileModule(meter(engine));
@@ -62,7 +62,7 @@ describe("a metered module", () => {
 
 describe("a metered engine", () => {
   test("finds and puts in what the engine as it comes does", () => {
-    const machines = [new Machine(compileModule(engine)), new Machine(metered)];
+    const machines = [new RegexRuntime(compileModule(engine)), new RegexRuntime(metered)];
     const atom = fc.constantFrom("a", "b", ".", "\\w", "[^a]", "\\b", "^", "$", "(a|ab)", "(?<n>b+?)", "é");
     const pattern = fc
       .array(fc.tuple(atom, fc.constantFrom("", "*", "+", "?", "{2}", "*?")), { minLength: 1, maxLength: 5 })
@@ -87,7 +87,7 @@ describe("a metered engine", () => {
     [".*z|a", "a"],
   ])("can be ended in the midst of %s, and works again", (pattern, letters) => {
     let isEnough = false;
-    const machine = new Machine(metered, () => {
+    const machine = new RegexRuntime(metered, () => {
       if (isEnough) throw new RangeError("enough");
     });
     const regex = machine.compile(pattern);
@@ -99,16 +99,16 @@ describe("a metered engine", () => {
   });
 
   test("can be ended while it compiles", () => {
-    const machine = new Machine(metered, () => {
+    const machine = new RegexRuntime(metered, () => {
       throw new RangeError("enough");
     });
     expect(() => machine.compile("(?:\\w{1,90}){1,90}")).toThrow(RangeError);
-    expect(() => new Machine(metered).compile("(?:\\w{1,90}){1,90}")).toThrow(PatternError);
+    expect(() => new RegexRuntime(metered).compile("(?:\\w{1,90}){1,90}")).toThrow(PatternError);
   });
 
   test("tells how much memory it has", () => {
     const seen: number[] = [];
-    const machine = new Machine(metered, (bytes) => seen.push(bytes));
+    const machine = new RegexRuntime(metered, (bytes) => seen.push(bytes));
     const { length } = machine.compile("a").replaceAll(Buffer.alloc(100_000, "a"), "$0".repeat(20));
     expect(seen.at(-1)).toBeGreaterThan(length);
     expect(seen.at(-1)).toBeLessThanOrEqual(machine.bytes);

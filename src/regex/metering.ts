@@ -99,7 +99,7 @@ function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   return [...pieces, body.subarray(kept)];
 }
 
-/** Operations by their bytes (core specification, section 5.4). */
+/** Operations by their bytes (WebAssembly Core, section 5.4). */
 const Op = {
   loop: 0x03,
   if: 0x04,

@@ -1,5 +1,5 @@
 import type { WasmModule } from "../wasm/module.ts";
-import { EngineFailure, Machine, PatternError, type Regex } from "./machine.ts";
+import { PatternError, type Regex, RegexEngineFailure, RegexRuntime } from "./regex-runtime.ts";
 import { requireDefinedGroups, TemplateError } from "./template.ts";
 
 /** The result has more bytes than it may, or than there was memory for. */
@@ -8,7 +8,7 @@ export class ResultTooLarge extends Error {
 }
 
 export interface ReplaceJob {
-  readonly engine: Engine;
+  readonly engine: CompiledEngine;
   readonly pattern: string;
   readonly replacement: string;
   readonly body: Uint8Array;
@@ -20,7 +20,7 @@ export interface ReplaceJob {
 }
 
 /** The regex engine, compiled and metered. */
-export interface Engine {
+export interface CompiledEngine {
   readonly module: WasmModule;
   /** Most memory of an instance. It tells modules apart, which are other objects in each thread and for each job. */
   readonly bytes: number;
@@ -40,7 +40,7 @@ export type ReplaceReply = Replaced | { readonly failure: string; readonly messa
 export class Replacer {
   readonly #check: () => void;
   #engineBytes = 0;
-  #machine: Machine | undefined;
+  #machine: RegexRuntime | undefined;
   #mostMemory = Number.POSITIVE_INFINITY;
 
   /** `check` is called all along, and may throw. */
@@ -58,15 +58,15 @@ export class Replacer {
       this.#mostMemory = enoughMemory(machine.bytes, job);
       return withinMemory(() => replaceWith(regex, job));
     } finally {
-      machine.tidy();
+      machine.trimMemory();
     }
   }
 
-  #machineFor({ module, bytes }: Engine): Machine {
+  #machineFor({ module, bytes }: CompiledEngine): RegexRuntime {
     if (this.#machine === undefined || bytes !== this.#engineBytes) {
       this.#machine?.drop();
       this.#engineBytes = bytes;
-      this.#machine = new Machine(module, (used) => this.#watch(used));
+      this.#machine = new RegexRuntime(module, (used) => this.#watch(used));
     }
     return this.#machine;
   }
@@ -135,7 +135,7 @@ function withinMemory<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {
-    throw error instanceof EngineFailure ? new ResultTooLarge() : error;
+    throw error instanceof RegexEngineFailure ? new ResultTooLarge() : error;
   }
 }
 
@@ -152,7 +152,7 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
 /** What a posted reply says; throws as `Replacer.replace` does. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
-  const failures = [PatternError, TemplateError, EngineFailure, ResultTooLarge];
+  const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge];
   const failure = failures.find(({ name }) => name === reply.failure);
   throw new (failure ?? Error)(reply.message);
 }

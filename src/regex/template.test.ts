@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { openRegexEngine } from "./engine.ts";
+import { createRegexEngine } from "./engine.ts";
 import { undefinedGroupIn } from "./template.ts";
 
-const { machine } = openRegexEngine();
+const { machine } = createRegexEngine();
 
 const pattern = "(?<year>\\d+)-(\\d+)(x)?";
 const groups = machine.compile(pattern).groups();

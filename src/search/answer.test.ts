@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Answer } from "./answer.ts";
+import { SearchAnswerBuilder } from "./answer.ts";
 
 const line = fc.record({
   line: fc.integer({ min: 1, max: 4_294_967_295 }),
@@ -22,7 +22,7 @@ const limits = fc.record({
 test("an answer has the bytes it tells, and is the same when its lines come one by one", () => {
   fc.assert(
     fc.property(fc.array(finding), limits, (findings, within) => {
-      const [together, apart] = [new Answer(within), new Answer(within)];
+      const [together, apart] = [new SearchAnswerBuilder(within), new SearchAnswerBuilder(within)];
       for (const { index, isInPath, lines } of findings) {
         together.add(`a/${index}`, { index, isInPath, lines });
         if (isInPath) apart.add(`a/${index}`, { index, isInPath, lines: [] });

@@ -26,7 +26,7 @@ const commaBytes = 1;
  * The two lists of an answer, filled in order. A list is over when a match was left out of it: then, and only then,
  * the answer is truncated.
  */
-export class Answer {
+export class SearchAnswerBuilder {
   readonly #contents: ContentMatch[] = [];
   readonly #paths: PathMatch[] = [];
   readonly #limits: AnswerLimits;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { BackendName } from "../jail/folder.ts";
-import { type Ask, openAsking } from "./sandbox.ts";
+import { type Ask, openAsking } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const closers: (() => Promise<void>)[] = [];

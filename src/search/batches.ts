@@ -5,7 +5,7 @@ import type { SharedFolder } from "./shared-folder.ts";
 import type { Walk } from "./walk.ts";
 
 /** What the batches of all searches hold open together. */
-export interface Holdings {
+export interface HeldFolders {
   folders: number;
 }
 
@@ -29,7 +29,7 @@ const usualName = 32;
 /** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
 export class Batch {
   readonly #size: BatchSize;
-  readonly #held: Holdings;
+  readonly #held: HeldFolders;
   readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
   readonly #firsts: number[] = [];
@@ -38,7 +38,7 @@ export class Batch {
   #cursor: FileCursor | undefined;
   #isReleased = false;
 
-  constructor(size: BatchSize, held: Holdings) {
+  constructor(size: BatchSize, held: HeldFolders) {
     this.#size = size;
     this.#held = held;
     this.#names = new NameBuffer(size.files * usualName);
@@ -112,7 +112,7 @@ export class Batch {
 export function takeBatch(
   walk: Pick<Walk, "fill">,
   size: BatchSize,
-  held: Holdings = { folders: 0 },
+  held: HeldFolders = { folders: 0 },
 ): Batch | undefined {
   const batch = new Batch(size, held);
   try {

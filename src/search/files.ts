@@ -1,9 +1,9 @@
 import type { FileBuffer } from "../files/file-buffer.ts";
-import type { Enclose } from "./enclose.ts";
+import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { FileCursor } from "./file-cursor.ts";
-import { unlessGone } from "./gone.ts";
+import { ignoreVanished } from "./ignore-vanished.ts";
+import type { LineMatcher } from "./line-matcher.ts";
 import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
-import type { Query } from "./query.ts";
 
 /** What was found in one file: something, or it is not mentioned. */
 export interface Finding {
@@ -14,20 +14,20 @@ export interface Finding {
 }
 
 /** Takes findings in order, and says what more it wants. */
-export interface Sink {
+export interface FindingSink {
   readonly wantsPaths: boolean;
   readonly wantsContent: boolean;
   /** Matching lines that can make a difference. */
-  readonly contentRoom: number;
+  readonly remainingLines: number;
   add(finding: Finding): void;
 }
 
 export interface FileSearch {
-  readonly query: Query;
+  readonly query: LineMatcher;
   /** Opens the file that the cursor has come to. Throws the errno error. */
   readonly open: (file: FileCursor) => number;
   readonly buffer: FileBuffer;
-  readonly enclose: Enclose;
+  readonly enclose: FindLineBounds;
   readonly maxLineBytes: number;
   /** See `LineLimits`. */
   readonly textBytes?: number | undefined;
@@ -38,12 +38,12 @@ export interface FileSearch {
 }
 
 /** Searches the files in order, until the sink wants no more or the search is over. */
-export function searchFiles(file: FileCursor, search: FileSearch, sink: Sink): void {
+export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
   const { query } = search;
   const searchContent = contentSearch(file, search);
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
     const isInPath = sink.wantsPaths && query.inPath(file.path);
-    const lines = sink.wantsContent ? searchContent(sink.contentRoom) : nothing;
+    const lines = sink.wantsContent ? searchContent(sink.remainingLines) : nothing;
     if (isInPath || lines.length > 0) sink.add({ index: file.index, isInPath, lines });
   }
 }
@@ -56,16 +56,16 @@ function contentSearch(file: FileCursor, search: FileSearch) {
   const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(query), isOfUse: beginsAsText };
   const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, enclose };
   const find = (text: Buffer, length: number) => searchLines(text, length, query, lineLimits);
-  const searchFile = () => buffer.lend(open(file), limits, find);
+  const searchFile = () => buffer.withContents(open(file), limits, find);
   return (maxMatches: number): readonly LineMatch[] => {
     lineLimits.maxMatches = maxMatches;
-    return unlessGone(searchFile) ?? nothing;
+    return ignoreVanished(searchFile) ?? nothing;
   };
 }
 
 /** Bytes at the beginning of a file in which most binaries show a NUL. */
-const glance = 1024;
+const binaryProbeBytes = 1024;
 
 /** Spares reading the rest of most binaries; what is not text in the end is decided where something is found. */
 const beginsAsText = (text: Buffer, length: number): boolean =>
-  !text.subarray(0, Math.min(length, glance)).includes(0);
+  !text.subarray(0, Math.min(length, binaryProbeBytes)).includes(0);

@@ -1,23 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openRegexEngine } from "../regex/engine.ts";
-import { PatternError } from "../regex/machine.ts";
-import { enclose } from "./enclose.ts";
-import { type Kernel, openKernel } from "./kernel.ts";
+import { createSearchKernel, type SearchKernel } from "../prefilter/kernel.ts";
+import { findLineBounds } from "../prefilter/line-bounds.ts";
+import { createRegexEngine } from "../regex/engine.ts";
+import { PatternError } from "../regex/regex-runtime.ts";
 import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
-import { Planner, type Question } from "./plan.ts";
+import { type Query, QueryCompiler } from "./query-compiler.ts";
 import { cutEnd, rawOffset } from "./utf8.ts";
 
-const engine = openRegexEngine();
-const kernel = openKernel() as Kernel;
-const planners = [new Planner(() => engine.machine, undefined), new Planner(() => engine.machine, kernel)];
+const engine = createRegexEngine();
+const kernel = createSearchKernel() as SearchKernel;
+const planners = [
+  new QueryCompiler(() => engine.machine, undefined),
+  new QueryCompiler(() => engine.machine, kernel),
+];
 
-const plain: Question = { query: "", regex: false, ignoreCase: false, maxLineBytes: 4096 };
+const plain: Query = { query: "", regex: false, ignoreCase: false, maxLineBytes: 4096 };
 
 /** What the search finds in `bytes`, in a buffer that holds other text behind it, as a reused one does. */
-function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_INFINITY): LineMatch[] {
+function search(bytes: Buffer, question: Query, maxMatches = Number.POSITIVE_INFINITY): LineMatch[] {
   const [here, inKernel] = [Buffer.alloc, kernel.reserve].map((reserve, i) => {
-    const query = (planners[i] as Planner).plan(question);
+    const query = (planners[i] as QueryCompiler).compile(question);
     const text = reserve(bytes.length + slackBytes(query) + 64).fill(`${question.query}\nfoo k 1 `);
     bytes.copy(text);
     const { maxLineBytes } = question;
@@ -25,7 +28,7 @@ function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_
       maxMatches,
       maxLineBytes,
       isOver: () => false,
-      enclose: i === 0 ? enclose : kernel.enclose,
+      enclose: i === 0 ? findLineBounds : kernel.enclose,
     };
     return searchLines(text, bytes.length, query, limits);
   });
@@ -34,7 +37,7 @@ function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_
 }
 
 /** The specification, word for word: the engine on every line. */
-function searchEachLine(bytes: Buffer, { query, regex, ignoreCase, maxLineBytes }: Question): LineMatch[] {
+function searchEachLine(bytes: Buffer, { query, regex, ignoreCase, maxLineBytes }: Query): LineMatch[] {
   if (bytes.includes(0)) return [];
   const pattern = regex ? query : query.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
   const compiled = engine.machine.compile(ignoreCase ? `(?i)${pattern}` : pattern);
@@ -162,7 +165,7 @@ const pattern = fc.letrec<{ any: string; group: string; part: string }>((tie) =>
   group: fc.tuple(tie("any"), tie("any")).map(([one, other]) => `(${one}|${other})`),
 })).any;
 
-const question: fc.Arbitrary<Question> = fc.oneof(
+const question: fc.Arbitrary<Query> = fc.oneof(
   fc.record({
     query: fc.oneof(
       pattern,
@@ -187,7 +190,7 @@ test("the search equals the engine on every line", () => {
   fc.assert(
     fc.property(content, question, (bytes, asked) => {
       try {
-        planners[0]?.plan(asked);
+        planners[0]?.compile(asked);
       } catch (error) {
         fc.pre(!(error instanceof PatternError));
       }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { Enclose } from "./enclose.ts";
-import type { Query } from "./query.ts";
+import type { FindLineBounds } from "../prefilter/line-bounds.ts";
+import type { LineMatcher } from "./line-matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
 /** The first match in one line. */
@@ -20,27 +20,32 @@ export interface LineLimits {
   /** Bytes of a line that are looked at. */
   readonly maxLineBytes: number;
   /**
-   * Set, other rules hold for what is text (specification of shell, section 9.7): a NUL byte counts at the start of a
+   * Set, other rules hold for what is text (shell §9.7): a NUL byte counts at the start of a
    * file alone, a line that is not UTF-8 is passed over, and of a line so many bytes are returned, with "…" where more
    * follow.
    */
   readonly textBytes?: number | undefined;
   /** Asked at every line that may match; true when the search has to end. */
   readonly isOver: () => boolean;
-  readonly enclose: Enclose;
+  readonly enclose: FindLineBounds;
 }
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /** Bytes behind a text that `searchLines` may write to. */
-export const slackBytes = (query: Query): number => query.slack + 1;
+export const slackBytes = (query: LineMatcher): number => query.slack + 1;
 
 /**
  * The lines of `text[0, length)` in which `query` is found, in order. Writes behind the text: `slackBytes` of it.
  * Returns nothing for a text that holds a NUL byte: that is no text.
  */
-export function searchLines(text: Buffer, length: number, query: Query, limits: LineLimits): LineMatch[] {
+export function searchLines(
+  text: Buffer,
+  length: number,
+  query: LineMatcher,
+  limits: LineLimits,
+): LineMatch[] {
   const { textBytes } = limits;
   if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return [];
   text[length] = newline;

@@ -7,12 +7,12 @@ import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { ThreadEnded } from "../threads/pool.ts";
 import { createTimeSlice } from "../time-slice.ts";
-import type { Means } from "./means.ts";
-import { Search } from "./one-search.ts";
-import { pack } from "./packed.ts";
-import { plain } from "./sandbox.ts";
+import { encodeFindings } from "./findings-codec.ts";
+import { SearchRun } from "./run.ts";
+import { plain } from "./search.test-kit.ts";
 import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
+import type { SearchState } from "./state.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
@@ -28,33 +28,34 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
   let jobs = 0;
   const run = ({ files }: BatchJob) => {
     // It asks whether the pattern is valid.
-    if (files.count === 0) return { reply: Promise.resolve<BatchReply>(pack([])), giveUp: () => {} };
+    if (files.count === 0)
+      return { reply: Promise.resolve<BatchReply>(encodeFindings([])), giveUp: () => {} };
     jobs++;
     const reply: Promise<BatchReply> =
       jobs <= lost
         ? Promise.reject(new ThreadEnded("lost"))
-        : Promise.resolve(pack([{ index: 0, isInPath: true, lines: [] }]));
+        : Promise.resolve(encodeFindings([{ index: 0, isInPath: true, lines: [] }]));
     return { reply, giveUp: () => {} };
   };
-  const means: Means = {
-    pool: { run } as unknown as NonNullable<Means["pool"]>,
+  const state: SearchState = {
+    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
     batchesAtOnce: 1,
     held: { folders: 0 },
     active: 1,
     isClosed: false,
-    tools: undefined,
+    engines: undefined,
     isOverHere: () => false,
-    openTools: () => {
+    createEngines: () => {
       throw new Error("a caller's pattern was to be matched in the thread of everyone");
     },
   };
   const request = { ...plain, query: "nee+dle", regex: true };
   const folder = new SharedFolder(jail.admitFolder("."));
-  const search = new Search({
+  const search = new SearchRun({
     request,
     deadline: deadlineIn(20_000),
     slice: createTimeSlice(5),
-    means,
+    state,
     folder,
     walk: { jail, ...request },
   });

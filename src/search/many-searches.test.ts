@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deadlineIn } from "../deadline.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import { openDescriptors } from "../jail/jail.test-kit.ts";
 import { openJail } from "../jail/jail.ts";
-import { openDescriptors } from "../jail/sandbox.ts";
 import { createTimeSlice } from "../time-slice.ts";
-import type { Means } from "./means.ts";
-import { Search } from "./one-search.ts";
-import { pack } from "./packed.ts";
-import { plain } from "./sandbox.ts";
+import { encodeFindings } from "./findings-codec.ts";
+import { SearchRun } from "./run.ts";
+import { plain } from "./search.test-kit.ts";
 import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
+import type { SearchState } from "./state.ts";
 import type { BatchReply } from "./thread.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 const searches = 40;
-const nothingFound: BatchReply = pack([]);
+const nothingFound: BatchReply = encodeFindings([]);
 
 test("many searches at once leave descriptors for others, and each of them ends", async () => {
   const waiting: ((reply: BatchReply) => void)[] = [];
@@ -35,15 +35,15 @@ test("many searches at once leave descriptors for others, and each of them ends"
     const reply = new Promise<BatchReply>((resolve) => waiting.push(resolve));
     return { reply, giveUp: () => {} };
   };
-  const means: Means = {
-    pool: { run } as unknown as NonNullable<Means["pool"]>,
+  const state: SearchState = {
+    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
     batchesAtOnce: 6,
     held: { folders: 0 },
     active: 0,
     isClosed: false,
-    tools: undefined,
+    engines: undefined,
     isOverHere: () => false,
-    openTools: () => {
+    createEngines: () => {
       throw new Error("nothing is searched in this thread");
     },
   };
@@ -51,14 +51,14 @@ test("many searches at once leave descriptors for others, and each of them ends"
   const before = openDescriptors(base);
   const answers: Promise<SearchAnswer>[] = [];
   for (let i = 0; i < searches; i++) {
-    means.active++;
+    state.active++;
     const folder = new SharedFolder(jail.admitFolder("."));
     const deadline = deadlineIn(20_000);
-    const search = new Search({
+    const search = new SearchRun({
       request,
       deadline,
       slice: createTimeSlice(5),
-      means,
+      state,
       folder,
       walk: { jail, ...request },
     });
@@ -77,5 +77,5 @@ test("many searches at once leave descriptors for others, and each of them ends"
   }
   expect((await all).every(({ truncated }) => !truncated)).toBe(true);
   expect(openDescriptors(base)).toBe(before);
-  expect(means.held.folders).toBe(0);
+  expect(state.held.folders).toBe(0);
 });

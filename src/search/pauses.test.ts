@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAsking } from "./sandbox.ts";
+import { openAsking } from "./search.test-kit.ts";
 import type { PathFilter } from "./walk.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));

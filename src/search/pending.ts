@@ -1,35 +1,35 @@
-import { EngineFailure, PatternError } from "../regex/machine.ts";
-import type { Running } from "../threads/pool.ts";
+import { PatternError, RegexEngineFailure } from "../regex/regex-runtime.ts";
+import type { PoolJob } from "../threads/pool.ts";
 import type { Batch } from "./batches.ts";
-import type { Packed } from "./packed.ts";
+import type { EncodedFindings } from "./findings-codec.ts";
 import type { BatchReply } from "./thread.ts";
 
 /** What a thread has found in a batch, or what is wrong with the pattern. */
-export type Outcome = Packed | Error;
+export type BatchOutcome = EncodedFindings | Error;
 
 /** Milliseconds that a thread is given to notice that a search is over. */
 const grace = 200;
 
 /** A batch in the hands of a thread. */
-export class Pending {
+export class PendingBatch {
   readonly batch: Batch;
   /** A thread has been lost over it before. */
   readonly isRetry: boolean;
-  readonly #running: Running<BatchReply>;
+  readonly #running: PoolJob<BatchReply>;
   readonly #ended: Promise<void>;
-  #outcome: Outcome | undefined;
+  #outcome: BatchOutcome | undefined;
   #isSettled = false;
 
   /** `onSettled` is called when there is an outcome, or no thread can tell one. */
   constructor(
     batch: Batch,
-    running: Running<BatchReply>,
+    running: PoolJob<BatchReply>,
     { isRetry, onSettled }: { isRetry: boolean; onSettled: () => void },
   ) {
     this.batch = batch;
     this.isRetry = isRetry;
     this.#running = running;
-    const settle = (outcome: Outcome | undefined) => {
+    const settle = (outcome: BatchOutcome | undefined) => {
       this.#isSettled = true;
       this.#outcome = outcome;
       // Nobody opens files in its folders any more.
@@ -47,7 +47,7 @@ export class Pending {
   }
 
   /** Undefined when there is none: not yet, or because the thread was lost. */
-  get outcome(): Outcome | undefined {
+  get outcome(): BatchOutcome | undefined {
     return this.#outcome;
   }
 
@@ -59,7 +59,7 @@ export class Pending {
 
   /** Ends the thread if it does not end the work by itself. The folders are held until then. */
   end(): void {
-    const timer = setTimeout(() => this.#running.giveUp(), grace);
+    const timer = setTimeout(() => this.#running.cancel(), grace);
     void this.#ended.then(() => {
       clearTimeout(timer);
       this.batch.release();
@@ -68,8 +68,8 @@ export class Pending {
 }
 
 /** Undefined for a failure that another try may mend. */
-function outcomeOf(reply: BatchReply): Outcome | undefined {
+function outcomeOf(reply: BatchReply): BatchOutcome | undefined {
   if ("numbers" in reply) return reply;
-  const failure = [PatternError, EngineFailure].find(({ name }) => name === reply.failure);
+  const failure = [PatternError, RegexEngineFailure].find(({ name }) => name === reply.failure);
   return failure && new failure(reply.message);
 }

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
-import { openDescriptors } from "../jail/sandbox.ts";
-import { type Ask, openAsking, type Setting } from "./sandbox.ts";
+import { openDescriptors } from "../jail/jail.test-kit.ts";
+import { type Ask, openAsking, type SearchFixture } from "./search.test-kit.ts";
 import type { SearchAnswer, SearchRequest } from "./search.ts";
 
 type Tree = Readonly<Record<string, string | Buffer>>;
@@ -31,9 +31,9 @@ function fillTree(base: string, tree: Tree): void {
   }
 }
 
-const withThreads: Setting = { backend: "openat", threads: true };
+const withThreads: SearchFixture = { backend: "openat", threads: true };
 
-function openAsk(base: string, setting: Setting = withThreads): Ask {
+function openAsk(base: string, setting: SearchFixture = withThreads): Ask {
   const { ask, close } = openAsking(base, { ...setting, deny: ["**/.env", "**/secrets/**"] });
   cleaners.push(close);
   return ask;
@@ -43,7 +43,7 @@ const places = ({ content_matches }: SearchAnswer) =>
   content_matches.map(({ path, line, column }) => `${path}:${line}:${column}`);
 const paths = ({ path_matches }: SearchAnswer) => path_matches.map(({ path }) => path);
 
-const settings: Setting[] = [
+const settings: SearchFixture[] = [
   withThreads,
   { backend: "descriptors", threads: true },
   { backend: "openat", threads: false },

@@ -1,17 +1,17 @@
-/** The searches of callers over the folder (specification, section 8). */
+/** The searches of callers over the folder (coder §8). */
 import { availableParallelism } from "node:os";
 import type { Entry } from "../files/files.ts";
-import { errnoOf, refusalOf as refusalOfErrno } from "../jail/errno.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import { type RegexEngine, refusalOf } from "../regex/engine.ts";
+import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { createWalkSlice, type Walker } from "../walk-slice.ts";
-import type { Means } from "./means.ts";
-import { Search } from "./one-search.ts";
+import { SearchRun } from "./run.ts";
 import { SharedFolder } from "./shared-folder.ts";
+import type { SearchState } from "./state.ts";
 import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
-import { openTools } from "./tools.ts";
+import { createThreadEngines } from "./thread-engines.ts";
 import type { PathFilter } from "./walk.ts";
 
 /** What to look for, where, and how much of it to answer. Neither `query` nor both switches may be empty. */
@@ -109,19 +109,19 @@ const threads = Math.min(8, availableParallelism());
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
-export function openSearcher({ jail, regex }: SearcherOptions): Searcher {
+export function createSearcher({ jail, regex }: SearcherOptions): Searcher {
   const pool = new Pool<BatchJob, BatchReply>({
     program: "search",
     size: threads,
     depth: batchesPerThread,
     data: (): SearchThreadData => ({ engine: regex.module }),
   });
-  const means: Means = {
+  const state: SearchState = {
     pool: canSpawn() ? pool : undefined,
     batchesAtOnce: threads * (batchesPerThread + 1),
     held: { folders: 0 },
-    tools: undefined,
-    openTools: (watch) => openTools(() => regex.openMachine(watch)),
+    engines: undefined,
+    createEngines: (watch) => createThreadEngines(() => regex.openMachine(watch)),
     isOverHere: () => false,
     active: 0,
     isClosed: false,
@@ -130,27 +130,27 @@ export function openSearcher({ jail, regex }: SearcherOptions): Searcher {
     async search(request, walker) {
       const { folder, only } = startOf(jail, request);
       using slice = createWalkSlice(walker);
-      const search = new Search({
+      const search = new SearchRun({
         request,
         deadline: walker.deadline,
         slice,
-        means,
+        state,
         folder,
         walk: { jail, ...request, only },
       });
-      means.active++;
+      state.active++;
       try {
         return await search.run();
       } catch (error) {
         // What keeps it from folders and files altogether, such as a want of descriptors.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
-        throw refusalOf(error, request.query);
+        throw refusalOfPattern(error, request.query);
       } finally {
-        means.active--;
+        state.active--;
       }
     },
     close() {
-      means.isClosed = true;
+      state.isClosed = true;
       return pool.close();
     },
   };

@@ -1,15 +1,15 @@
 /** The program of a search thread: answers batches with what it found in their files. */
 import { openFileBelow } from "../files/file-buffer.ts";
-import { Machine } from "../regex/machine.ts";
+import { RegexRuntime } from "../regex/regex-runtime.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import type { PostedFiles } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
-import { type Finding, type Sink, searchFiles } from "./files.ts";
+import { type Finding, type FindingSink, searchFiles } from "./files.ts";
+import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
 import type { LineMatch } from "./lines.ts";
-import { type Packed, pack } from "./packed.ts";
-import type { Question } from "./plan.ts";
-import { openTools, type Tools } from "./tools.ts";
+import type { Query } from "./query-compiler.ts";
+import { createThreadEngines, type ThreadEngines } from "./thread-engines.ts";
 
 /** What a search thread is started with. */
 export interface SearchThreadData {
@@ -19,7 +19,7 @@ export interface SearchThreadData {
 
 /** A batch, as it is posted to a thread. */
 export interface BatchJob {
-  readonly question: Question;
+  readonly question: Query;
   readonly maxFileBytes: number;
   readonly wantsPaths: boolean;
   /** Matching lines that can make a difference. */
@@ -32,17 +32,17 @@ export interface BatchJob {
 }
 
 /** What was found; or the failure, with the name of its class, which an error that is posted loses. */
-export type BatchReply = Packed | { readonly failure: string; readonly message: string };
+export type BatchReply = EncodedFindings | { readonly failure: string; readonly message: string };
 
 serveJobs(({ engine }: SearchThreadData, check) => {
-  let machine: Machine | undefined;
-  const tools = openTools(() => {
-    machine ??= new Machine(engine, check);
+  let machine: RegexRuntime | undefined;
+  const engines = createThreadEngines(() => {
+    machine ??= new RegexRuntime(engine, check);
     return machine;
   });
   return (job: BatchJob): BatchReply => {
     try {
-      return pack(searchBatch(job, tools));
+      return encodeFindings(searchBatch(job, engines));
     } catch (error) {
       const { name, message } = error as Error;
       return { failure: name, message };
@@ -50,36 +50,36 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
-function searchBatch(job: BatchJob, { planner, ...tools }: Tools): Finding[] {
+function searchBatch(job: BatchJob, { planner, ...engines }: ThreadEngines): Finding[] {
   const sink = new Collector(job);
-  const query = planner.plan(job.question);
+  const query = planner.compile(job.question);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
   const { maxFileBytes, question, files } = job;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  searchFiles(cursor, { ...question, ...tools, query, open, maxFileBytes, isOver }, sink);
+  searchFiles(cursor, { ...question, ...engines, query, open, maxFileBytes, isOver }, sink);
   return sink.findings;
 }
 
-class Collector implements Sink {
+class Collector implements FindingSink {
   readonly findings: Finding[] = [];
   readonly wantsPaths: boolean;
-  contentRoom: number;
+  remainingLines: number;
   #textRoom: number;
 
   constructor({ wantsPaths, contentRoom, textRoom }: BatchJob) {
     this.wantsPaths = wantsPaths;
-    this.contentRoom = contentRoom;
+    this.remainingLines = contentRoom;
     this.#textRoom = textRoom;
   }
 
   get wantsContent(): boolean {
-    return this.contentRoom > 0 && this.#textRoom > 0;
+    return this.remainingLines > 0 && this.#textRoom > 0;
   }
 
   add(finding: Finding): void {
     this.findings.push(finding);
-    this.contentRoom -= finding.lines.length;
+    this.remainingLines -= finding.lines.length;
     this.#textRoom -= finding.lines.reduce((sum: number, { text }: LineMatch) => sum + text.length, 0);
   }
 }

@@ -5,7 +5,7 @@
 import type { Entry } from "../files/files.ts";
 import { sweepFolder } from "../files/sweep.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
-import { refusalOf } from "../jail/errno.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
@@ -13,7 +13,7 @@ import { isTemporaryIn } from "../jail/temporary.ts";
 import type { Steps } from "../time-slice.ts";
 import type { Batch } from "./batches.ts";
 import { EntryStack } from "./entry-stack.ts";
-import { unlessGone } from "./gone.ts";
+import { ignoreVanished } from "./ignore-vanished.ts";
 import { SharedFolder } from "./shared-folder.ts";
 
 /** Which paths are wanted; a `GlobSet` is one. */
@@ -33,10 +33,10 @@ export interface WalkOptions {
 const maxDepth = 256;
 
 /** Longest that a walk goes on, in milliseconds, before it lets others have a turn. */
-const stretch = 5;
+const timeSlice = 5;
 
 /** Entries after which it looks at the clock. A caller's globs can be slow. */
-const entriesPerLook = { withGlobs: 1, withoutGlobs: 256 } as const;
+const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
 
 /** A folder on the way. */
 interface Level {
@@ -67,7 +67,7 @@ export class Walk {
    * there are no more. Throws a refusal when the start cannot be listed.
    */
   fill(batch: Batch): boolean {
-    this.#until = performance.now() + stretch;
+    this.#until = performance.now() + timeSlice;
     this.#begin();
     for (;;) {
       if (!this.#listOn()) return true;
@@ -107,7 +107,7 @@ export class Walk {
     const { jail } = this.#options;
     const { held } = level;
     const entries = this.#entries;
-    const perLook = this.#hasGlobs ? entriesPerLook.withGlobs : entriesPerLook.withoutGlobs;
+    const perLook = this.#hasGlobs ? entriesPerClockCheck.withGlobs : entriesPerClockCheck.withoutGlobs;
     for (; level.next < level.end; level.next++) {
       if (level.next % perLook === 0 && this.#isOverdue()) return false;
       const kind = entries.kind(level.next);
@@ -136,7 +136,7 @@ export class Walk {
       this.#options.onTooDeep();
       return;
     }
-    const child = unlessGone(() => level.held.folder.child(name));
+    const child = ignoreVanished(() => level.held.folder.child(name));
     if (child === undefined) return;
     this.#listing = this.#list(this.#descend(new SharedFolder(child)));
   }
@@ -150,7 +150,7 @@ export class Walk {
     if (listing === undefined) return true;
     const isStart = this.#levels.length === 1;
     for (;;) {
-      const isMore = isStart ? !listing.next().done : unlessGone(() => !listing.next().done);
+      const isMore = isStart ? !listing.next().done : ignoreVanished(() => !listing.next().done);
       if (isMore && this.#isOverdue()) return false;
       if (isMore) continue;
       this.#listing = undefined;
@@ -194,7 +194,7 @@ export class Walk {
         } else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
       });
     } catch (error) {
-      throw refusalOf(error, folder.asked);
+      throw refusalOfErrno(error, folder.asked);
     }
     yield* entries.sort(level.first);
     level.end = entries.size;
@@ -205,4 +205,4 @@ export class Walk {
 
 /** For file systems that do not tell kinds when a folder is read. */
 const kindIn = (folder: Folder, name: Buffer): EntryKind =>
-  unlessGone(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";
+  ignoreVanished(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";

@@ -23,15 +23,15 @@ export const commandFields = ({ command, args, timeout, target }: Descriptions) 
   timeout_ms: Nullable(UInt64(), { default: null, description: timeout }),
 });
 
-export type Command = Static<TObject<ReturnType<typeof commandFields>>>;
+export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 
 const targetOnly = Type.Object({ target: Target() });
 
 /**
- * A payload as a command (specification of shell, section 6.2): looser about `timeout_ms` than the schema, and with
+ * A payload as a command (shell §6.2): looser about `timeout_ms` than the schema, and with
  * the phrases that clients look for. Throws a plain refusal.
  */
-export function parseCommand(payload: unknown): Command {
+export function parseCommand(payload: unknown): ShellCommand {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
   if (!Object.hasOwn(payload, "command")) throw refusePlainly.missingCommand();
   const { command, args = null, timeout_ms: timeout } = payload;
@@ -74,12 +74,12 @@ function requireText(field: string, text: string): string {
 const isMilliseconds = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
 
-/** How long a command may run, in milliseconds (specification of shell, section 6.3). */
+/** How long a command may run, in milliseconds (shell §6.3). */
 export const resolveTimeout = (
-  { timeout_ms: asked }: Pick<Command, "timeout_ms">,
+  { timeout_ms: asked }: Pick<ShellCommand, "timeout_ms">,
   config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
 ): number => Math.min(asked ?? config.default_timeout_ms, config.max_timeout_ms);
 
 /** The argument vector of a command. Throws a plain refusal. */
-export const argvOf = ({ command, args }: Pick<Command, "command" | "args">): Argv =>
+export const argvOf = ({ command, args }: Pick<ShellCommand, "command" | "args">): Argv =>
   parseArgv(command, args);

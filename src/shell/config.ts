@@ -48,7 +48,7 @@ const denylist = [
   String.raw`\bnpm\b[^|;&]*\brun\b`,
 ];
 
-/** The keys of the configuration file (specification of shell, section 3; the last six are this worker's own). */
+/** The keys of the configuration file (shell §3; the last six are this worker's own). */
 export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
     30_000,
@@ -169,7 +169,7 @@ export function loadShellConfig({
   return crossCheck(chosen, source);
 }
 
-/** What no single key can say (specification of shell, section 3.1). Gives the configuration back. */
+/** What no single key can say (shell §3.1). Gives the configuration back. */
 export function crossCheck(config: ShellConfig, where: string): ShellConfig {
   const { fs } = config;
   const refuse = (reason: string) => new ConfigError(`${where}: ${reason}`);

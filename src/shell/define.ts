@@ -3,35 +3,35 @@ import { refuseShell } from "../errors/shell.ts";
 import type { Jobs } from "../processes/jobs.ts";
 import type { Policy } from "../processes/policy.ts";
 import type { Programs } from "../processes/programs.ts";
-import type { Surroundings } from "../processes/start.ts";
+import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
-import { type Context, definerFor, type Workshop } from "../worker/define.ts";
+import { type Context, definerFor, type Services } from "../worker/define.ts";
 import type { Log } from "../worker/log.ts";
 import { Mismatch, validate } from "../worker/validate.ts";
 import type { ShellConfig } from "./config.ts";
-import type { Disk } from "./fs/disk.ts";
+import type { FsServices } from "./fs/services.ts";
 
 /** What every call to `shell::*` works with. */
-export interface ShellWorkshop extends Workshop {
+export interface ShellServices extends Services {
   readonly config: ShellConfig;
   readonly log: Log;
   readonly regex: RegexEngine;
-  readonly disk: Disk;
+  readonly fs: FsServices;
   readonly policy: Policy;
   readonly programs: Programs;
   readonly jobs: Jobs;
   /** What commands run in. */
-  readonly surroundings: Surroundings;
+  readonly spawnOptions: SpawnOptions;
 }
 
-export type ShellContext = Context<ShellWorkshop>;
+export type ShellContext = Context<ShellServices>;
 
 /** Defines a function of `shell::*`. */
-export const defineFunction = definerFor<ShellWorkshop>();
+export const defineShellFunction = definerFor<ShellServices>();
 
 /**
  * The `parse` of `shell::fs::<op>`: the payload as `schema` describes it. A payload that does not fit is refused with
- * the phrase that clients look for (specification of shell, section 8.1).
+ * the phrase that clients look for (shell §8.1).
  */
 export const parserOf =
   <Request extends TObject>(op: string, schema: Request) =>

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { refuseShell } from "../errors/shell.ts";
 import { Int32, Nullable, UInt64 } from "../wire.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
-import { defineFunction } from "./define.ts";
+import { defineShellFunction } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 
@@ -36,8 +36,8 @@ const response = Type.Object(
   { title: "ExecResponse" },
 );
 
-/** `shell::exec`: a command in the foreground (specification of shell, section 6). */
-export const exec = defineFunction({
+/** `shell::exec`: a command in the foreground (shell §6). */
+export const exec = defineShellFunction({
   id: "shell::exec",
   description:
     "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
@@ -65,7 +65,7 @@ export const exec = defineFunction({
       const program = admitProgram(argv, context);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
-      return context.programs.run(program, context.surroundings, limits);
+      return context.programs.run(program, context.spawnOptions, limits);
     });
   },
   render: renderResult,

@@ -3,7 +3,7 @@ import { refusePlainly } from "../errors/plain.ts";
 import type { ForwardedResult } from "../processes/jobs.ts";
 import type { Argv } from "../processes/words.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
-import { defineFunction, type ShellContext } from "./define.ts";
+import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
@@ -28,8 +28,8 @@ const response = Type.Object(
   { title: "ExecBgResponse" },
 );
 
-/** `shell::exec_bg`: a command in the background (specification of shell, section 7.2). */
-export const execBg = defineFunction({
+/** `shell::exec_bg`: a command in the background (shell §7.2). */
+export const execBg = defineShellFunction({
   id: "shell::exec_bg",
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
@@ -53,7 +53,7 @@ export const execBg = defineFunction({
 });
 
 function startHere(argv: Argv, context: ShellContext): Promise<string> {
-  const { jobs, programs, surroundings, log, caller } = context;
+  const { jobs, programs, spawnOptions: surroundings, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     const program = admitProgram(argv, context);
     const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, surroundings));

@@ -1,11 +1,13 @@
-/** Commands on the host: what may run, and in what (specification of shell, section 6.5). */
+/** Commands on the host: what may run, and in what (shell §6.5). */
+
+import type { StartProblem } from "../errors/start-problems.ts";
 import type { Program } from "../processes/program.ts";
-import { StartFailure, type StartProblem } from "../processes/start-failure.ts";
+import { StartFailure } from "../processes/start-failure.ts";
 import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
 
 /** The program of a command that may run here. Throws a plain refusal, or a `StartFailure` when it is not there. */
-export function admitProgram(argv: Argv, { policy, surroundings }: ShellContext): Program {
+export function admitProgram(argv: Argv, { policy, spawnOptions: surroundings }: ShellContext): Program {
   const { folder, environment } = surroundings;
   return policy.admit(argv, { folder, path: environment["PATH"] });
 }

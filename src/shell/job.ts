@@ -1,8 +1,8 @@
-/** Schemas of background jobs (specification of shell, section 7.1). */
+/** Schemas of background jobs (shell §7.1). */
 import { Type } from "@sinclair/typebox";
 import { Int32, Named, Nullable, UInt64 } from "../wire.ts";
 
-export const JobStatus = Type.Union(
+export const JobStatusSchema = Type.Union(
   [Type.Literal("running"), Type.Literal("finished"), Type.Literal("killed"), Type.Literal("failed")],
   { $id: "JobStatus" },
 );
@@ -12,19 +12,19 @@ const summaryFields = {
   finished_at_ms: Type.Optional(Nullable(UInt64())),
   id: Type.String(),
   started_at_ms: UInt64(),
-  status: JobStatus,
+  status: JobStatusSchema,
   stderr_truncated: Type.Boolean(),
   stdout_truncated: Type.Boolean(),
 };
 
-export const JobRecord = Named("JobRecord", {
+export const JobRecordSchema = Named("JobRecord", {
   ...summaryFields,
   argv: Type.Array(Type.String()),
   stderr: Type.String(),
   stdout: Type.String(),
 });
 
-export const JobSummary = Type.Object(summaryFields, {
+export const JobSummarySchema = Type.Object(summaryFields, {
   $id: "JobSummary",
   description:
     "`shell::list` returns one `JobSummary` per record. argv, stdout, and stderr are deliberately omitted: the global JOBS map is process-wide and has no per-caller scope, so any caller could otherwise read every other caller's command line and captured output (which may embed credentials). Full records remain reachable via `shell::status <job_id>` — the random UUID acts as an unguessable capability for that record.",

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Nullable } from "../wire.ts";
 import { parsePlainly } from "./command.ts";
-import { defineFunction } from "./define.ts";
-import { JobStatus, jobId } from "./job.ts";
+import { defineShellFunction } from "./define.ts";
+import { JobStatusSchema, jobId } from "./job.ts";
 import { findOrphans } from "./orphans.ts";
 
 const request = Type.Object(jobId, { title: "KillRequest" });
@@ -12,13 +12,13 @@ const response = Type.Object(
     job_id: Type.String(),
     killed: Type.Boolean(),
     reason: Type.Optional(Nullable(Type.String())),
-    status: JobStatus,
+    status: JobStatusSchema,
   },
   { title: "KillResponse" },
 );
 
-/** `shell::kill`: ends a job with all it started (specification of shell, section 7.4). */
-export const kill = defineFunction({
+/** `shell::kill`: ends a job with all it started (shell §7.4). */
+export const kill = defineShellFunction({
   id: "shell::kill",
   description: "Kill a running background job",
   effect: "writes",

@@ -1,14 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { UInt } from "../wire.ts";
-import { defineFunction } from "./define.ts";
-import { JobSummary } from "./job.ts";
+import { defineShellFunction } from "./define.ts";
+import { JobSummarySchema } from "./job.ts";
 import { findOrphans } from "./orphans.ts";
 import { AnyValue } from "./target.ts";
 
-const response = Type.Object({ count: UInt(), jobs: Type.Array(JobSummary) }, { title: "ListResponse" });
+const response = Type.Object(
+  { count: UInt(), jobs: Type.Array(JobSummarySchema) },
+  { title: "ListResponse" },
+);
 
-/** `shell::list`: all jobs, without commands and outputs (specification of shell, section 7.5). */
-export const list = defineFunction({
+/** `shell::list`: all jobs, without commands and outputs (shell §7.5). */
+export const list = defineShellFunction({
   id: "shell::list",
   description: "List all background jobs",
   effect: "reads",

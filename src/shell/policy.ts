@@ -1,7 +1,7 @@
 import { ConfigError } from "../config-file.ts";
-import { type Matcher, makePolicy, type Policy } from "../processes/policy.ts";
+import { type DenylistPattern, makePolicy, type Policy } from "../processes/policy.ts";
 import type { RegexEngine } from "../regex/engine.ts";
-import { PatternError } from "../regex/machine.ts";
+import { PatternError } from "../regex/regex-runtime.ts";
 import type { ShellConfig } from "./config.ts";
 
 /**
@@ -17,7 +17,7 @@ export function openPolicy(config: ShellConfig, root: string | undefined, regex:
   });
 }
 
-function compilePattern(source: string, { machine }: RegexEngine): Matcher {
+function compilePattern(source: string, { machine }: RegexEngine): DenylistPattern {
   try {
     const compiled = machine.compile(source);
     return {

@@ -1,4 +1,4 @@
-/** Commands in a sandbox (specification of shell, section 10.1). */
+/** Commands in a sandbox (shell §10.1). */
 import { type Static, Type } from "@sinclair/typebox";
 import { sandboxFailure } from "../codes.ts";
 import { ForwardedRefusal } from "../errors/shell.ts";

@@ -1,5 +1,5 @@
 /**
- * The sandbox target: a call that another worker carries out (specification of shell, section 10). Nothing of the host
+ * The sandbox target: a call that another worker carries out (shell §10). Nothing of the host
  * is checked here but what the caller of these functions checks itself.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -66,7 +66,7 @@ function readAnswer<Response extends TSchema>(
   }
 }
 
-/** The refusal that a failed call means here: its code recovered (specification of shell, section 10.3). */
+/** The refusal that a failed call means here: its code recovered (shell §10.3). */
 function forwarded({ code, message }: RemoteError, codes: keyof typeof forwardableCodes) {
   const isDirect = code.startsWith("S");
   const found = isDirect ? code : /(?<![A-Za-z0-9_])S\d{3}/.exec(message)?.[0];

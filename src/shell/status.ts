@@ -1,14 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { parsePlainly } from "./command.ts";
-import { defineFunction } from "./define.ts";
-import { JobRecord, jobId } from "./job.ts";
+import { defineShellFunction } from "./define.ts";
+import { JobRecordSchema, jobId } from "./job.ts";
 
 const request = Type.Object(jobId, { title: "StatusRequest" });
 
-const response = Type.Object({ job: JobRecord }, { title: "StatusResponse" });
+const response = Type.Object({ job: JobRecordSchema }, { title: "StatusResponse" });
 
-/** `shell::status`: one job, with its command and its output (specification of shell, section 7.3). */
-export const status = defineFunction({
+/** `shell::status`: one job, with its command and its output (shell §7.3). */
+export const status = defineShellFunction({
   id: "shell::status",
   description: "Get status of a background job",
   effect: "reads",

@@ -1,4 +1,4 @@
-/** Where a call acts (specification of shell, section 5). */
+/** Where a call acts (shell §5). */
 import { type Static, Type } from "@sinclair/typebox";
 
 /** The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see `parseSandboxId`. */

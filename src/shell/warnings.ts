@@ -2,7 +2,7 @@ import type { Log } from "../worker/log.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** What an operator should know about the configuration, before the first call. */
-export function warnAbout(config: ShellConfig, root: string | undefined, log: Log): void {
+export function warnAboutConfig(config: ShellConfig, root: string | undefined, log: Log): void {
   if (config.allowlist.length === 0) {
     log.warn("every program may run", {
       reason: "allowlist is empty; whoever can call shell::exec can do whatever this user can",

@@ -6,10 +6,10 @@
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
 import { plainKernel } from "./plain-kernel.ts";
-import { routines } from "./routines.ts";
+import { textRoutines } from "./routines.ts";
 
 /** Counts in the one piece of text that lies in it. Its users take turns: none keeps a piece while others may run. */
-export interface Kernel {
+export interface JsonKernel {
   /** Where the piece lies: `pieceBytes`, and some more that the kernel writes to. */
   readonly piece: Buffer;
   /**
@@ -28,11 +28,11 @@ export const pieceBytes = 32 * 1024;
 const worthwhileBytes = 256 * 1024;
 
 let asked = 0;
-let fast: Kernel | undefined;
-let plain: Kernel | undefined;
+let fast: JsonKernel | undefined;
+let plain: JsonKernel | undefined;
 
 /** The best kernel for a text of so many bytes. */
-export function kernelFor(bytes: number): Kernel {
+export function kernelFor(bytes: number): JsonKernel {
   asked += bytes;
   if (asked < worthwhileBytes) {
     plain ??= plainKernel(pieceBytes);
@@ -51,9 +51,9 @@ interface Exports {
 }
 
 /** The kernel in WebAssembly; undefined where the machine has no SIMD in it. */
-export function simdKernel(): Kernel | undefined {
+export function simdKernel(): JsonKernel | undefined {
   try {
-    const exports = instantiate(compileModule(assemble(routines(), 1)), {}) as Exports;
+    const exports = instantiate(compileModule(assemble(textRoutines(), 1)), {}) as Exports;
     const { memory, endings, escapes } = exports;
     const all = Buffer.from(memory.buffer);
     const piece = all.subarray(pieceStart, pieceStart + pieceBytes + 16);

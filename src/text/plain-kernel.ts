@@ -1,8 +1,8 @@
 import { escapeBytes } from "./escape-bytes.ts";
-import type { Kernel } from "./kernel.ts";
+import type { JsonKernel } from "./kernel.ts";
 
 /** The kernel in JavaScript, for pieces of at most so many bytes. */
-export function plainKernel(pieceBytes: number): Kernel {
+export function plainKernel(pieceBytes: number): JsonKernel {
   const piece = Buffer.alloc(pieceBytes + 16);
   const pairs = new Uint16Array(piece.buffer, piece.byteOffset, piece.length / 2);
   const escapes = pairEscapes();

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
-import { openRegexEngine } from "../regex/engine.ts";
+import { createRegexEngine } from "../regex/engine.ts";
 import { type ReplaceJob, type ReplaceReply, readReply } from "../regex/replace.ts";
 import { Pool, ThreadEnded } from "./pool.ts";
 
-const engine = openRegexEngine();
+const engine = createRegexEngine();
 const pools: Pool<ReplaceJob, ReplaceReply>[] = [];
 
 afterEach(async () => {
@@ -41,7 +41,7 @@ test("work that is given up ends, and what waited behind it is done", async () =
   const first = pool.run(endless);
   const second = pool.run(job("a", "a"));
   const third = pool.run(job("b", "b"));
-  first.giveUp();
+  first.cancel();
   await expect(first.reply).rejects.toBeInstanceOf(ThreadEnded);
   expect(textOf(await second.reply)).toBe("aa");
   expect(textOf(await third.reply)).toBe("bb");
@@ -50,7 +50,7 @@ test("work that is given up ends, and what waited behind it is done", async () =
 test("a job that waits can be given up without harm to the one before it", async () => {
   const pool = openPool(1, 2);
   const [first, second, third] = ["a", "b", "c"].map((text) => pool.run(job("\\w", text)));
-  second?.giveUp();
+  second?.cancel();
   await expect(second?.reply).rejects.toBeInstanceOf(ThreadEnded);
   expect(textOf((await first?.reply) as ReplaceReply)).toBe("aa");
   expect(textOf((await third?.reply) as ReplaceReply)).toBe("cc");
@@ -60,7 +60,7 @@ test("a thread that is stuck holds nobody up", async () => {
   const pool = openPool(1, 2);
   const stuck = pool.run(endless);
   expect(textOf(await pool.run(job("a", "a")).reply)).toBe("aa");
-  stuck.giveUp();
+  stuck.cancel();
   await expect(stuck.reply).rejects.toBeInstanceOf(ThreadEnded);
 });
 

@@ -2,7 +2,7 @@
  * Threads of one program, started when there is work and kept for more. Work that has to end is ended with its thread;
  * jobs that only waited behind it go to another.
  */
-import { type Task, Thread, ThreadEnded } from "./held-thread.ts";
+import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./spawn.ts";
 
 export { ThreadEnded };
@@ -18,11 +18,11 @@ export interface PoolOptions {
 }
 
 /** A job under way. */
-export interface Running<Reply> {
+export interface PoolJob<Reply> {
   /** Rejects with `ThreadEnded`. */
   readonly reply: Promise<Reply>;
   /** Ends the work, with the thread if one has begun it. The promise settles when it has ended. */
-  giveUp(): void;
+  cancel(): void;
 }
 
 /** Milliseconds on one job after which a thread counts as stuck: another may work in its place. */
@@ -32,46 +32,46 @@ const mostStuck = 3;
 
 export class Pool<Job, Reply> {
   readonly #options: PoolOptions;
-  readonly #threads = new Set<Thread>();
+  readonly #threads = new Set<PooledThread>();
   readonly #waiting: Task[] = [];
-  #nextLook: ReturnType<typeof setTimeout> | undefined;
+  #nextRebalance: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  run(job: Job): Running<Reply> {
+  run(job: Job): PoolJob<Reply> {
     const { promise, task } = taskOf<Reply>(job);
     if (this.#isClosed) task.reject(new ThreadEnded("the pool was closed"));
     else this.#waiting.push(task);
-    this.#handOut();
-    return { reply: promise, giveUp: () => this.#giveUp(task) };
+    this.#dispatch();
+    return { reply: promise, cancel: () => this.#cancel(task) };
   }
 
   /** Ends the threads. What is under way is rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#nextLook);
+    clearTimeout(this.#nextRebalance);
     for (const thread of this.#threads) thread.end();
     for (const task of this.#waiting.splice(0)) task.reject(new ThreadEnded("the pool was closed"));
   }
 
-  #handOut(): void {
+  #dispatch(): void {
     while (this.#waiting.length > 0 && !this.#isClosed) {
       const thread = this.#choose();
       if (thread === undefined) break;
-      thread.give(this.#waiting.shift() as Task);
+      thread.assign(this.#waiting.shift() as Task);
     }
     this.#endSurplus();
-    if (this.#nextLook === undefined && this.#isBusy()) {
-      this.#nextLook = setTimeout(() => this.#relieve(), longJob);
-      this.#nextLook.unref();
+    if (this.#nextRebalance === undefined && this.#isBusy()) {
+      this.#nextRebalance = setTimeout(() => this.#rebalance(), longJob);
+      this.#nextRebalance.unref();
     }
   }
 
   /** An idle thread, else a new one, else the one with the least to do. */
-  #choose(): Thread | undefined {
+  #choose(): PooledThread | undefined {
     const { size, depth } = this.#options;
     const working = [...this.#threads].filter((thread) => !thread.hasEnded && thread.busy < longJob);
     const idlest = working.sort((one, other) => one.load - other.load)[0];
@@ -80,44 +80,44 @@ export class Pool<Job, Reply> {
     return idlest !== undefined && idlest.load < depth ? idlest : undefined;
   }
 
-  #start(): Thread {
+  #start(): PooledThread {
     const { program, data } = this.#options;
-    const thread = new Thread(program, data(), {
-      onReply: () => this.#handOut(),
+    const thread = new PooledThread(program, data(), {
+      onReply: () => this.#dispatch(),
       onGone: () => {
         this.#threads.delete(thread);
-        this.#handOut();
+        this.#dispatch();
       },
       onEnd: (begun, waiting) => {
         begun?.reject(new ThreadEnded("the thread ended"));
         this.#waiting.unshift(...waiting);
-        this.#handOut();
+        this.#dispatch();
       },
     });
     this.#threads.add(thread);
     return thread;
   }
 
-  #giveUp(task: Task): void {
+  #cancel(task: Task): void {
     const thread = [...this.#threads].find((thread) => thread.has(task));
     if (thread?.isWorkingOn(task)) {
       thread.end();
       return;
     }
-    if (thread !== undefined) this.#waiting.unshift(...thread.takeBack());
+    if (thread !== undefined) this.#waiting.unshift(...thread.reclaim());
     const at = this.#waiting.indexOf(task);
     if (at >= 0) this.#waiting.splice(at, 1);
     task.reject(new ThreadEnded("the job was given up"));
-    this.#handOut();
+    this.#dispatch();
   }
 
   /** Takes from stuck threads what they have not begun. */
-  #relieve(): void {
-    this.#nextLook = undefined;
+  #rebalance(): void {
+    this.#nextRebalance = undefined;
     for (const thread of this.#threads) {
-      if (thread.busy >= longJob) this.#waiting.unshift(...thread.takeBack());
+      if (thread.busy >= longJob) this.#waiting.unshift(...thread.reclaim());
     }
-    this.#handOut();
+    this.#dispatch();
   }
 
   /** Threads that stood in for stuck ones go when those are back. */

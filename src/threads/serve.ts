@@ -10,7 +10,7 @@ export interface PostedJob {
 }
 
 /** A job is either begun by the thread or taken back by the pool, and never both. One that is begun can be given up. */
-export const JobState = { posted: 0, begun: 1, takenBack: 2, givenUp: 3 } as const;
+export const JobState = { posted: 0, begun: 1, reclaimed: 2, cancelled: 3 } as const;
 
 /** What a thread posts back. */
 export interface PostedReply {
@@ -22,7 +22,7 @@ export interface PostedReply {
 export type CheckJob = () => void;
 
 /** The thread is about to end: only the work is not to go on. */
-class GivenUp extends Error {
+class Cancelled extends Error {
   override readonly name = "GivenUp";
 }
 
@@ -32,7 +32,7 @@ export function serveJobs<Data, Job>(open: (data: Data, check: CheckJob) => (job
   const port = parentPort;
   let current: Int32Array | undefined;
   const act = open(workerData as Data, () => {
-    if (current !== undefined && Atomics.load(current, 0) === JobState.givenUp) throw new GivenUp();
+    if (current !== undefined && Atomics.load(current, 0) === JobState.cancelled) throw new Cancelled();
   });
   port.on("message", ({ number, job, state }: PostedJob) => {
     if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;

@@ -1,5 +1,5 @@
 /**
- * WebAssembly put together by hand (core specification, section 5): instructions as bytes, operands before operators.
+ * WebAssembly put together by hand (core coder §5): instructions as bytes, operands before operators.
  * Only what the kernels need.
  */
 import { renderSigned, renderUnsigned } from "./binary.ts";
@@ -11,8 +11,8 @@ export const i32 = 0x7f;
 const v128 = 0x7b;
 
 export const constant = (value: number): Code => [0x41, ...renderSigned(value)];
-export const get = (local: number): Code => [0x20, ...renderUnsigned(local)];
-export const set = (local: number, value: Code): Code => [...value, 0x21, ...renderUnsigned(local)];
+export const localGet = (local: number): Code => [0x20, ...renderUnsigned(local)];
+export const localSet = (local: number, value: Code): Code => [...value, 0x21, ...renderUnsigned(local)];
 
 const simd = (operation: number): Code => [0xfd, ...renderUnsigned(operation)];
 const operator =
@@ -77,21 +77,21 @@ export const swizzle = operator(simd(0x0e));
 /** Eight pairs of bytes, each shifted to the right. */
 export const shiftRight8 = operator(simd(0x8d));
 /** Whether any bit is set. */
-export const isAny = operator(simd(0x53));
+export const anyTrue = operator(simd(0x53));
 /** One bit of each byte, the highest. */
-export const toBits = operator(simd(0x64));
+export const bitmask = operator(simd(0x64));
 
 const nothing = 0x40;
 export const block = (...body: readonly Code[]): Code => [0x02, nothing, ...body.flat(), 0x0b];
 export const loop = (...body: readonly Code[]): Code => [0x03, nothing, ...body.flat(), 0x0b];
-export const when = (condition: Code, ...body: readonly Code[]): Code => [
+export const if_ = (condition: Code, ...body: readonly Code[]): Code => [
   ...[...condition, 0x04, nothing],
   ...[...body.flat(), 0x0b],
 ];
 /** Goes on at the start of the loop, or after the block, that is so many levels out; 0 is the innermost. */
-export const go = (level: number): Code => [0x0c, level];
-export const goIf = (level: number, condition: Code): Code => [...condition, 0x0d, level];
-export const answer = (value: Code): Code => [...value, 0x0f];
+export const br = (level: number): Code => [0x0c, level];
+export const br_if = (level: number, condition: Code): Code => [...condition, 0x0d, level];
+export const return_ = (value: Code): Code => [...value, 0x0f];
 
 /** A function that takes numbers and answers one. Its locals are counted on from its parameters. */
 export interface Routine {

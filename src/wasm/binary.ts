@@ -1,4 +1,4 @@
-/** Reading and writing the binary format of WebAssembly (core specification, section 5). */
+/** Reading and writing the binary format of WebAssembly (core coder §5). */
 
 /** The sections that are read or changed. */
 export const Section = { import: 2, memory: 5, global: 6, code: 10 } as const;

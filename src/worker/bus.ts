@@ -206,7 +206,7 @@ export const accessTo = (bus: Bus, url: string): BusAccess => ({
   },
 });
 
-/** Messages of 64 KiB that a channel holds, and how long making one may take (specification of shell, section 2.4). */
+/** Messages of 64 KiB that a channel holds, and how long making one may take (shell §2.4). */
 const channelMessages = 64;
 const channelMilliseconds = 30_000;
 

@@ -13,7 +13,7 @@ export interface WireError {
 }
 
 /** What all calls to one worker share, whatever its functions do. Each family of functions adds what it works with. */
-export interface Workshop {
+export interface Services {
   /** Longest that a call may take, in milliseconds. */
   readonly callMilliseconds: number;
   /** Most bytes of JSON that an answer may have, where the operator chooses that. */
@@ -31,7 +31,7 @@ export interface Serves {
 }
 
 /** A workshop that is open until closed. */
-export interface OpenWorkshop extends Workshop {
+export interface Runtime extends Services {
   readonly serves: Serves;
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
@@ -43,7 +43,7 @@ export interface OpenWorkshop extends Workshop {
   close(): Promise<void>;
 }
 
-/** A channel of the bus, as it is named in payloads (bus specification, section 5). */
+/** A channel of the bus, as it is named in payloads (bus §5). */
 export interface ChannelRef {
   readonly channel_id: string;
   readonly access_key: string;
@@ -130,13 +130,13 @@ export interface CallContext extends Pick<Origin, "caller" | "bus"> {
   readonly maxAnswerBytes: number;
   /**
    * Runs one entry of a batch, which stands alone: a failure becomes the `error` string of its result, and the
-   * other entries go on (specification of coder, section 4).
+   * other entries go on (coder §4).
    */
   attempt<T>(entry: () => T | Promise<T>): Promise<Attempt<T>>;
 }
 
 /** What one call works with, besides its request. */
-export type Context<Shop extends Workshop = Workshop> = Shop & CallContext;
+export type Context<S extends Services = Services> = S & CallContext;
 
 /** How an entry of a batch ended. */
 export type Attempt<T> = { readonly value: T } | { readonly error: string };
@@ -173,7 +173,7 @@ type ReadonlyParts<T> = T extends readonly (infer Item)[]
 export interface FunctionDefinition<
   Request extends TSchema = TSchema,
   Response extends TSchema = TSchema,
-  Shop extends Workshop = Workshop,
+  S extends Services = Services,
 > {
   /** Name on the bus; the file it is defined in has the same name. */
   readonly id: string;
@@ -199,9 +199,9 @@ export interface FunctionDefinition<
    * About how many bytes an answer to this takes, at most, told before the work. Throws what `handle` would throw.
    * Without it the answer is taken to be small.
    */
-  answerBytes?(request: Static<Request>, context: Context<Shop>): number;
+  answerBytes?(request: Static<Request>, context: Context<S>): number;
   /** Does the work. Throws a `Refusal` for the whole call. */
-  handle(request: Static<Request>, context: Context<Shop>): Handled<Response> | Promise<Handled<Response>>;
+  handle(request: Static<Request>, context: Context<S>): Handled<Response> | Promise<Handled<Response>>;
 }
 
 /**
@@ -209,9 +209,9 @@ export interface FunctionDefinition<
  * family's workshop. The list of functions need not know them.
  */
 export const definerFor =
-  <Shop extends Workshop>() =>
+  <S extends Services>() =>
   <Request extends TSchema, Response extends TSchema>(
-    definition: FunctionDefinition<Request, Response, Shop>,
+    definition: FunctionDefinition<Request, Response, S>,
   ): FunctionDefinition =>
     definition as unknown as FunctionDefinition;
 
@@ -245,5 +245,5 @@ export interface WorkerDefinition {
     readonly meanings: Readonly<Record<string, string>>;
   };
   /** Opens what its calls work with. Throws an Error of one sentence that keeps the worker from starting. */
-  open(options: OpenOptions): Promise<OpenWorkshop>;
+  open(options: OpenOptions): Promise<Runtime>;
 }

@@ -2,17 +2,17 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { renderCoderError } from "../codes.ts";
 import { refuse } from "../errors.ts";
-import { type Context, definerFor, type Workshop } from "./define.ts";
-import { openInvoke } from "./invoke.ts";
-import { openLog } from "./log.ts";
+import { type Context, definerFor, type Services } from "./define.ts";
+import { createInvoke } from "./invoke.ts";
+import { createLog } from "./log.ts";
 
 type Handle = (request: { word: string }, context: Context) => unknown;
 
 /** Calls a function that does `handle`, and gives the outcome with the log's lines. */
-async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Workshop> = {}) {
+async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Services> = {}) {
   const lines: Record<string, unknown>[] = [];
-  const log = openLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
-  const definition = definerFor<Workshop>()({
+  const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
+  const definition = definerFor<Services>()({
     id: "test::echo",
     description: "",
     effect: "reads",
@@ -21,8 +21,8 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, more: 
     examples: [],
     handle,
   });
-  const workshop: Workshop = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
-  const outcome = await openInvoke(workshop, log)(definition, payload);
+  const workshop: Services = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
+  const outcome = await createInvoke(workshop, log)(definition, payload);
   return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
 }
 

@@ -12,8 +12,8 @@ import {
   type FunctionDefinition,
   Measured,
   type Origin,
+  type Services,
   type WireError,
-  type Workshop,
 } from "./define.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { jsonBytes } from "./json-size.ts";
@@ -21,10 +21,14 @@ import type { Log } from "./log.ts";
 import { Mismatch, validate } from "./validate.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */
-export type Outcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };
+export type CallOutcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };
 
 /** Calls functions of one workshop. */
-export type Invoke = (definition: FunctionDefinition, payload: unknown, origin?: Origin) => Promise<Outcome>;
+export type Invoke = (
+  definition: FunctionDefinition,
+  payload: unknown,
+  origin?: Origin,
+) => Promise<CallOutcome>;
 
 /** How long after its deadline a call that waits is given up on: it should have stopped by itself. */
 const graceMilliseconds = 1000;
@@ -36,7 +40,7 @@ const longestTurnMilliseconds = 20;
 export type OnEnter = (functionId: string, request: unknown) => void;
 
 /** An `Invoke` over `workshop` that logs each call to `log`. It never throws. */
-export function openInvoke(workshop: Workshop, log: Log, onEnter: OnEnter = () => {}): Invoke {
+export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   return async (
     definition,
     payload,
@@ -44,11 +48,11 @@ export function openInvoke(workshop: Workshop, log: Log, onEnter: OnEnter = () =
   ) => {
     const started = performance.now();
     let turnBegan = started;
-    const deadline = deadlineIn(workshop.callMilliseconds, cancelled, started);
+    const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
     const context: Context = {
-      ...workshop,
+      ...services,
       deadline,
-      maxAnswerBytes: Math.min(asked, workshop.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
+      maxAnswerBytes: Math.min(asked, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
       bus,
       attempt: async (entry) => {
@@ -60,19 +64,19 @@ export function openInvoke(workshop: Workshop, log: Log, onEnter: OnEnter = () =
           deadline.check();
           return { value: await entry() };
         } catch (error) {
-          return { error: renderError(error, road).text };
+          return { error: renderError(error, scope).text };
         }
       },
     };
-    const road = { definition, payload, context, log, lease, onEnter };
-    const outcome = await travel(road);
+    const scope = { definition, payload, context, log, lease, onEnter };
+    const outcome = await runCall(scope);
     deadline.end();
     logCall(log, definition.id, outcome, performance.now() - started);
     return "error" in outcome ? { error: outcome.error.text } : outcome;
   };
 }
 
-interface Road {
+interface CallScope {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
   readonly context: Context;
@@ -81,12 +85,12 @@ interface Road {
   readonly onEnter: OnEnter;
 }
 
-type Travelled = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
+type CallResult = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
 
-async function travel(road: Road): Promise<Travelled> {
-  const { definition, payload, context, lease, onEnter } = road;
+async function runCall(scope: CallScope): Promise<CallResult> {
+  const { definition, payload, context, lease, onEnter } = scope;
   try {
-    const request = admitPayload(definition, payload);
+    const request = parseRequest(definition, payload);
     onEnter(definition.id, request);
     const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
     if (turn !== undefined) {
@@ -103,7 +107,7 @@ async function travel(road: Road): Promise<Travelled> {
     return { answer, bytes };
   } catch (error) {
     const isMisread = error instanceof Refusal && definition.parse === undefined && isHttpRequest(payload);
-    const rendered = renderError(isMisread ? refuse.httpRequest() : error, road);
+    const rendered = renderError(isMisread ? refuse.httpRequest() : error, scope);
     lease?.resize(Buffer.byteLength(rendered.text));
     return { error: rendered };
   }
@@ -117,7 +121,7 @@ function answerBytes(definition: FunctionDefinition, request: unknown, context: 
   return Math.min(bytes, context.maxAnswerBytes);
 }
 
-function admitPayload(definition: FunctionDefinition, payload: unknown): unknown {
+function parseRequest(definition: FunctionDefinition, payload: unknown): unknown {
   if (definition.parse !== undefined) return definition.parse(payload);
   try {
     return validate(definition.request, payload, { unknownKeys: "ignore" });
@@ -144,7 +148,7 @@ async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<un
 }
 
 /** The error as it is on the wire. What nobody foresaw is logged in full and answered with a neutral sentence. */
-function renderError(error: unknown, { definition, context, log }: Road): WireError {
+function renderError(error: unknown, { definition, context, log }: CallScope): WireError {
   const rendered = context.renderError(error);
   if (rendered !== undefined) return rendered;
   log.error("unexpected failure", {
@@ -154,7 +158,7 @@ function renderError(error: unknown, { definition, context, log }: Road): WireEr
   return context.renderError(refuse.unexpected()) ?? { text: refuse.unexpected().message, code: undefined };
 }
 
-function logCall(log: Log, id: string, outcome: Travelled, milliseconds: number): void {
+function logCall(log: Log, id: string, outcome: CallResult, milliseconds: number): void {
   const isError = "error" in outcome;
   log.info("call", {
     function: id,

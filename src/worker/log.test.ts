@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { type LogLevel, openLog } from "./log.ts";
+import { createLog, type LogLevel } from "./log.ts";
 
 function lines(level: LogLevel, form: "json" | "text") {
   const written: string[] = [];
-  return { written, log: openLog({ level, form, write: (line) => written.push(line) }) };
+  return { written, log: createLog({ level, form, write: (line) => written.push(line) }) };
 }
 
 test("drops what is below its level", () => {

@@ -1,4 +1,4 @@
-import { escapeInvisible, quote } from "../quote.ts";
+import { escapeInvisible, quoteVisibly } from "../quote.ts";
 
 /**
  * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
@@ -31,7 +31,7 @@ export interface LogOptions {
 }
 
 /** A log that drops what is below `level`. */
-export function openLog({ level, form, write }: LogOptions): Log {
+export function createLog({ level, form, write }: LogOptions): Log {
   const most = logLevels.indexOf(level);
   const render = form === "json" ? renderJson : renderText;
   const at =
@@ -54,7 +54,7 @@ function renderText(level: LogLevel, message: string, fields: LogFields): string
     .filter(([, value]) => value !== undefined)
     .map(
       ([name, value]) =>
-        `${name}=${typeof value === "string" && needsQuotes.test(value) ? quote(value) : value}`,
+        `${name}=${typeof value === "string" && needsQuotes.test(value) ? quoteVisibly(value) : value}`,
     );
   return [new Date().toISOString().slice(11, 23), level.padEnd(5), escapeInvisible(message), ...rest].join(
     " ",

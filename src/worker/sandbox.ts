@@ -1,8 +1,8 @@
 /** For tests: a worker on the bus in this process. */
 import { Type } from "@sinclair/typebox";
-import { definerFor, type FunctionDefinition, type Workshop } from "./define.ts";
-import { openInvoke } from "./invoke.ts";
-import { type Log, openLog } from "./log.ts";
+import { definerFor, type FunctionDefinition, type Services } from "./define.ts";
+import { createInvoke } from "./invoke.ts";
+import { createLog, type Log } from "./log.ts";
 import { type ServeOptions, type Serving, serve } from "./serve.ts";
 
 export interface Line {
@@ -14,7 +14,11 @@ export interface Line {
 /** A log whose lines can be awaited. */
 export class Lines {
   readonly all: Line[] = [];
-  readonly log: Log = openLog({ level: "debug", form: "json", write: (line) => this.#add(JSON.parse(line)) });
+  readonly log: Log = createLog({
+    level: "debug",
+    form: "json",
+    write: (line) => this.#add(JSON.parse(line)),
+  });
   #wake: () => void = () => {};
 
   /** The first line, from the `from`th on, whose message matches. */
@@ -41,7 +45,7 @@ export class Lines {
 }
 
 /** A function that answers at once with what it was sent. */
-export const echo: FunctionDefinition = definerFor<Workshop>()({
+export const echo: FunctionDefinition = definerFor<Services>()({
   id: "test::echo",
   description: "",
   effect: "reads",
@@ -64,7 +68,7 @@ export function serveEcho(
     url,
     identity: { name: "tester", description: "", ...identity },
     functions,
-    invoke: openInvoke({ callMilliseconds: 25_000, renderError }, lines.log),
+    invoke: createInvoke({ callMilliseconds: 25_000, renderError }, lines.log),
     log: lines.log,
     intervalMilliseconds: 10,
     settlingMilliseconds: [0],

@@ -7,10 +7,10 @@ import { AnswerBudget } from "./answer-budget.ts";
 import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
 import type { FunctionDefinition } from "./define.ts";
 import { earliestAnswer } from "./earliest.ts";
-import type { Invoke, Outcome } from "./invoke.ts";
+import { InFlight } from "./in-flight.ts";
+import type { CallOutcome, Invoke } from "./invoke.ts";
 import type { Log } from "./log.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
-import { UnderWay } from "./under-way.ts";
 import { UnsentAnswers } from "./unsent.ts";
 
 export interface ServeOptions
@@ -42,7 +42,7 @@ export function serve(options: ServeOptions): Serving {
   const { url, identity, functions, invoke, log, unsentBytesTo, earliestMilliseconds, ...timing } = options;
   const bus = connect(url, identity, log);
   const access = accessTo(bus, url);
-  const underWay = new UnderWay();
+  const inFlight = new InFlight();
   const budget = new AnswerBudget();
   const unsent = new UnsentAnswers({
     unsentBytes: () => unsentBytes(bus),
@@ -55,7 +55,7 @@ export function serve(options: ServeOptions): Serving {
     const lease = budget.lease(caller ?? "");
     const outcome = invoke(definition, payload, { bus: access, caller, lease });
     const onSend = () => unsent.add(lease, caller ?? "");
-    return underWay.add(answerOnBus(outcome, { arrived, earliestMilliseconds, onSend }));
+    return inFlight.add(answerOnBus(outcome, { arrived, earliestMilliseconds, onSend }));
   };
   const register = (definition: FunctionDefinition) =>
     bus.registerFunction(definition.id, answer(definition), {
@@ -84,7 +84,7 @@ export function serve(options: ServeOptions): Serving {
     async stop() {
       registration.stop();
       for (const { unregister } of registered.values()) unregister();
-      await underWay.settled(drainMilliseconds);
+      await inFlight.settled(drainMilliseconds);
       await bus.shutdown();
     },
   };
@@ -105,7 +105,7 @@ interface Sending {
 }
 
 async function answerOnBus(
-  call: Promise<Outcome>,
+  call: Promise<CallOutcome>,
   { arrived, earliestMilliseconds, onSend }: Sending,
 ): Promise<unknown> {
   const outcome = await call;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Bus, connect, cutConnection, unsentBytes } from "./bus.ts";
-import { openLog } from "./log.ts";
+import { createLog } from "./log.ts";
 
 const { debug, error, info, log: print, warn } = console;
 const cleanups: (() => unknown)[] = [];
@@ -27,7 +27,7 @@ async function openConnection(): Promise<{
   const { port } = server.address() as AddressInfo;
   const nextEngine = async () => (await once(server, "connection"))[0] as WebSocket;
   const connected = nextEngine();
-  const log = openLog({ level: "error", form: "json", write: () => {} });
+  const log = createLog({ level: "error", form: "json", write: () => {} });
   const bus = connect(`ws://127.0.0.1:${port}`, { name: "test", description: "" }, log);
   cleanups.push(
     () => bus.shutdown(),

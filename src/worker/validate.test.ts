@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
-import { functions } from "../functions.ts";
+import { functions } from "../coder/functions.ts";
 import { Nullable, UInt32 } from "../wire.ts";
 import { Mismatch, validate } from "./validate.ts";
 

@@ -57,7 +57,7 @@ export const entryError = (code: Code, ...says: string[]): Matcher =>
 export const missingWords = (message: string, words: readonly string[]): string[] =>
   words.filter((word) => !message.toLowerCase().includes(word.toLowerCase()));
 
-/** The one-line form of an error (specification, section 4), or undefined where `text` is not exactly that. */
+/** The one-line form of an error (coder §4), or undefined where `text` is not exactly that. */
 export function parseError(text: string): { code: string; message: string } | undefined {
   const value = parseJson(text);
   if (value === null || typeof value !== "object") return undefined;

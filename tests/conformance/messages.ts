@@ -11,9 +11,7 @@ export function parseWireError(seen: { readonly code?: string; readonly message:
   const prefix = `invocation_failed: ${wirePrefix}`;
   const error = seen.message.startsWith(prefix) ? parseError(seen.message.slice(prefix.length)) : undefined;
   if (seen.code !== "invocation_failed" || error === undefined) {
-    throw new Error(
-      `not the error form of the specification, section 4: ${JSON.stringify([seen.code, seen.message])}`,
-    );
+    throw new Error(`not the error form of the coder §4: ${JSON.stringify([seen.code, seen.message])}`);
   }
   return error;
 }

@@ -103,8 +103,6 @@ export function errorFaults(outcome: Outcome, given: { payload: unknown; root: s
   }
   return entryErrors(outcome.answer).flatMap((text) => {
     const error = parseError(text);
-    return error === undefined
-      ? [`not the error form of the specification, section 4: ${text}`]
-      : faultsOf(error, given);
+    return error === undefined ? [`not the error form of the coder §4: ${text}`] : faultsOf(error, given);
   });
 }

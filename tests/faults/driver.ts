@@ -5,11 +5,11 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { functions } from "../../src/coder/functions.ts";
+import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config-source.ts";
-import { functions } from "../../src/functions.ts";
-import { openInvoke } from "../../src/worker/invoke.ts";
-import { openLog } from "../../src/worker/log.ts";
-import { loadConfig, openWorkshop } from "../../src/workshop.ts";
+import { createInvoke } from "../../src/worker/invoke.ts";
+import { createLog } from "../../src/worker/log.ts";
 import { descriptorTargets } from "../descriptors.ts";
 
 export type Question =
@@ -36,11 +36,11 @@ if (configFile === undefined) throw new Error("usage: driver.ts CONFIG");
 const user = Number(process.env["DRIVER_USER"] ?? 0);
 if (user !== 0) becomeUser(user);
 
-const log = openLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
+const log = createLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
 const found = await readNamed(configFile);
 const config = loadConfig({ config: found, basePath: undefined, environment: process.env });
-const workshop = await openWorkshop(config);
-const invoke = openInvoke(workshop, log);
+const workshop = await openCoder(config);
+const invoke = createInvoke(workshop, log);
 const hoard: number[] = [];
 
 const lines = createInterface({ input: process.stdin });

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { openCoder } from "../../src/coder/services.ts";
 import { deadlineIn } from "../../src/deadline.ts";
-import { openWorkshop } from "../../src/workshop.ts";
 import { serve, temporaryFolder } from "../conformance/served.ts";
 import { buildTree } from "../conformance/tree.ts";
 import { configOf } from "./settings.ts";
@@ -41,7 +41,7 @@ test("2,000 concurrent inserts over the bus end with 2,000 lines more", async ()
 test("2,000 concurrent increments of one file end at 2,000", async () => {
   const root = temporaryFolder();
   buildTree(root, tree);
-  const workshop = await openWorkshop(await configOf({ base_path: join(root, "base"), fsync: false }));
+  const workshop = await openCoder(await configOf({ base_path: join(root, "base"), fsync: false }));
   const deadline = deadlineIn(30_000);
   // The wait lets every other call that may run get in between the reading and the writing.
   const increment = async (before: Buffer) => {

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { functions } from "../../src/functions.ts";
-import { openInvoke } from "../../src/worker/invoke.ts";
-import { openLog } from "../../src/worker/log.ts";
-import { type OpenWorkshop, openWorkshop } from "../../src/workshop.ts";
+import { functions } from "../../src/coder/functions.ts";
+import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
+import { createInvoke } from "../../src/worker/invoke.ts";
+import { createLog } from "../../src/worker/log.ts";
 import { serve, temporaryFolder } from "../conformance/served.ts";
 import { buildTree, compareSnapshots, snapshotTree } from "../conformance/tree.ts";
 import { codesOf, type Outcome, outcomeFaults } from "./driven.ts";
@@ -20,22 +20,22 @@ const insert = (content: string) => ({
 
 describe("in process", () => {
   let root: string;
-  let workshop: OpenWorkshop;
+  let workshop: CoderRuntime;
   let logged = "";
   let call: (functionId: string, payload: unknown) => Promise<Outcome>;
 
   beforeAll(async () => {
     root = temporaryFolder();
     buildTree(root, { "f.txt": "f\n" });
-    workshop = await openWorkshop(await configOf({ base_path: join(root, "base") }));
-    const log = openLog({
+    workshop = await openCoder(await configOf({ base_path: join(root, "base") }));
+    const log = createLog({
       level: "error",
       form: "json",
       write: (line) => {
         logged += line;
       },
     });
-    const invoke = openInvoke(workshop, log);
+    const invoke = createInvoke(workshop, log);
     call = (functionId, payload) => invoke(functions.find(({ id }) => id === functionId)!, payload);
   });
   afterAll(async () => {

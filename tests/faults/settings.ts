@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config-source.ts";
-import { loadConfig } from "../../src/workshop.ts";
 import { temporaryFolder } from "../conformance/served.ts";
 
 /** The defaults with `keys` over them, read as the worker reads its configuration. */

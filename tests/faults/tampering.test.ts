@@ -13,21 +13,21 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/deadline.ts";
-import { type OpenWorkshop, openWorkshop } from "../../src/workshop.ts";
 import { temporaryFolder } from "../conformance/served.ts";
 import { buildTree, snapshotTree } from "../conformance/tree.ts";
 import { configOf } from "./settings.ts";
 
 let root: string;
 let base: string;
-let workshop: OpenWorkshop;
+let workshop: CoderRuntime;
 
 beforeEach(async () => {
   root = temporaryFolder();
   base = join(root, "base");
   buildTree(root, { "f.txt": "old\n", "../outside.txt": "outside\n" });
-  workshop = await openWorkshop(await configOf({ base_path: base, fsync: false }));
+  workshop = await openCoder(await configOf({ base_path: base, fsync: false }));
 });
 afterEach(async () => {
   await workshop.close();

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/deadline.ts";
-import { openWorkshop } from "../../src/workshop.ts";
 import { codesOf, type Driven, drive, type Outcome } from "./driven.ts";
 import { configOf } from "./settings.ts";
 
@@ -40,7 +40,7 @@ const theirs: Readonly<Record<string, { act(): Promise<Outcome>; leaves: string 
 test.each(Object.entries(theirs))(
   "one %s that the other is about to edit: the edit is made on that",
   async (_, { act, leaves }) => {
-    const workshop = await openWorkshop(await configOf({ base_path: one.base, fsync: false }));
+    const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }));
     let tries = 0;
     const change = async (before: Buffer) => {
       if (++tries === 1) expect(codesOf(await act())).toEqual([""]);
@@ -81,7 +81,7 @@ test("each edits its own file in one folder: nothing is lost", async () => {
 });
 
 test("the sweeps of one leave the temporary files of the other, and take those of the dead", async () => {
-  const workshop = await openWorkshop(await configOf({ base_path: one.base, fsync: false }));
+  const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }));
   const temporaries = () => readdirSync(one.base).filter((name) => name.startsWith(".coder-tmp-"));
   const dead = spawnSync("true").pid.toString(36);
   let live: string[] = [];

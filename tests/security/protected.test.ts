@@ -17,10 +17,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { functions } from "../../src/functions.ts";
-import { openInvoke } from "../../src/worker/invoke.ts";
-import { openLog } from "../../src/worker/log.ts";
-import { loadConfig, openWorkshop } from "../../src/workshop.ts";
+import { functions } from "../../src/coder/functions.ts";
+import { loadConfig, openCoder } from "../../src/coder/services.ts";
+import { createInvoke } from "../../src/worker/invoke.ts";
+import { createLog } from "../../src/worker/log.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 import { openShell, ways } from "./shell/shell.ts";
@@ -28,7 +28,7 @@ import { openShell, ways } from "./shell/shell.ts";
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const log = openLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
+const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
 /** Below the base. The second is reached through a link as well, the third and fourth are not there yet. */
 const protectedPaths = ["config.yaml", "link.yaml", "later.yaml", "new/deep/later.yaml"];
@@ -121,8 +121,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     async open(base, configFiles) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
       const config = loadConfig({ config: found, basePath: undefined, environment: {} });
-      const workshop = await openWorkshop(config, { configFiles });
-      const invoke = openInvoke(workshop, log);
+      const workshop = await openCoder(config, { configFiles });
+      const invoke = createInvoke(workshop, log);
       return {
         async call(name, path) {
           const { id, payload } = coderWays.find(({ call }) => call === name)!;
@@ -226,10 +226,12 @@ test("they are read as ever", async () => {
   const base = join(root, "read");
   build(base);
   const config = { source: "test", keys: { base_path: base } };
-  const workshop = await openWorkshop(loadConfig({ config, basePath: undefined, environment: {} }), {
+  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
     configFiles: [join(base, "config.yaml")],
   });
   const read = functions.find(({ id }) => id === "coder::read-file")!;
-  expect(JSON.stringify(await openInvoke(workshop, log)(read, { path: "config.yaml" }))).toContain("inside");
+  expect(JSON.stringify(await createInvoke(workshop, log)(read, { path: "config.yaml" }))).toContain(
+    "inside",
+  );
   await workshop.close();
 });

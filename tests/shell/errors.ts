@@ -8,7 +8,7 @@ export interface Failure {
 
 const prefix = "invocation_failed: handler error: ";
 
-/** The error of a call; throws where there is none, or where its form is not that of the specification, section 2.3. */
+/** The error of a call; throws where there is none, or where its form is not that of the shell §2.3. */
 export function failureOf(outcome: Outcome): Failure {
   const seen = outcome.error;
   if (seen === undefined) throw new Error(`answered ${JSON.stringify(outcome.answer)}`);

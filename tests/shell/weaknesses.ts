@@ -1,4 +1,4 @@
-/** A weakness of the original that is safe to close (specification of shell, sections 13 and 15), and what shows that it is closed. */
+/** A weakness of the original that is safe to close (shell §13, shell §15), and what shows that it is closed. */
 export interface Weakness {
   readonly number: number;
   /** What goes wrong in the original. */

@@ -3,7 +3,7 @@ import { Nullable, UInt32, UInt64 } from "../../wire.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { parseMode } from "./mode.ts";
 
-/** `shell::fs::chmod`: permission bits and owner of a file or a tree (specification of shell, section 9.5). */
+/** `shell::fs::chmod`: permission bits and owner of a file or a tree (shell §9.5). */
 export const chmod = defineFsFunction({
   op: "chmod",
   description: "Change permissions on host or sandbox",
@@ -19,7 +19,7 @@ export const chmod = defineFsFunction({
   response: Type.Object({ updated: UInt64() }, { title: "ChmodResponse" }),
   examples: [{ title: "Make a script executable", request: { path: "/srv/data/run.sh", mode: "0755" } }],
   async handle({ path, mode, uid, gid, recursive }, context) {
-    const { jail, files } = context.disk;
+    const { jail, files } = context.fs;
     requirePath(jail, path);
     using deadline = shortDeadline(context);
     const owners = { uid: uid ?? undefined, gid: gid ?? undefined };

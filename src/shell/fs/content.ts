@@ -1,4 +1,4 @@
-/** Channels in requests and answers (specification of shell, sections 2.4, 9.9 and 9.10). */
+/** Channels in requests and answers (shell §2.4, shell §9.9, shell §9.10). */
 import { Type } from "@sinclair/typebox";
 
 const ContentDirection = (byDefault: object) =>
@@ -26,8 +26,7 @@ export const ForwardedContentRef = Type.Object({
 });
 
 /**
- * Longest pause on a channel, in milliseconds. Callers that say nothing else wait 30 s for an answer (specification of
- * bus, section 3), and the one that says why has to come before.
+ * Longest pause on a channel, in milliseconds. Callers that say nothing else wait 30 s for an answer (bus §3), and the one that says why has to come before.
  */
 export const idleMilliseconds = 25_000;
 

@@ -4,7 +4,7 @@ import { inShellWords } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { Example, FunctionDefinition } from "../../worker/define.ts";
-import { defineFunction, parserOf, type ShellContext } from "../define.ts";
+import { defineShellFunction, parserOf, type ShellContext } from "../define.ts";
 import { forward } from "../sandbox.ts";
 import { AnyValue, Target } from "../target.ts";
 
@@ -32,10 +32,10 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   ): Static<Response> | Promise<Static<Response>>;
 }
 
-/** Callers that say nothing else wait 30 s for an answer (specification of bus, section 3). */
+/** Callers that say nothing else wait 30 s for an answer (bus §3). */
 const longestMilliseconds = 25_000;
 
-/** Defines a function of `shell::fs::*` (specification of shell, sections 8.1 and 10.2). */
+/** Defines a function of `shell::fs::*` (shell §8.1, shell §10.2). */
 export function defineFsFunction<Fields extends TProperties, Response extends TSchema>(
   fs: FsFunction<Fields, Response>,
 ): FunctionDefinition {
@@ -53,7 +53,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
   const request = Type.Object({ ...fields, target: Target() }) as unknown as TObject<{
     target: ReturnType<typeof Target>;
   }>;
-  return defineFunction({
+  return defineShellFunction({
     id: `shell::fs::${op}`,
     description,
     request,
@@ -98,8 +98,7 @@ export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable
 }
 
 /**
- * Throws unless something may be reached, or made, at `path`: what is checked before anything else (specification of
- * shell, section 8.2).
+ * Throws unless something may be reached, or made, at `path`: what is checked before anything else (shell §8.2).
  */
 export function requirePath(jail: Jail, path: string): void {
   try {

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Int64, UInt64 } from "../../wire.ts";
 import { renderMode, renderTime } from "./mode.ts";
 
-/** The fields of `FsEntry` (specification of shell, section 8.5). */
+/** The fields of `FsEntry` (shell §8.5). */
 export const entryFields = {
   is_dir: Type.Boolean(),
   is_symlink: Type.Boolean(),

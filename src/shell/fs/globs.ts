@@ -2,7 +2,7 @@ import { refuseFs } from "../../errors/fs.ts";
 import type { PathFilter } from "../../search/walk.ts";
 
 /**
- * The globs of grep and sed (specification of shell, section 8.6), matched against paths relative to what is searched.
+ * The globs of grep and sed (shell §8.6), matched against paths relative to what is searched.
  * A pattern without "/" means the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing else is
  * special. A whole component `**` stands for any number of components, at the end for at least one.
  */

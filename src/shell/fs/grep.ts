@@ -5,9 +5,9 @@ import type { Jail } from "../../jail/folder.ts";
 import { Named, UInt64 } from "../../wire.ts";
 import { jsonBytes } from "../../worker/json-size.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
-import { largestWhole } from "./disk.ts";
 import { filtersFor } from "./globs.ts";
 import { requirePattern } from "./pattern.ts";
+import { largestWhole } from "./services.ts";
 
 const FsMatch = Named("FsMatch", { content: Type.String(), line: UInt64(), path: Type.String() });
 
@@ -16,7 +16,7 @@ const Globs = () => Type.Array(Type.String(), { default: [] });
 /** Bytes of a line that are matched: all of them. */
 const wholeLine = 2 ** 31;
 
-/** `shell::fs::grep`: lines that match a pattern (specification of shell, section 9.7). */
+/** `shell::fs::grep`: lines that match a pattern (shell §9.7). */
 export const grep = defineFsFunction({
   op: "grep",
   description: "Recursive regex search on host or sandbox",
@@ -43,7 +43,7 @@ export const grep = defineFsFunction({
     },
   ],
   async handle(request, context) {
-    const { jail, searcher } = context.disk;
+    const { jail, searcher } = context.fs;
     const { path, pattern, ignore_case: ignoreCase, max_matches, max_line_bytes } = request;
     const start = startOf(jail, path);
     requirePattern(context.regex, { pattern, ignoreCase });

@@ -4,7 +4,7 @@ import { Named } from "../../wire.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
 
-/** `shell::fs::ls`: the entries of a folder, sorted by the bytes of their names (specification of shell, section 9.1). */
+/** `shell::fs::ls`: the entries of a folder, sorted by the bytes of their names (shell §9.1). */
 export const ls = defineFsFunction({
   op: "ls",
   description: "List directory contents on host or sandbox",
@@ -14,7 +14,7 @@ export const ls = defineFsFunction({
   response: Type.Object({ entries: Type.Array(Named("FsEntry", entryFields)) }, { title: "LsResponse" }),
   examples: [{ title: "List a folder", request: { path: "/srv/data" } }],
   async handle({ path }, context) {
-    const { jail, files } = context.disk;
+    const { jail, files } = context.fs;
     using folder = jail.admitFolder(path);
     using deadline = shortDeadline(context);
     using slice = createWalkSlice({ deadline, caller: context.caller });

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { parseMode } from "./mode.ts";
 
-/** `shell::fs::mkdir`: makes a folder (specification of shell, section 9.3). */
+/** `shell::fs::mkdir`: makes a folder (shell §9.3). */
 export const mkdir = defineFsFunction({
   op: "mkdir",
   description: "Create a directory on host or sandbox",
@@ -15,7 +15,7 @@ export const mkdir = defineFsFunction({
   },
   response: Type.Object({ created: Type.Boolean() }, { title: "MkdirResponse" }),
   examples: [{ title: "A folder and those above it", request: { path: "/srv/data/2026/11", parents: true } }],
-  handle({ path, mode, parents }, { disk: { jail, files } }) {
+  handle({ path, mode, parents }, { fs: { jail, files } }) {
     requirePath(jail, path);
     return { created: files.makeFolder(path, { mode: parseMode(mode, { isFolder: true }), parents }) };
   },

@@ -5,7 +5,7 @@ import { refuseFs } from "../../errors/fs.ts";
 const setGroup = 0o2000;
 
 /**
- * The permission bits that octal text stands for (specification of shell, section 8.4). Throws bad-input, also for bits
+ * The permission bits that octal text stands for (shell §8.4). Throws bad-input, also for bits
  * that would lend this worker's rights to whoever runs the file.
  */
 export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {

@@ -3,7 +3,7 @@ import { refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 
-/** `shell::fs::mv`: gives a path another name (specification of shell, section 9.6). */
+/** `shell::fs::mv`: gives a path another name (shell §9.6). */
 export const mv = defineFsFunction({
   op: "mv",
   description: "Move/rename a path on host or sandbox",
@@ -14,7 +14,7 @@ export const mv = defineFsFunction({
   async handle({ src, dst, overwrite }, context) {
     using deadline = shortDeadline(context);
     try {
-      await context.disk.files.rename({ from: src, to: dst, overwrite }, deadline);
+      await context.fs.files.rename({ from: src, to: dst, overwrite }, deadline);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.reason === "missing" && !error.isBelowFile && error.path === src)

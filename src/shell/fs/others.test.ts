@@ -11,27 +11,27 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openFiles } from "../../files/files.ts";
+import { createFiles } from "../../files/files.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
-import type { FunctionDefinition, OpenWorkshop } from "../../worker/define.ts";
-import { openInvoke } from "../../worker/invoke.ts";
-import { openLog } from "../../worker/log.ts";
+import type { FunctionDefinition, Runtime } from "../../worker/define.ts";
+import { createInvoke } from "../../worker/invoke.ts";
+import { createLog } from "../../worker/log.ts";
 import { defaultShellConfig } from "../config.ts";
-import type { ShellWorkshop } from "../define.ts";
-import { openShellWorkshop } from "../workshop.ts";
+import type { ShellServices } from "../define.ts";
+import { openShell } from "../services.ts";
 import { mv } from "./mv.ts";
 import { sed } from "./sed.ts";
 
-const log = openLog({ level: "error", form: "text", write: () => undefined });
+const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 let folder: string;
-let workshop: ShellWorkshop & OpenWorkshop;
+let workshop: ShellServices & Runtime;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const config = defaultShellConfig();
   const jailed = { ...config, fs: { ...config.fs, host_root: folder } };
-  workshop = openShellWorkshop(jailed, { environment: {}, log });
+  workshop = openShell(jailed, { environment: {}, log });
 });
 afterEach(async () => {
   await workshop.close();
@@ -41,8 +41,11 @@ afterEach(async () => {
 const at = (name: string) => join(folder, name);
 
 /** The answer of a call in a workshop that differs, as text. */
-async function call(definition: FunctionDefinition, payload: object, differing: Partial<ShellWorkshop>) {
-  const outcome = await openInvoke({ ...workshop, ...differing } as ShellWorkshop, log)(definition, payload);
+async function call(definition: FunctionDefinition, payload: object, differing: Partial<ShellServices>) {
+  const outcome = await createInvoke({ ...workshop, ...differing } as ShellServices, log)(
+    definition,
+    payload,
+  );
   return JSON.stringify(outcome);
 }
 
@@ -84,7 +87,7 @@ test("sed gives up a file that never holds still", async () => {
 
 test("mv does not replace what has come to its destination meanwhile", async () => {
   writeFileSync(at("a"), "ours");
-  const { disk } = workshop;
+  const { fs: disk } = workshop;
   const admit: Jail["admit"] = (path, options) => {
     const place = disk.jail.admit(path, options);
     if (path === at("b")) writeFileSync(path, "theirs");
@@ -93,8 +96,8 @@ test("mv does not replace what has come to its destination meanwhile", async () 
   const jail = new Proxy(disk.jail, {
     get: (target, key) => (key === "admit" ? admit : bound(target, key)),
   });
-  const files = openFiles({ jail, config: { max_write_bytes: 1000, fsync: false } });
-  const outcome = await call(mv, { src: at("a"), dst: at("b") }, { disk: { ...disk, files } });
+  const files = createFiles({ jail, config: { max_write_bytes: 1000, fsync: false } });
+  const outcome = await call(mv, { src: at("a"), dst: at("b") }, { fs: { ...disk, files } });
   expect(outcome).toContain("S213");
   expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["ours", "theirs"]);
 });

@@ -1,14 +1,14 @@
 import { refuse } from "../../errors.ts";
-import { type RegexEngine, type Replacement, refusalOf } from "../../regex/engine.ts";
-import { type Pattern, type Regex, spellOut } from "../../regex/machine.ts";
+import { type RegexEngine, type Replacement, refusalOfPattern } from "../../regex/engine.ts";
+import { type Pattern, type Regex, toSource } from "../../regex/regex-runtime.ts";
 import { requireDefinedGroups, TemplateError } from "../../regex/template.ts";
 
 /** The pattern, compiled. Throws bad-pattern unless it compiles. */
 export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
   try {
-    return regex.machine.compile(spellOut(pattern));
+    return regex.machine.compile(toSource(pattern));
   } catch (error) {
-    throw refusalOf(error, pattern.pattern);
+    throw refusalOfPattern(error, pattern.pattern);
   }
 }
 

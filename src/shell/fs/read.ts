@@ -11,7 +11,7 @@ import { send } from "./send.ts";
 const metadata = { mode: Type.String(), mtime: Int64(), size: UInt64() };
 
 /**
- * `shell::fs::read`: a file as the bytes of a channel (specification of shell, section 9.10). What is told of the file
+ * `shell::fs::read`: a file as the bytes of a channel (shell §9.10). What is told of the file
  * and what is sent of it are of the one file that was opened before the answer.
  */
 export const read = defineFsFunction({
@@ -22,7 +22,7 @@ export const read = defineFsFunction({
   response: Type.Object({ content: ContentRef, ...metadata }, { title: "ReadResponseWire" }),
   forwardedResponse: Type.Object({ content: ForwardedContentRef, ...metadata }),
   examples: [{ title: "Read one file", request: { path: "/srv/data/notes.txt" } }],
-  async handle({ path }, { disk, bus, config, log }) {
+  async handle({ path }, { fs: disk, bus, config, log }) {
     const { max_read_bytes: bytes } = config.fs;
     const limit = bytes === 0 ? undefined : { key: "fs.max_read_bytes", bytes };
     const file = disk.files.open(path, limit);

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 
-/** `shell::fs::rm`: removes a file, a link or a folder (specification of shell, section 9.4). */
+/** `shell::fs::rm`: removes a file, a link or a folder (shell §9.4). */
 export const rm = defineFsFunction({
   op: "rm",
   description: "Remove a path on host or sandbox",
@@ -13,7 +13,7 @@ export const rm = defineFsFunction({
   ],
   async handle({ path, recursive }, context) {
     using deadline = shortDeadline(context);
-    await context.disk.files.unlink(path, { recursive, caller: context.caller }, deadline);
+    await context.fs.files.unlink(path, { recursive, caller: context.caller }, deadline);
     return { removed: true };
   },
 });

@@ -6,7 +6,7 @@ import { Refusal } from "../../errors.ts";
 import type { Pace } from "../../files/files.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
-import { escapePattern } from "../../regex/machine.ts";
+import { escapePattern } from "../../regex/regex-runtime.ts";
 import { takeBatch } from "../../search/batches.ts";
 import { FileCursor } from "../../search/file-cursor.ts";
 import { SharedFolder } from "../../search/shared-folder.ts";
@@ -15,10 +15,10 @@ import { createWalkSlice } from "../../walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
-import { largestWhole } from "./disk.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
 import { requireReplacement } from "./pattern.ts";
+import { largestWhole } from "./services.ts";
 
 const Texts = () => Type.Array(Type.String(), { default: [] });
 
@@ -45,7 +45,7 @@ const FsSedFileResult = Named("FsSedFileResult", {
   success: Type.Boolean(),
 });
 
-/** `shell::fs::sed`: replaces in the lines of files (specification of shell, section 9.8). */
+/** `shell::fs::sed`: replaces in the lines of files (shell §9.8). */
 export const sed = defineFsFunction({
   op: "sed",
   description: "Find-and-replace on host or sandbox",
@@ -67,7 +67,7 @@ export const sed = defineFsFunction({
     },
   ],
   async handle(request, context) {
-    const { jail } = context.disk;
+    const { jail } = context.fs;
     if (request.files.length > 0 === (request.path !== null)) throw refuseFs.whichFiles();
     using deadline = shortDeadline(context);
     using slice = createWalkSlice({ deadline, caller: context.caller });
@@ -119,7 +119,7 @@ function requireStart(jail: Jail, path: string, { recursive }: Request): WalkSta
 async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
-  { disk: { jail } }: ShellContext,
+  { fs: { jail } }: ShellContext,
   pace: Pace,
 ): Promise<string[]> {
   const filters = filtersFor({ include: include_glob, exclude: exclude_glob }, prefix);
@@ -172,7 +172,7 @@ interface Edit {
 async function editFile(
   path: string,
   { replacement, literal }: Edit,
-  { disk: { files }, regex, config }: ShellContext,
+  { fs: { files }, regex, config }: ShellContext,
   deadline: Deadline,
 ): Promise<number> {
   deadline.check();

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { defineFsFunction } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
 
-/** `shell::fs::stat`: one path, links followed (specification of shell, section 9.2). */
+/** `shell::fs::stat`: one path, links followed (shell §9.2). */
 export const stat = defineFsFunction({
   op: "stat",
   description: "Stat a path on host or sandbox",
@@ -10,7 +10,7 @@ export const stat = defineFsFunction({
   fields: { path: Type.String() },
   response: Type.Object(entryFields, { title: "FsEntry" }),
   examples: [{ title: "Look at one file", request: { path: "/srv/data/notes.txt" } }],
-  handle({ path }, { disk: { jail } }) {
+  handle({ path }, { fs: { jail } }) {
     using place = jail.admit(path);
     const name = place.name === "." ? jail.baseName || path : place.name;
     return entryOf(name, place.stats!);

@@ -8,7 +8,7 @@ import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 
 /**
- * `shell::fs::write`: a file from the bytes of a channel (specification of shell, section 9.9). A caller that wants to
+ * `shell::fs::write`: a file from the bytes of a channel (shell §9.9). A caller that wants to
  * be sure that nothing but all of them is written also sends their number in `size`, or on the channel (`receive`).
  */
 export const write = defineFsFunction({
@@ -39,7 +39,7 @@ export const write = defineFsFunction({
     },
   ],
   forwarded: ({ path, mode = "0644", parents, content }) => ({ path, mode, parents, content }),
-  async handle({ path, mode, parents, content, size }, { disk, bus, config, deadline }) {
+  async handle({ path, mode, parents, content, size }, { fs: disk, bus, config, deadline }) {
     if (!isChannelId(content.channel_id)) throw refuseFs.badChannel(content.channel_id);
     requirePath(disk.jail, path);
     const bits = mode === undefined ? undefined : parseMode(mode);

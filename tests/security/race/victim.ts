@@ -3,11 +3,11 @@
  * must not have touched, and prints a `Report`.
  */
 import { join } from "node:path";
+import { functions } from "../../../src/coder/functions.ts";
+import { loadConfig, openCoder } from "../../../src/coder/services.ts";
 import { readNamed } from "../../../src/config-source.ts";
-import { functions } from "../../../src/functions.ts";
-import { openInvoke } from "../../../src/worker/invoke.ts";
-import { openLog } from "../../../src/worker/log.ts";
-import { loadConfig, openWorkshop } from "../../../src/workshop.ts";
+import { createInvoke } from "../../../src/worker/invoke.ts";
+import { createLog } from "../../../src/worker/log.ts";
 import { openDescriptors } from "../../descriptors.ts";
 import { waysToCall } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../layout.ts";
@@ -86,9 +86,9 @@ const naiveCaller =
 
 async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise<Caller> {
   const config = await readNamed(join(root, "config.yaml"));
-  const workshop = await openWorkshop(loadConfig({ config, basePath: undefined, environment: {} }));
-  const log = openLog({ level: "error", form: "text", write: (line) => faults.push(line) });
-  const invoke = openInvoke(workshop, log);
+  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }));
+  const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
+  const invoke = createInvoke(workshop, log);
   const [name, ways] = Object.entries(waysToCall).find(([, ways]) =>
     ways.some(({ call }) => call === cell.call),
   )!;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { readNamed } from "../../../src/config-source.ts";
 import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/worker/define.ts";
-import { openInvoke } from "../../../src/worker/invoke.ts";
-import { openLog } from "../../../src/worker/log.ts";
+import { createInvoke } from "../../../src/worker/invoke.ts";
+import { createLog } from "../../../src/worker/log.ts";
 import { workers } from "../../../src/workers.ts";
 
 /** A way to call a function on an absolute path. */
@@ -68,7 +68,7 @@ export async function openShell(
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   const configFile = join(settings, "shell.yaml");
   writeFileSync(configFile, JSON.stringify({ fs: { host_root: base, denylist_paths: denied } }));
-  const log = openLog({ level: "error", form: "text", write: onLog });
+  const log = createLog({ level: "error", form: "text", write: onLog });
   const { functions, open } = workers.shell;
   const config = await readNamed(configFile);
   const workshop = await open({
@@ -81,7 +81,7 @@ export async function openShell(
     log,
   });
   rmSync(settings, { recursive: true });
-  const invoke = openInvoke(workshop, log);
+  const invoke = createInvoke(workshop, log);
   return {
     async call({ op, payload }, path) {
       const bus = new PretendedBus();

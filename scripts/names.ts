@@ -1,0 +1,110 @@
+/**
+ * `npm run names`: what things are called. Three rules that neither the compiler nor the linter knows: no name is made of
+ * words that nobody else uses for such a thing, an exported name means one thing in the whole tree, and a citation of
+ * the specification leads to a section that exists.
+ */
+import { basename, dirname, join } from "node:path";
+import type { Node } from "typescript/unstable/ast";
+import { SyntaxKind } from "typescript/unstable/ast";
+import { parseSources, type Source } from "./syntax.ts";
+import { bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
+
+/** A name that a file exports. */
+interface ExportedName {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Every breach of the rules in the project at `root`, one sentence each. */
+export async function findNamingFaults(root: string): Promise<string[]> {
+  const paths = [...new Bun.Glob("src/**/*.ts").scanSync(root)].sort();
+  const product = paths.filter((path) => !/\.(test|test-kit)\.ts$/.test(path));
+  const exported = (await parseSources(root, product)).flatMap(exportedNames);
+  return [
+    ...paths.flatMap((path) => bannedIn(basename(path, ".ts"), path)),
+    ...exported.flatMap(({ name, path }) => bannedIn(name, path)),
+    ...findDuplicates(exported),
+    ...(await findDeadCitations(root)),
+  ];
+}
+
+/** The words of `runCall`, `line-buffer` or `O_PATH`, in lower case. */
+export const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== "");
+
+function bannedIn(name: string, path: string): string[] {
+  if (fieldNames[name] !== undefined) return [];
+  return wordsOf(name).flatMap((word) => {
+    const instead = bannedWords[word];
+    return instead === undefined ? [] : [`${path}: ${name} says "${word}"; ${instead}`];
+  });
+}
+
+/** The names that a file declares and exports; what it passes on belongs to another. */
+export function exportedNames({ path, syntax }: Source): ExportedName[] {
+  const found: ExportedName[] = [];
+  syntax.forEachChild((statement) => {
+    const { modifiers } = statement as { readonly modifiers?: readonly Node[] };
+    if (!modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword)) return;
+    for (const name of declaredNames(statement)) found.push({ name, path });
+  });
+  return found;
+}
+
+function declaredNames(statement: Node): string[] {
+  const { name, declarationList } = statement as {
+    readonly name?: Node;
+    readonly declarationList?: { readonly declarations: readonly { readonly name: Node }[] };
+  };
+  return [name, ...(declarationList?.declarations.map((declaration) => declaration.name) ?? [])]
+    .filter((node) => node !== undefined)
+    .map((node) => node.getText());
+}
+
+function findDuplicates(exported: readonly ExportedName[]): string[] {
+  const homes = new Map<string, Set<string>>();
+  for (const { name, path } of exported) homes.set(name, (homes.get(name) ?? new Set()).add(path));
+  return [...homes]
+    .filter(([name, paths]) => paths.size > 1 && sharedNames[name] === undefined)
+    .map(
+      ([name, paths]) =>
+        `${name} is exported by ${[...paths].join(" and ")}: one exported name has one meaning`,
+    );
+}
+
+const documents = ["coder", "shell", "bus"] as const;
+
+/** A citation: the document, and the numbers of the sections it names, such as `shell §8.1`. */
+const citation = /\b(coder|shell|bus) §(\d+(?:\.\d+)*)/g;
+
+/** Citations whose section no document of docs/specification has, and those in another form. */
+async function findDeadCitations(root: string): Promise<string[]> {
+  const sections = new Map<string, Set<string>>();
+  for (const name of documents) {
+    const text = await Bun.file(join(root, `docs/specification/${name}.md`)).text();
+    sections.set(name, sectionsOf(text));
+  }
+  const faults: string[] = [];
+  for (const path of new Bun.Glob("{src,tests,scripts,bench,docs}/**/*.{ts,md}").scanSync(root)) {
+    const text = await Bun.file(join(root, path)).text();
+    for (const [whole, name = "", section = ""] of text.matchAll(citation))
+      if (sections.get(name)?.has(section) !== true) faults.push(`${path}: ${whole} is no section`);
+    if (/\((?:[a-z]+ )?specification(?: of [a-z]+)?, sections? \d/.test(text))
+      faults.push(`${path}: cites a specification by words; write "coder §8"`);
+  }
+  return faults;
+}
+
+/** The numbers that headings of a document begin with: `## 8. Functions` and `### 8.1 Order` have one each. */
+export const sectionsOf = (text: string): Set<string> =>
+  new Set([...text.matchAll(/^#{2,4} (\d+(?:\.\d+)*)\b/gm)].map(([, number = ""]) => number));
+
+if (import.meta.main) {
+  const faults = await findNamingFaults(dirname(import.meta.dir));
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}

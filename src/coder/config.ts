@@ -1,0 +1,109 @@
+/**
+ * Every configuration key, once: its type, bounds, default and meaning. Reading the file, the example file and the
+ * reference page all come from `configSchema`.
+ *
+ * The deny globs live in the configuration, so nothing falls back silently: whatever is wrong is a `ConfigError`
+ * with file, key and reason.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { parseConfigText } from "../config-file.ts";
+import { maxAnswerBytes } from "../wire.ts";
+import { validate } from "../worker/validate.ts";
+
+const mebibyte = 1024 * 1024;
+
+const Bytes = (byDefault: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 1024 * mebibyte, default: byDefault, description });
+
+const Count = (byDefault: number, maximum: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum, default: byDefault, description });
+
+/** The keys of the configuration file (coder §3). */
+export const configSchema = Type.Object({
+  base_path: Type.String({
+    minLength: 1,
+    default: "./",
+    description:
+      "The folder that calls are confined to. A relative path starts at the worker's current directory. Must exist.",
+  }),
+  non_accessible_globs: Type.Array(Type.String(), {
+    default: ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/secrets/**"],
+    description:
+      "Paths that stay visible in listings but are never read, written, created, deleted or searched. Globs relative to base_path.",
+  }),
+  fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
+    default: "auto",
+    description:
+      "Where a deny glob also covers the other spellings of a name, in case, in Unicode form and with characters that are not seen: auto is wherever the file system may take them for the same name, always is everywhere.",
+  }),
+  max_read_bytes: Bytes(10 * mebibyte, "Largest file, in bytes, that is read, and that a search opens."),
+  max_write_bytes: Bytes(
+    10 * mebibyte,
+    "Largest file, in bytes, that is created or updated, before and after the change.",
+  ),
+  tree_default_depth: Count(4, 60, "Depth of coder::tree when the call gives no max_depth."),
+  tree_per_folder_limit: Count(
+    50,
+    100_000,
+    "Children shown per folder in coder::tree when the call gives no per_folder_limit.",
+  ),
+  list_default_page_size: Count(
+    100,
+    100_000,
+    "Entries per page of coder::list-folder when the call gives no page_size.",
+  ),
+  list_max_page_size: Count(
+    1000,
+    100_000,
+    "Most entries per page of coder::list-folder, whatever the call asks for.",
+  ),
+  search_default_max_matches: Count(
+    1000,
+    1_000_000,
+    "Cap of each match list of coder::search when the call gives no max_matches.",
+  ),
+  search_default_max_line_bytes: Bytes(
+    4096,
+    "Bytes of a line that coder::search looks at and returns when the call gives no max_line_bytes.",
+  ),
+  refuse_undefined_groups: Type.Boolean({
+    default: true,
+    description:
+      "Refuse a replacement of coder::update-file that names a group which its pattern does not have, such as `$1x` for `${1}x`, before anything is written. With false the group is empty, as in 0.2.0, and what it was meant to keep is deleted.",
+  }),
+  fsync: Type.Boolean({
+    default: true,
+    description:
+      "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
+  }),
+  call_timeout_ms: Type.Integer({
+    minimum: 100,
+    maximum: 3_600_000,
+    default: 25_000,
+    description:
+      "Milliseconds a call may take before it is stopped. Clients of the bus give up after 30 seconds.",
+  }),
+  max_answer_bytes: Type.Integer({
+    minimum: 64 * 1024,
+    maximum: maxAnswerBytes,
+    default: maxAnswerBytes,
+    description:
+      "Most bytes of JSON that an answer may have; larger ones are refused with C213. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB and lose all calls under way with more: 1000000 serves them.",
+  }),
+});
+
+export type Config = Static<typeof configSchema>;
+
+/** The configuration of a worker that was given no file. */
+export function defaultConfig(): Config {
+  return validate(configSchema, {}, { unknownKeys: "refuse" });
+}
+
+/** The configuration that `text` (YAML) describes; `path` is for error sentences. Throws a `ConfigError`. */
+export async function parseConfig(
+  text: string,
+  path: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Config> {
+  return parseConfigText(text, { schema: configSchema, source: path, environment });
+}

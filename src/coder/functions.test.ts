@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { renderReference, renderSchema } from "../reference/json.ts";
+import { validate } from "../worker/validate.ts";
+import { functions } from "./functions.ts";
+
+const golden = await Bun.file(
+  join(import.meta.dir, "../../tests/conformance/coder-0.2.0.golden.json"),
+).json();
+
+test("the reference is the published one, byte for byte", () => {
+  expect(JSON.stringify(renderReference(functions))).toBe(JSON.stringify(golden));
+});
+
+test("ids are unique, and each function lies in the file of its name", () => {
+  const others = ["config.ts", "define.ts", "functions.ts", "services.ts"];
+  const files = readdirSync(import.meta.dir).filter(
+    (name) => !name.endsWith(".test.ts") && !others.includes(name),
+  );
+  const named = functions.map(({ id }) => `${id.replace("coder::", "")}.ts`);
+  expect(new Set(named).size).toBe(functions.length);
+  expect(named.sort()).toEqual(files.sort());
+});
+
+describe.each(functions.map((definition) => [definition.id, definition] as const))("%s", (_, definition) => {
+  const request = definition.request as TObject;
+
+  test("has an example, and every example is a good payload", () => {
+    expect(definition.examples.length).toBeGreaterThan(0);
+    for (const { request: payload } of definition.examples) {
+      expect(() => validate(request, payload, { unknownKeys: "refuse" })).not.toThrow();
+    }
+  });
+
+  test("every default is a good value of its field", () => {
+    for (const property of Object.values(request.properties) as TSchema[]) {
+      if ("default" in property)
+        expect(validate(property, property.default, { unknownKeys: "refuse" })).toEqual(property.default);
+    }
+  });
+
+  test("has a title on both sides, as the registry shows it", () => {
+    expect(renderSchema(definition.request)["title"]).toMatch(/Input$/);
+    expect(renderSchema(definition.response)["title"]).toMatch(/Output$/);
+  });
+});

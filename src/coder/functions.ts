@@ -1,0 +1,22 @@
+import type { FunctionDefinition } from "../worker/define.ts";
+import { createFile } from "./create-file.ts";
+import { deleteFile } from "./delete-file.ts";
+import { listFolder } from "./list-folder.ts";
+import { readFile } from "./read-file.ts";
+import { search } from "./search.ts";
+import { tree } from "./tree.ts";
+import { updateFile } from "./update-file.ts";
+
+/**
+ * What `coder` offers, in the order of the published reference. Registration, `--print-schema`, the reference
+ * pages, and the coverage of the conformance and escape suites derive from this list and nothing else.
+ */
+export const functions: readonly FunctionDefinition[] = [
+  tree,
+  listFolder,
+  deleteFile,
+  readFile,
+  updateFile,
+  search,
+  createFile,
+];

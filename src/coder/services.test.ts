@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { temporaryName } from "../jail/temporary.ts";
+import { createLog } from "../worker/log.ts";
+import { defaultConfig } from "./config.ts";
+import { openCoder, warnAboutGlobs } from "./services.ts";
+
+let base: string;
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+test("a sweep under way has ended when the workshop is closed, and left the rest", async () => {
+  const folders = 50;
+  // As the process left it that had our number before us.
+  const temporary = temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
+  for (let n = 0; n < folders; n++) {
+    mkdirSync(join(base, `d${n}`));
+    writeFileSync(join(base, `d${n}`, temporary), "");
+  }
+  const workshop = await openCoder({ ...defaultConfig(), base_path: base });
+  const sweeping = workshop.sweep!();
+  await workshop.close();
+  const swept = await Promise.race([sweeping, Promise.resolve("runs on")]);
+  const left = (readdirSync(base, { recursive: true }) as string[]).filter((name) =>
+    name.endsWith(temporary),
+  );
+  expect(left.length).toBeGreaterThan(0);
+  expect(swept).toBe(folders - left.length);
+});
+
+test("a closed workshop reaches no folder any more", async () => {
+  const workshop = await openCoder({ ...defaultConfig(), base_path: base });
+  const held = workshop.jail.admitFolder(".");
+  await workshop.close();
+  if (held.descriptor !== undefined) expect(() => held.openPath(".")).toThrow("after it was closed");
+});
+
+test("globs that can deny nothing are warned about, each with what to write instead", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "warn", form: "json", write: (line) => lines.push(line) });
+  const globs = ["**/.env", "/secrets/**", `${base}/keys/*`, "tokens/"];
+  warnAboutGlobs({ ...defaultConfig(), base_path: base, non_accessible_globs: globs }, log);
+  const warned = lines.map((line) => JSON.parse(line) as { glob: string; reason: string });
+  expect(warned.map(({ glob }) => glob)).toEqual(globs.slice(1));
+  expect(warned.map(({ reason }) => reason.match(/write "(.*)"$/)?.[1])).toEqual([
+    "secrets/**",
+    "keys/*",
+    "tokens/**",
+  ]);
+  warnAboutGlobs(defaultConfig(), log);
+  expect(lines.length).toBe(3);
+});

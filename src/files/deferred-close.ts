@@ -1,0 +1,55 @@
+import { close, closeSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { ResolvedPath } from "../jail/folder.ts";
+
+/** Files that are being let go of, at most: the process has few descriptors. */
+const maxClosing = 8;
+
+const closing = new Set<Promise<void>>();
+
+/**
+ * Holds a file, by a descriptor that becomes its own, while another may take its place. The last to let go of a replaced
+ * file waits until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
+ * moment ago. Neither the caller nor other calls have to, so it is done in the background.
+ */
+export class DeferredClose implements Disposable {
+  readonly descriptor: number;
+  /** Whether another has taken its place. */
+  isReplaced = false;
+
+  constructor(descriptor: number) {
+    this.descriptor = descriptor;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.isReplaced || closing.size === maxClosing) {
+      closeSync(this.descriptor);
+      return;
+    }
+    const done = closeLater(this.descriptor).finally(() => closing.delete(done));
+    closing.add(done);
+  }
+}
+
+/** Holds the file at `place`; undefined when it may be written and not read. */
+export function holdForDeferredClose(place: ResolvedPath): DeferredClose | undefined {
+  try {
+    return new DeferredClose(place.open());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until the disk has freed the replaced files. False when there were none. */
+export async function awaitDeferredCloses(): Promise<boolean> {
+  return (await Promise.all(closing)).length > 0;
+}
+
+const closeInBackground = promisify(close);
+
+async function closeLater(descriptor: number): Promise<void> {
+  // The place holds the file too, until its call is done.
+  await setImmediate();
+  await closeInBackground(descriptor).catch(() => {});
+}

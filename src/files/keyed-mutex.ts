@@ -1,0 +1,72 @@
+import type { Deadline } from "../deadline.ts";
+
+/** Lets the calls on one path run one after another, and bounds how many run at all. */
+export interface KeyedMutex {
+  /**
+   * Runs `work` when all earlier calls under this key are done and one of the slots is free. Throws the timeout refusal
+   * when the deadline comes first; then `work` is never run. `work` must not wait for another turn.
+   */
+  run<T>(key: string, deadline: Deadline, work: () => Promise<T>): Promise<T>;
+  /** Whether `run` would run its work under this key now, before it returns. */
+  isFree(key: string): boolean;
+}
+
+/** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
+const slotCount = 32;
+
+export function createKeyedMutex(): KeyedMutex {
+  const lastInLine = new Map<string, Promise<unknown>>();
+  const slots = openSlots(slotCount);
+
+  async function takeTurn<T>(
+    earlier: Promise<unknown> | undefined,
+    deadline: Deadline,
+    work: () => Promise<T>,
+  ) {
+    if (earlier !== undefined) await earlier;
+    deadline.check();
+    if (!slots.takeFree()) await slots.take();
+    try {
+      deadline.check();
+      return await work();
+    } finally {
+      slots.give();
+    }
+  }
+
+  return {
+    run(key, deadline, work) {
+      const turn = takeTurn(lastInLine.get(key), deadline, work);
+      const done = turn.then(ignore, ignore).then(() => {
+        if (lastInLine.get(key) === done) lastInLine.delete(key);
+      });
+      lastInLine.set(key, done);
+      return turn;
+    },
+    isFree: (key) => !lastInLine.has(key) && slots.isAnyFree(),
+  };
+}
+
+const ignore = () => {};
+
+function openSlots(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return {
+    isAnyFree: () => free > 0,
+    /** Takes one if it is free. */
+    takeFree(): boolean {
+      if (free === 0) return false;
+      free--;
+      return true;
+    },
+    /** Takes one when it is free. None is. */
+    take: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    /** A slot goes from hand to hand, so nobody overtakes those who wait. */
+    give(): void {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { refuse } from "../errors.ts";
+import { mapErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+
+/**
+ * Throws unless `place` is a regular file that this process could write to: rename(2) would replace a read-only file
+ * without asking. Returns the owner, whom the new file shall have.
+ */
+export function requireWritableFile(place: ResolvedPath): { uid: number; gid: number } {
+  const stats = place.stats!;
+  if (!stats.isFile()) throw refuse.notAFile(place.asked);
+  mapErrno(place.asked, () => place.requireWritable());
+  // Root may write to it, and shall not.
+  if ((stats.mode & 0o222) === 0) throw refuse.permission(place.asked);
+  return { uid: stats.uid, gid: stats.gid };
+}

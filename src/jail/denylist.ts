@@ -1,0 +1,54 @@
+/** A denylist of host paths: each with everything below it (shell §8.2). */
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { errnoOf } from "./errno.ts";
+
+/**
+ * Globs that deny the host paths `denied` in a jail around `base`. What does not exist yet is denied by where it would
+ * be, and what a link leads to now is denied as well as the link's own name, under which something else may stand later.
+ * Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
+ */
+export function globsForPaths(base: string, denied: readonly string[]): string[] {
+  const root = realpathSync(base);
+  const globs = denied.flatMap((path) => {
+    const below = relative(root, canonical(path));
+    if (below === "" || /^\.\.(\/\.\.)*$/.test(below)) {
+      throw new Error(
+        `fs.denylist_paths holds ${JSON.stringify(path)}, which denies all of the base folder.`,
+      );
+    }
+    const asGiven = [base, root].map((spelling) => relative(spelling, resolve(path)));
+    return [below, ...asGiven].filter(isBelow).map(escapeGlob);
+  });
+  return [...new Set(globs)];
+}
+
+const isBelow = (path: string): boolean => path !== "" && path !== ".." && !path.startsWith("../");
+
+/** The path with all links resolved, as far as it exists. */
+function canonical(path: string): string {
+  const full = resolve(path);
+  const missing: string[] = [];
+  for (let ancestor = full; ; ancestor = dirname(ancestor)) {
+    try {
+      return join(realpathSync(ancestor), ...missing);
+    } catch (error) {
+      if (errnoOf(error) === undefined || isThere(ancestor)) {
+        throw new Error(
+          `fs.denylist_paths holds ${JSON.stringify(path)}, which leads through a link to nowhere.`,
+        );
+      }
+      missing.unshift(ancestor.slice(ancestor.lastIndexOf("/") + 1));
+    }
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{},!^-]/g, "\\$&");

@@ -1,0 +1,65 @@
+import type { Stats } from "node:fs";
+import { type HeldFolder, namesOf, pathIn } from "./backend.ts";
+import type { PathHandle, ResolvedPath } from "./folder.ts";
+
+/** Where a walk came to: a name in a folder that is held, and what was seen there. */
+export class WalkedPath implements ResolvedPath {
+  readonly folder: HeldFolder;
+  readonly name: string;
+  readonly newFolders: readonly string[];
+  readonly #handle: PathHandle | undefined;
+
+  constructor(
+    folder: HeldFolder,
+    name: string,
+    { handle, newFolders }: { handle: PathHandle | undefined; newFolders: readonly string[] },
+  ) {
+    this.folder = folder;
+    this.name = name;
+    this.newFolders = newFolders;
+    this.#handle = handle;
+  }
+
+  get asked(): string {
+    return this.folder.asked;
+  }
+
+  get path(): string {
+    if (this.name === ".") return "";
+    return [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.path);
+  }
+
+  get stats(): Stats | undefined {
+    return this.#handle?.stats;
+  }
+
+  open(): number {
+    return this.#existing().open();
+  }
+
+  requireWritable(): void {
+    this.#existing().requireWritable();
+  }
+
+  chmod(mode: number): void {
+    this.#existing().chmod(mode);
+  }
+
+  chown(uid: number, gid: number): void {
+    this.#existing().chown(uid, gid);
+  }
+
+  [Symbol.dispose](): void {
+    this.#handle?.close();
+    this.folder.close();
+  }
+
+  #existing(): PathHandle {
+    if (this.#handle === undefined) throw new Error("a place where nothing is was opened");
+    return this.#handle;
+  }
+}

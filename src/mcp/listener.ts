@@ -1,0 +1,10 @@
+/** A face of the worker that is open to clients. */
+export interface Listener {
+  /** Resolves when there is nobody left to serve; over HTTP never. */
+  readonly closed: Promise<void>;
+  /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and lets go of the clients. */
+  stop(): Promise<void>;
+}
+
+/** Most bytes of one message to the server: a file of `max_write_bytes` with each character escaped, and more. */
+export const maxMessageBytes = 64 * 1024 * 1024;

@@ -1,0 +1,83 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { WorkerName } from "../about.ts";
+import { AnswerBudget } from "../worker/answer-budget.ts";
+import type { AnswerLease, FunctionDefinition } from "../worker/define.ts";
+import { InFlight } from "../worker/in-flight.ts";
+import type { CallOutcome, Invoke } from "../worker/invoke.ts";
+import type { Log } from "../worker/log.ts";
+import { Leases } from "./leases.ts";
+import { describeTool, toolName } from "./tools.ts";
+
+export interface ToolHostOptions {
+  readonly worker: WorkerName;
+  readonly functions: readonly FunctionDefinition[];
+  readonly invoke: Invoke;
+  readonly log: Log;
+  /** Longest that a call may take. */
+  readonly callMilliseconds: number;
+  /** Largest file that is read, where that is configured. */
+  readonly maxReadBytes: number | undefined;
+}
+
+/**
+ * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless told
+ * otherwise. An operator who has larger files read has told them.
+ */
+const usualMessageBytes = 10 * 1024 * 1024;
+
+/** Of a message, what is left for the text beside an answer at least; and what is left for all else. */
+const textBytes = 64 * 1024;
+const envelopeBytes = 64 * 1024;
+
+/** A request as far as a call needs to know it. */
+export interface Asked {
+  /** Ends the call early. */
+  readonly cancelled: AbortSignal;
+  /** What its answer is held by until it was sent. */
+  readonly lease: AnswerLease | undefined;
+}
+
+/** What all connections of one process share: the tools, and the calls that are under way. */
+export class ToolHost {
+  readonly worker: WorkerName;
+  readonly tools: readonly Tool[];
+  /** By the names of their tools. */
+  readonly functions: ReadonlyMap<string, FunctionDefinition>;
+  readonly log: Log;
+  readonly callMilliseconds: number;
+  readonly #messageBytes: number;
+  readonly #invoke: Invoke;
+  readonly #underWay = new InFlight();
+  readonly #budget = new AnswerBudget();
+
+  constructor({ worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0 }: ToolHostOptions) {
+    this.worker = worker;
+    this.tools = functions.map(describeTool);
+    this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
+    this.log = log;
+    this.callMilliseconds = callMilliseconds;
+    this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
+    this.#invoke = invoke;
+  }
+
+  /** Calls a function for a request. */
+  call(definition: FunctionDefinition, payload: unknown, asked: Asked): Promise<CallOutcome> {
+    const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
+    return this.#underWay.add(this.#invoke(definition, payload, { ...asked, maxAnswerBytes }));
+  }
+
+  /** The leases of a new connection, which share the budget of the process with those of all others. */
+  openLeases(caller: string): Leases {
+    return new Leases(this.#budget, caller);
+  }
+
+  /** Bytes of JSON that the text beside an answer of `bytes` may have. */
+  textBudget(bytes: number): number {
+    return this.#messageBytes - envelopeBytes - bytes;
+  }
+
+  /** Resolves when no call is under way, or after so many milliseconds, by default 5 s. */
+  settled(milliseconds?: number): Promise<void> {
+    return this.#underWay.settled(milliseconds);
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createRegexEngine } from "../regex/engine.ts";
+import { PatternError } from "../regex/regex-runtime.ts";
+import { createSearchKernel, type SearchKernel } from "./kernel.ts";
+import { compileLineDfa } from "./line-dfa.ts";
+
+const { machine } = createRegexEngine();
+const kernel = createSearchKernel() as SearchKernel;
+
+/** Where the automaton of `pattern` finds that its first match in `line` starts; "none" without an automaton. */
+function match(pattern: string, line: Buffer): number | undefined | "none" {
+  const automaton = compileLineDfa(machine.compile(pattern).syntax());
+  if (automaton === undefined) return "none";
+  const before = 40;
+  const text = kernel.reserve(before + line.length + 64).fill("foo \n");
+  line.copy(text, before);
+  const found = kernel.match(text, automaton, before, before + line.length);
+  return found === undefined || found < 0 ? found : found - before;
+}
+
+describe("automatonOf", () => {
+  test.each([
+    ["a literal", "foo", "a foo foo", 2],
+    ["nothing there", "foo", "fo oo", -1],
+    ["the line's start", "^foo", "foo", 0],
+    ["not behind the line's start", "^foo", " foo", -1],
+    ["the line's end", "foo$", "foo foo", 4],
+    ["an empty line", "^$", "", 0],
+    ["a match of nothing", "x*", "abc", 0],
+    ["a match of nothing at the end alone", "$", "abc", 3],
+    ["the first of several starts", "\\w+Error\\b", "new TypeError(Error)", 4],
+    ["a word's start and end", "\\b{start}oo\\b{end}", "foo oo", 4],
+    ["counted characters", "\\d{4}-\\d{2}", "on 12024-01", 4],
+    ["what comes from several places", "(?:ab|b)c", "xabc", 1],
+    ["any case", "(?i)FOO", "a fOo", 2],
+    ["a loop of nothing", "(?:a*)*b", "aab", 0],
+    ["a carriage return as a character", "a\\s", "a\r", 0],
+    ["a carriage return as a line's end", "(?Rm)a$", "a\rb", 0],
+    ["a carriage return as no line's end", "(?m)a$", "a\rb", -1],
+    ["no newline", "\\n", "a", -1],
+    ["a character past ASCII that is not there", "é|b", "ab", 1],
+  ])("%s", (_, pattern, line, expected) => {
+    expect(match(pattern, Buffer.from(line))).toBe(expected);
+  });
+
+  test("a line with a byte past ASCII is left to others, wherever the byte is", () => {
+    for (const line of ["éfoo", "foo é", "foo\xff"]) expect(match("foo", Buffer.from(line))).toBeUndefined();
+  });
+
+  test("a pattern that would take many states has none", () => {
+    for (const pattern of ["a{300}", "[ab]{9}a[ab]{9}", "(?:a{100}){100}", ".{1,250}x"])
+      expect(match(pattern, Buffer.from("a"))).toBe("none");
+  });
+});
+
+const atom = fc.constantFrom(
+  ..."a,b,ab,_,-,\\w,\\W,\\d,\\s,.,[^a],[a-b],é,\\b,\\B,^,$,\\A,\\z,(?m:^),(?m:$),(?Rm:^),(?Rm:$),\\r,\\n,(?-u:\\b),(?-u:\\B),\\b{start},\\b{end},\\b{start-half},\\b{end-half},(?-u:\\b{start}),(?-u:\\b{end}),(?-u:\\b{start-half}),(?-u:\\b{end-half}),(?i:k),(?:)".split(
+    ",",
+  ),
+);
+const quantifier = fc.constantFrom("", "", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "+?", "{0}");
+const pattern = fc.letrec<{ any: string; group: string; part: string }>((tie) => ({
+  part: fc.oneof({ weight: 4, arbitrary: atom }, { weight: 1, arbitrary: tie("group") }),
+  any: fc
+    .array(
+      fc.tuple(tie("part"), quantifier).map(([part, times]) => `(?:${part})${times}`),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((parts) => parts.join("")),
+  group: fc.tuple(tie("any"), tie("any")).map(([one, other]) => `(?:${one}|${other})`),
+})).any;
+const line = fc
+  .array(fc.constantFrom(..."aaabbk_-1 .\r\t\0"), { maxLength: 24 })
+  .map((parts) => parts.join(""));
+
+test("an automaton finds in a line what the engine finds", () => {
+  let [tried, found] = [0, 0];
+  fc.assert(
+    fc.property(pattern, line, (asked, text) => {
+      const bytes = Buffer.from(text);
+      let expected: number;
+      try {
+        expected = machine.compile(asked).find(bytes, 0, bytes.length);
+      } catch (error) {
+        fc.pre(!(error instanceof PatternError));
+        throw error;
+      }
+      const here = match(asked, bytes);
+      if (here === "none") return;
+      tried++;
+      if (here !== -1) found++;
+      expect(here).toBe(expected);
+    }),
+    { numRuns: Number(process.env["CODER_RUNS"] ?? 2000) },
+  );
+  expect([tried, found].every((count) => count > 500)).toBe(true);
+});

@@ -1,0 +1,255 @@
+/**
+ * The Rust engine in WebAssembly, called on bytes. A machine holds one instance at a time: when one trapped (out of
+ * memory, an assertion of the engine) or has grown large it is dropped, and what was compiled in it is compiled
+ * again when next used.
+ */
+
+import { collectSoon } from "../wasm/collect.ts";
+import type { WasmModule } from "../wasm/module.ts";
+import { type Hir, parseHir, type RawHir } from "./hir.ts";
+import { Instance, Interrupted, type InterruptHandler } from "./instance.ts";
+import type { GroupNames } from "./template.ts";
+
+/** The pattern is not valid; the message is the engine's own, on one line. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+}
+
+/** The engine gave up on a valid pattern: as far as is known, only for want of memory. */
+export class RegexEngineFailure extends Error {
+  override readonly name = "RegexEngineFailure";
+}
+
+/** A pattern of a caller. */
+export interface Pattern {
+  readonly pattern: string;
+  /** As with Rust's `case_insensitive(true)`: the pattern starts with the flag `i` set. */
+  readonly ignoreCase: boolean;
+}
+
+/** Longest pattern of a caller in UTF-16 units; compiling one takes up to a few tenths of a second. */
+const longestPattern = 32 * 1024;
+
+/** A caller's pattern as one text for `compile`. Throws a `PatternError` when it is too long or not well-formed. */
+export function toSource({ pattern, ignoreCase }: Pattern): string {
+  if (pattern.length > longestPattern) {
+    throw new PatternError(`it has ${pattern.length} characters and may have at most ${longestPattern}`);
+  }
+  if (!pattern.isWellFormed()) throw new PatternError("it holds half of a surrogate pair");
+  return ignoreCase ? `(?i)${pattern}` : pattern;
+}
+
+/** A pattern that matches exactly this text: a backslash before each character that means something. */
+export const escapePattern = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
+
+/** A compiled pattern. Texts are valid UTF-8, offsets are bytes. */
+export interface Regex {
+  /** Start of the leftmost match in `text[from, to)`, counted from `from`, or -1. The text ends at the slice's ends. */
+  find(text: Buffer, from: number, to: number): number;
+  isMatch(text: Buffer, from: number, to: number): boolean;
+  /** `text` with every match replaced, as Rust's `Regex::replace_all` does; the same Buffer when that changes nothing. */
+  replaceAll(text: Buffer, replacement: string): Buffer;
+  /** The same with the first match only. */
+  replaceFirst(text: Buffer, replacement: string): Buffer;
+  /** The pattern as the engine understood it. */
+  syntax(): Hir;
+  /** Its groups by number; 0 is the whole match. */
+  groups(): GroupNames;
+}
+
+/** Past this much memory an instance is not given another pattern: two of the largest fit, side by side. */
+const enoughBytes = 64 * 1024 * 1024;
+
+/** An instance with more is not kept for other work: dozens of common patterns need less, and it never shrinks. */
+const keptBytes = 16 * 1024 * 1024;
+
+/** Compiled patterns that a machine keeps. A dropped one is compiled again when used. */
+const keptPatterns = 16;
+
+export class RegexRuntime {
+  readonly #module: WasmModule;
+  readonly #watch: InterruptHandler;
+  readonly #compiled = new Map<string, CompiledRegex>();
+  #instance: Instance | undefined;
+  #instances = 0;
+
+  constructor(module: WasmModule, watch: InterruptHandler = () => {}) {
+    this.#module = module;
+    this.#watch = watch;
+  }
+
+  /** The pattern, compiled, or as it was compiled before. Throws a `PatternError`. */
+  compile(pattern: string): Regex {
+    const known = this.#compiled.get(pattern);
+    this.#compiled.delete(pattern);
+    const regex = known ?? new CompiledRegex(this, pattern);
+    this.#prepare(regex);
+    this.#compiled.set(pattern, regex);
+    if (this.#compiled.size > keptPatterns) this.#dropOldest();
+    return regex;
+  }
+
+  /** The instance to compile a new pattern in. */
+  get instance(): Instance {
+    if (this.bytes > enoughBytes) this.drop();
+    this.#instance ??= new Instance(this.#module, this.#watch, ++this.#instances);
+    return this.#instance;
+  }
+
+  /** Memory of the instance, in bytes; 0 without one. */
+  get bytes(): number {
+    return this.#instance?.bytes ?? 0;
+  }
+
+  /** The instance with this number, while it is the one to use. */
+  numbered(number: number): Instance | undefined {
+    return this.#instance?.number === number ? this.#instance : undefined;
+  }
+
+  /** Forgets the instance, and has its memory freed soon; the next use of any pattern makes another. */
+  drop(): void {
+    if (this.#instance === undefined) return;
+    this.#instance = undefined;
+    collectSoon();
+  }
+
+  /** Drops an instance that has grown large. To be called between two pieces of work, which share few patterns. */
+  trimMemory(): void {
+    if (this.bytes > keptBytes) this.drop();
+  }
+
+  /** A pattern that is refused leaves nothing, but may have taken much. */
+  #prepare(regex: CompiledRegex): void {
+    try {
+      regex.prepare();
+    } catch (error) {
+      this.trimMemory();
+      throw error;
+    }
+  }
+
+  #dropOldest(): void {
+    const [pattern, regex] = this.#compiled.entries().next().value as [string, CompiledRegex];
+    this.#compiled.delete(pattern);
+    regex.release();
+  }
+}
+
+class CompiledRegex implements Regex {
+  readonly #machine: RegexRuntime;
+  readonly #pattern: Buffer;
+  /** Number of the instance that it is compiled in: holding the instance itself would keep a dropped one's memory. */
+  #instance = 0;
+  #pointer = 0;
+
+  constructor(machine: RegexRuntime, pattern: string) {
+    this.#machine = machine;
+    this.#pattern = Buffer.from(pattern);
+  }
+
+  find(text: Buffer, from: number, to: number): number {
+    return this.#call((instance) => instance.find(this.#pointer, instance.pass(text, from, to), to - from));
+  }
+
+  isMatch(text: Buffer, from: number, to: number): boolean {
+    return this.#call(
+      (instance) =>
+        instance.exports.rregex_isMatch(this.#pointer, instance.pass(text, from, to), to - from) !== 0,
+    );
+  }
+
+  replaceAll(text: Buffer, replacement: string): Buffer {
+    return this.#replace("rregex_replaceAll", text, replacement);
+  }
+
+  replaceFirst(text: Buffer, replacement: string): Buffer {
+    return this.#replace("rregex_replace", text, replacement);
+  }
+
+  #replace(how: "rregex_replaceAll" | "rregex_replace", text: Buffer, replacement: string): Buffer {
+    return this.#call((instance) => {
+      const template = Buffer.from(replacement);
+      const [start, bytes] = instance.exports[how](
+        this.#pointer,
+        instance.pass(text, 0, text.length),
+        text.length,
+        instance.pass(template, 0, template.length),
+        template.length,
+      );
+      const [from, to] = [start >>> 0, (start >>> 0) + bytes];
+      const isSame = bytes === text.length && instance.memory.subarray(from, to).equals(text);
+      const replaced = isSame ? text : Buffer.from(instance.exports.memory.buffer.slice(from, to));
+      instance.exports.__wbindgen_free(start, bytes, 1);
+      return replaced;
+    });
+  }
+
+  syntax(): Hir {
+    return this.#call((instance) => {
+      const [index, error, failed] = instance.exports.rregex_syntax(this.#pointer);
+      if (failed !== 0) throw instance.take(error);
+      return parseHir(instance.take(index) as RawHir);
+    });
+  }
+
+  groups(): GroupNames {
+    return this.#call((instance) => {
+      const [start, count] = instance.exports.rregex_captureNames(this.#pointer);
+      return instance.takeAll(start, count) as GroupNames;
+    });
+  }
+
+  /** Compiles the pattern in the machine's instance, unless it is there. Throws a `PatternError`. */
+  prepare(): Instance {
+    const held = this.#machine.numbered(this.#instance);
+    if (held !== undefined) return held;
+    const { instance } = this.#machine;
+    this.#pointer = this.#compile(instance);
+    this.#instance = instance.number;
+    return instance;
+  }
+
+  /** Gives the engine's memory back. */
+  release(): void {
+    this.#machine.numbered(this.#instance)?.exports.__wbg_rregex_free(this.#pointer, 0);
+    this.#instance = 0;
+  }
+
+  #compile(instance: Instance): number {
+    const [pointer, error, failed] = this.#guard(() => {
+      instance.makeRoom();
+      return instance.exports.rregex_new(
+        instance.pass(this.#pattern, 0, this.#pattern.length),
+        this.#pattern.length,
+      );
+    });
+    if (failed === 0) return pointer >>> 0;
+    const { message } = instance.take(error) as Error;
+    throw new PatternError(problem(message));
+  }
+
+  #call<T>(use: (instance: Instance) => T): T {
+    const instance = this.prepare();
+    return this.#guard(() => use(instance));
+  }
+
+  /** After an exception out of the engine its memory cannot be trusted. */
+  #guard<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      this.#machine.drop();
+      if (error instanceof Interrupted) throw error.reason;
+      throw new RegexEngineFailure(String(error));
+    }
+  }
+}
+
+/** The engine draws the pattern with a caret below it and ends with `error: …`; that end says it. */
+function problem(message: string): string {
+  const at = message.lastIndexOf("error: ");
+  return (at < 0 ? message : message.slice(at + "error: ".length))
+    .replaceAll("\n", " ")
+    .trim()
+    .replace(/\.$/, "");
+}

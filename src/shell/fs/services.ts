@@ -1,0 +1,70 @@
+import { ConfigError } from "../../config-file.ts";
+import { createFiles, type Files } from "../../files/files.ts";
+import { compileGlobSet } from "../../globs/glob-set.ts";
+import { trialFor } from "../../jail/case-sensitivity.ts";
+import { globsForPaths } from "../../jail/denylist.ts";
+import type { Jail } from "../../jail/folder.ts";
+import { openJail } from "../../jail/jail.ts";
+import type { RegexEngine } from "../../regex/engine.ts";
+import { createSearcher, type Searcher } from "../../search/search.ts";
+import type { OpenOptions } from "../../worker/define.ts";
+import type { ShellConfig } from "../config.ts";
+import { Transfers } from "./transfers.ts";
+
+/** What `shell::fs::*` works with on the host. */
+export interface FsServices {
+  readonly jail: Jail;
+  readonly files: Files;
+  readonly searcher: Searcher;
+  readonly transfers: Transfers;
+  close(): Promise<void>;
+}
+
+/** Largest file, in bytes, that is edited or searched as a whole where the configuration sets no limit. */
+export const largestWhole = 64 * 1024 * 1024;
+
+interface Around {
+  readonly regex: RegexEngine;
+  readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
+}
+
+/** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
+export function openFsServices({ fs }: ShellConfig, { regex, opening }: Around): FsServices {
+  const jail = openShellJail(fs, opening);
+  const files = createFiles({
+    jail,
+    config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
+  });
+  const searcher = createSearcher({ jail, regex });
+  const transfers = new Transfers();
+  return {
+    jail,
+    files,
+    searcher,
+    transfers,
+    async close() {
+      transfers.close();
+      await searcher.close();
+      jail.close();
+    },
+  };
+}
+
+function openShellJail(
+  { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
+  opening: Around["opening"],
+): Jail {
+  const basePath = host_root ?? "/";
+  try {
+    return openJail({
+      basePath,
+      deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
+      foldDeny: fold_deny,
+      protectedFiles: opening.configFiles,
+      trial: trialFor(opening),
+      paths: "absolute",
+    });
+  } catch (error) {
+    throw new ConfigError((error as Error).message.replace("base_path", "fs.host_root"));
+  }
+}

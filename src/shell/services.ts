@@ -1,0 +1,109 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { renderShellError } from "../codes.ts";
+import { ConfigError } from "../config-file.ts";
+import { makeUndumpable } from "../processes/dumpable.ts";
+import { childEnvironment } from "../processes/environment.ts";
+import { Jobs } from "../processes/jobs.ts";
+import { createPrograms } from "../processes/programs.ts";
+import type { SpawnOptions } from "../processes/start.ts";
+import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
+import { createRegexEngine } from "../regex/engine.ts";
+import type { OpenOptions, Runtime } from "../worker/define.ts";
+import type { Log } from "../worker/log.ts";
+import type { ShellConfig } from "./config.ts";
+import type { ShellServices } from "./define.ts";
+import { openFsServices } from "./fs/services.ts";
+import { killOnExit } from "./on-exit.ts";
+import { openPolicy } from "./policy.ts";
+import { warnAboutConfig } from "./warnings.ts";
+
+interface ShellOpenOptions
+  extends Partial<Pick<OpenOptions, "config" | "configFiles" | "mode" | "readOnly">> {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+}
+
+/** How much longer than a command a call may take: to wait for its turn, to start, to be ended. In milliseconds. */
+const besidesTheCommand = 30_000;
+
+/** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
+export function openShell(
+  config: ShellConfig,
+  { environment, log, ...opening }: ShellOpenOptions,
+): ShellServices & Runtime {
+  const root = canonicalRoot(config.fs.host_root);
+  const regex = createRegexEngine();
+  const policy = openPolicy(config, root, regex);
+  const fs = openFsServices(config, { regex, opening });
+  const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
+    log.warn("a program has left its session and goes on", { ...escaped });
+  });
+  const letGo = killOnExit(programs);
+  const jobs = openJobs(config);
+  const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
+  makeUndumpable();
+  warnAboutConfig(config, root, log);
+  return {
+    serves: { base_path: fs.jail.hostPath(""), config: opening.config?.source ?? "defaults" },
+    config,
+    log,
+    regex,
+    fs: fs,
+    policy,
+    programs,
+    jobs,
+    spawnOptions: surroundingsOf(config, environment, workingFolder),
+    callMilliseconds: config.max_timeout_ms + besidesTheCommand,
+    maxAnswerBytes: config.max_answer_bytes,
+    renderError: renderShellError,
+    interrupt() {
+      fs.transfers.close();
+      return programs.stopAll();
+    },
+    async close() {
+      await programs.stopAll();
+      letGo();
+      jobs.close();
+      workingFolder.close();
+      await fs.close();
+      await regex.close();
+    },
+  };
+}
+
+const openJobs = (config: ShellConfig): Jobs =>
+  new Jobs({
+    maxRunning: config.max_concurrent_jobs,
+    maxRunMs: config.max_job_secs * 1000,
+    isPrivate: config.private_jobs,
+    maxAgeMs: config.job_retention_secs * 1000,
+    maxCount: config.max_finished_jobs,
+    maxBytes: config.max_finished_job_bytes,
+  });
+
+function surroundingsOf(
+  config: ShellConfig,
+  environment: NodeJS.ProcessEnv,
+  held: WorkingFolder,
+): SpawnOptions {
+  return {
+    environment: childEnvironment({ inherit: config.inherit_env, allowed: config.allowed_env }, environment),
+    get folder() {
+      return held.path();
+    },
+    maxOutputBytes: config.max_output_bytes,
+  };
+}
+
+/** The folder that `shell::fs::*` is confined to; undefined when that is none, or the whole host. */
+function canonicalRoot(path: string | null): string | undefined {
+  if (path === null) return undefined;
+  try {
+    const root = realpathSync(path);
+    return root === "/" ? undefined : root;
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
+    throw new ConfigError(`fs.host_root ${JSON.stringify(path)} cannot be reached (${reason})`);
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import { createRegexEngine } from "../regex/engine.ts";
+import type { ReplaceJob } from "../regex/replace.ts";
+import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
+
+/** Takes minutes, all in one call into the engine: at each letter it looks for a "z" to the end of the line. */
+const endless: ReplaceJob = {
+  engine: { module: createRegexEngine().module, bytes: 0 },
+  pattern: ".*z|a",
+  replacement: "",
+  body: new Uint8Array(Buffer.alloc(1_000_000, "a")),
+  maxBytes: 1_000_000,
+};
+
+test("a thread that is ended in the midst of a call into the engine is soon gone", async () => {
+  const gone = Promise.withResolvers<void>();
+  const rejected = Promise.withResolvers<ThreadEnded>();
+  const thread = new PooledThread("regex", null, {
+    onReply: () => rejected.reject(new Error("it was answered")),
+    onEnd: (begun) => begun?.reject(new ThreadEnded("ended")),
+    onGone: () => gone.resolve(),
+  });
+  const task: Task = { job: endless, resolve: () => {}, reject: rejected.resolve };
+  thread.assign(task);
+  // Nothing tells when the call has begun; half a second is more than enough to get there.
+  while (!thread.isWorkingOn(task) || thread.busy < 500) await setImmediate();
+  thread.end();
+  expect(await rejected.promise).toBeInstanceOf(ThreadEnded);
+  await gone.promise;
+});

@@ -1,0 +1,123 @@
+import type { Worker } from "node:worker_threads";
+import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
+import { spawnThread, type ThreadProgram } from "./spawn.ts";
+
+/** The thread ended before it answered: it was given up on, could not start, or met a mistake of ours. */
+export class ThreadEnded extends Error {
+  override readonly name = "ThreadEnded";
+}
+
+/** A job and who waits for it. */
+export interface Task {
+  readonly job: unknown;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: ThreadEnded) => void;
+}
+
+export interface ThreadEvents {
+  onReply(): void;
+  /** With the task it worked on, if any, and the ones it had not begun. */
+  onEnd(begun: Task | undefined, waiting: Task[]): void;
+  /** After `onEnd`, when it takes up no processor any more. */
+  onGone(): void;
+}
+
+/** A task in the hands of a thread. */
+interface QueuedTask {
+  readonly task: Task;
+  readonly number: number;
+  readonly state: Int32Array;
+}
+
+const isBegun = ({ state }: QueuedTask): boolean => Atomics.load(state, 0) === JobState.begun;
+
+/** Claims the task back; false when the thread was faster. */
+const reclaim = ({ state }: QueuedTask): boolean =>
+  Atomics.compareExchange(state, 0, JobState.posted, JobState.reclaimed) === JobState.posted;
+
+/** One thread and the tasks it was given: it works on the first, the others wait in its port. */
+export class PooledThread {
+  readonly #worker: Worker;
+  readonly #events: ThreadEvents;
+  #tasks: QueuedTask[] = [];
+  #posted = 0;
+  /** When it began with the first of its tasks. */
+  #begun = 0;
+  #hasEnded = false;
+
+  constructor(program: ThreadProgram, data: unknown, events: ThreadEvents) {
+    this.#events = events;
+    this.#worker = spawnThread(program, data);
+    this.#worker.on("message", (reply: PostedReply) => this.#settle(reply));
+    this.#worker.on("error", () => this.end());
+    this.#worker.on("exit", () => this.end());
+    // An idle thread does not keep the process alive.
+    this.#worker.unref();
+  }
+
+  get load(): number {
+    return this.#tasks.length;
+  }
+
+  /** Milliseconds it has worked on its first task; 0 when it is idle. */
+  get busy(): number {
+    return this.#tasks.length === 0 ? 0 : performance.now() - this.#begun;
+  }
+
+  has(task: Task): boolean {
+    return this.#tasks.some((held) => held.task === task);
+  }
+
+  isWorkingOn(task: Task): boolean {
+    return this.#tasks.some((held) => held.task === task && isBegun(held));
+  }
+
+  assign(task: Task): void {
+    if (this.#tasks.length === 0) {
+      this.#begun = performance.now();
+      this.#worker.ref();
+    }
+    const number = ++this.#posted;
+    const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    this.#tasks.push({ task, number, state });
+    this.#worker.postMessage({ number, job: task.job, state } satisfies PostedJob);
+  }
+
+  /** The tasks that it has not begun. They are no longer its own. */
+  reclaim(): Task[] {
+    const waiting = this.#tasks.filter(reclaim);
+    this.#tasks = this.#tasks.filter((held) => !waiting.includes(held));
+    if (this.#tasks.length === 0) this.#worker.unref();
+    return waiting.map(({ task }) => task);
+  }
+
+  /** True once it was ended: it takes no more tasks, though it may work on for a while. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Ends it in the middle of whatever it does. Its tasks are let go of at once. Bun ends a thread only between two calls
+   * into WebAssembly, so the one under way is told too.
+   */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const held = this.#tasks.splice(0);
+    for (const { state } of held) Atomics.store(state, 0, JobState.cancelled);
+    const [begun, ...waiting] = held.map(({ task }) => task);
+    this.#worker.unref();
+    void this.#worker.terminate().then(() => this.#events.onGone());
+    this.#events.onEnd(begun, waiting);
+  }
+
+  #settle({ number, reply }: PostedReply): void {
+    const index = this.#tasks.findIndex((task) => task.number === number);
+    if (index < 0) return;
+    const [settled] = this.#tasks.splice(index, 1);
+    this.#begun = performance.now();
+    if (this.#tasks.length === 0) this.#worker.unref();
+    settled?.task.resolve(reply);
+    this.#events.onReply();
+  }
+}

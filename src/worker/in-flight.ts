@@ -1,0 +1,28 @@
+/** How long a stop waits for calls that are under way where nobody gives the process less. */
+const drainMilliseconds = 5000;
+
+/** The calls that are being worked on, so that a stop loses no answer. */
+export class InFlight {
+  readonly #calls = new Set<Promise<unknown>>();
+
+  /** Counts `call` in until it has settled, and gives it back. */
+  add<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    void call.catch(() => {}).finally(() => this.#calls.delete(call));
+    return call;
+  }
+
+  /**
+   * Resolves when no call is under way, or after so many milliseconds, by default 5 s; and a turn of the event loop
+   * later, because an SDK hands a result to its socket some microtasks after the call's promise has resolved.
+   */
+  async settled(milliseconds = drainMilliseconds): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([Promise.allSettled(this.#calls), enough]);
+    clearTimeout(timer);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}
