@@ -104,7 +104,7 @@ describe("one command", () => {
   });
 
   test.each(["help", "version", "manifest", "licenses", "print-schema"])("--%s", (does) => {
-    expect(parse(`--${does}`) as unknown).toEqual({ does, worker: "coder" });
+    expect(parse(`--${does}`) as unknown).toEqual({ name: does, worker: "coder" });
   });
 });
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const lifetime = JSON.stringify(join(import.meta.dir, "lifetime.ts"));
+const processModule = JSON.stringify(join(import.meta.dir, "process.ts"));
 
 /** What a process has logged that logs a burst and then does `next`. */
 async function logged(next: string): Promise<string[]> {
   const burst = 'for (const name of ["a", "b", "c"]) log.info(name);';
-  const program = `const { stderrLog } = await import(${lifetime}); const log = stderrLog("info"); ${burst} ${next}`;
+  const program = `const { stderrLog } = await import(${processModule}); const log = stderrLog("info"); ${burst} ${next}`;
   const child = Bun.spawn([process.execPath, "-e", program], { stdio: ["ignore", "ignore", "pipe"] });
   const text = await child.stderr.text();
   await child.exited;

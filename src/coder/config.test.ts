@@ -13,7 +13,7 @@ async function refusal(text: string): Promise<string> {
 }
 
 test("the committed example is the defaults", async () => {
-  const example = join(import.meta.dir, "..", "config.example.yaml");
+  const example = join(import.meta.dir, "../..", "config.example.yaml");
   expect(await parse(readFileSync(example, "utf8"))).toEqual(defaultConfig());
 });
 

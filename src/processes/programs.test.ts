@@ -82,8 +82,8 @@ describe("nothing is left behind", () => {
 
 test("a worker that fails takes its programs along", async () => {
   const script = `
-    import { openPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
-    const programs = openPrograms(1);
+    import { createPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
+    const programs = createPrograms(1);
     process.on("exit", () => programs.killAll());
     const program = { file: ${JSON.stringify(realpathSync("/bin/sleep"))}, argv: ["sleep", "600"] };
     await programs.start(program, { environment: {}, folder: "/", maxOutputBytes: 99 });
@@ -175,8 +175,8 @@ test("64 silent programs hold up no other", async () => {
 test("descriptors that run short fail the start, and the worker lives", async () => {
   const script = `
     import { openSync, closeSync } from "node:fs";
-    import { openPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
-    const programs = openPrograms(1);
+    import { createPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
+    const programs = createPrograms(1);
     const echo = () => programs.run(
       { file: ${JSON.stringify(realpathSync("/bin/echo"))}, argv: ["echo", "hi"] },
       { environment: {}, folder: "/", maxOutputBytes: 99 },

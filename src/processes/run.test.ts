@@ -97,9 +97,9 @@ const cases: Readonly<Record<string, readonly [Run, object]>> = {
  */
 const driver = `
   import { readFileSync } from "node:fs";
-  import { openPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
+  import { createPrograms } from ${JSON.stringify(join(import.meta.dir, "programs.ts"))};
   import { findProgram, programFolders } from ${JSON.stringify(join(import.meta.dir, "program.ts"))};
-  const programs = openPrograms(4);
+  const programs = createPrograms(4);
   const outcomes = [];
   for (const { argv, file, environment, folder, maxOutputBytes, timeoutMs } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
     const program = {
