@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Entry } from "../files/files.ts";
+import type { Entry } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../errors.ts";
-import type { Entry, Page } from "../files/files.ts";
+import type { Entry, Page } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { TimeSlice } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";

@@ -5,7 +5,7 @@ import { applyLineOps, type Edited } from "../edits/line-ops.ts";
 import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
 import { refuse } from "../errors.ts";
-import type { Bodies } from "../files/files.ts";
+import type { Bodies } from "../files/update.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { jsonBytes } from "../worker/json-size.ts";

@@ -5,8 +5,8 @@ import type { Folder, Name, PathHandle } from "../jail/folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { FilesContext } from "./files.ts";
 import { requireAllowed, type TreeOperation, yieldToEventLoop } from "./remove.ts";
+import type { FilesContext } from "./types.ts";
 
 export interface ModeOptions {
   /** The permission bits, exactly. */

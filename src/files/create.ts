@@ -5,11 +5,11 @@ import { readAttributes } from "../jail/attributes.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
-import type { FilesContext } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
 import { withPathLock } from "./path-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
+import type { FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface CreateOptions {

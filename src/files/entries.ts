@@ -4,8 +4,8 @@ import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
 import { mergeSort } from "../merge-sort.ts";
 import type { Steps } from "../time-slice.ts";
-import type { Entry } from "./files.ts";
 import { Smallest } from "./smallest.ts";
+import type { Entry } from "./types.ts";
 
 /** The entries of a folder, temporary files too, sorted by the bytes of their names. Throws a `Refusal`. */
 export function readEntries(folder: Folder): Steps<Entry[]> {

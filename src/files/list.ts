@@ -3,9 +3,9 @@ import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { readWindow } from "./entries.ts";
-import type { Entry, FileStats, Pace, Page } from "./files.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
+import type { Entry, FileStats, Pace, Page } from "./types.ts";
 
 /** See `Files.page`. Temporary files that it meets and that nobody uses any more are removed. */
 export async function pageOfFolder(

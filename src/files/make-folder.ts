@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { errnoOf, mapErrno } from "../jail/errno.ts";
-import type { FilesContext } from "./files.ts";
 import { NewFolders } from "./new-folders.ts";
+import type { FilesContext } from "./types.ts";
 
 export interface FolderOptions {
   /** The permission bits of the folder, exactly. */

@@ -4,7 +4,7 @@ import { refuse } from "../errors.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import type { Limit } from "./files.ts";
+import type { Limit } from "./types.ts";
 
 /** A regular file that is held open. Everything about it is of the one file that was opened. */
 export interface OpenFile {

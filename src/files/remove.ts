@@ -7,9 +7,9 @@ import { holdsMount } from "../jail/mounts.ts";
 import { runAtOnce, runInSlices, type TimeSlice } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Entry, FilesContext } from "./files.ts";
 import { withPathLock } from "./path-lock.ts";
 import { sweepFolder } from "./sweep.ts";
+import type { Entry, FilesContext } from "./types.ts";
 import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {

@@ -5,9 +5,9 @@ import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { moveToNew } from "./create.ts";
-import type { FilesContext } from "./files.ts";
 import { openFile } from "./open-file.ts";
 import { requireNothingDenied } from "./remove.ts";
+import type { FilesContext } from "./types.ts";
 import { type At, flushFolder, writeAtomically } from "./write.ts";
 
 export interface Renaming {

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { kindOf } from "../jail/kind.ts";
-import type { FileStats } from "./files.ts";
+import type { FileStats } from "./types.ts";
 
 /** What callers are told about a file. */
 export function describe(stats: Stats): FileStats {

@@ -5,9 +5,9 @@ import { readAttributes } from "../jail/attributes.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
-import type { FilesContext } from "./files.ts";
 import type { Metadata } from "./metadata.ts";
 import { NewFolders } from "./new-folders.ts";
+import type { FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface StoreOptions {

@@ -6,7 +6,7 @@ import type { Folder, Jail } from "../jail/folder.ts";
 import { isGone, makerOf } from "../jail/temporary.ts";
 import { createTimeSlice, runInSlices, type TimeSlice } from "../time-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Entry } from "./files.ts";
+import type { Entry } from "./types.ts";
 
 /**
  * A call writes its file at once or piece by piece, and lasts an hour at most, so a file that nothing was written to for

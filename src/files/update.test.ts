@@ -13,7 +13,7 @@ import { refuse } from "../errors.ts";
 import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
-import type { Bodies } from "./files.ts";
+import type { Bodies } from "./update.ts";
 
 const isRoot = process.geteuid?.() === 0;
 

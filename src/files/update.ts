@@ -5,12 +5,12 @@ import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { DeferredClose } from "./deferred-close.ts";
-import type { FilesConfig, FilesContext, Limit } from "./files.ts";
 import { withPathLock } from "./path-lock.ts";
 import { openWithin, readWithin } from "./read.ts";
 import { replaceFile } from "./replace-file.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
+import type { FilesConfig, FilesContext, Limit } from "./types.ts";
 
 /** The content of a file, in pieces that follow each other. */
 export type Content = readonly Buffer[];

@@ -1,6 +1,6 @@
 /** The searches of callers over the folder (coder §8). */
 import { availableParallelism } from "node:os";
-import type { Entry } from "../files/files.ts";
+import type { Entry } from "../files/types.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";

@@ -2,8 +2,9 @@
  * The regular files below a folder, in the order of the bytes of their paths, folder by folder and lazily: of the
  * folders on the way one per level is held open.
  */
-import type { Entry } from "../files/files.ts";
+
 import { sweepFolder } from "../files/sweep.ts";
+import type { Entry } from "../files/types.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../../deadline.ts";
 import { inShellWords, refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
-import type { Pace } from "../../files/files.ts";
+import type { Pace } from "../../files/types.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/regex-runtime.ts";

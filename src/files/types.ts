@@ -1,0 +1,58 @@
+/** The types that the verbs of this room share. */
+import type { Deadline } from "../deadline.ts";
+import type { Jail, Name } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
+import type { TimeSlice } from "../time-slice.ts";
+import type { KeyedMutex } from "./keyed-mutex.ts";
+
+/** The configuration keys that decide how the disk is touched. */
+export interface FilesConfig {
+  readonly max_write_bytes: number;
+  readonly fsync: boolean;
+}
+
+/** What the writing verbs share. */
+export interface FilesContext {
+  readonly jail: Jail;
+  readonly config: FilesConfig;
+  readonly locks: KeyedMutex;
+}
+
+/** A name in a folder. */
+export interface Entry {
+  /** As text; bytes that are not UTF-8 became U+FFFD, and then callers cannot send this name back. */
+  readonly name: string;
+  /** As it is on disk, for `Folder.child` and `Folder.enter`. */
+  readonly raw: Name;
+  /** What it was when the folder was read, links not followed. */
+  readonly kind: EntryKind;
+}
+
+/** How a call goes through folders: in time slices, until its deadline. */
+export interface Pace {
+  readonly slice: TimeSlice;
+  readonly deadline: Deadline;
+}
+
+/** Some entries of a folder. */
+export interface Page {
+  readonly entries: readonly Entry[];
+  /** Entries of the whole folder. */
+  readonly total: number;
+}
+
+export interface FileStats {
+  readonly kind: EntryKind;
+  /** Bytes. */
+  readonly size: number;
+  /** Last change of the content, in whole seconds since 1970. */
+  readonly mtime: number;
+  /** The nine permission bits. */
+  readonly mode: number;
+}
+
+/** The most bytes a file may have, and the configuration key that says so. */
+export interface Limit {
+  readonly key: string;
+  readonly bytes: number;
+}
