@@ -98,14 +98,12 @@ export const search = defineCoderFunction({
     }
     const { answer, bytes } = await searcher.search(
       {
-        query: request.query,
+        query: { pattern: request.query, regex: request.regex, ignoreCase: request.ignore_case },
+        lines: { maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes },
         path: request.path,
-        regex: request.regex,
-        ignoreCase: request.ignore_case,
         include: parseGlobs("include_globs", request.include_globs),
         exclude: parseGlobs("exclude_globs", request.exclude_globs),
         maxMatches: request.max_matches ?? config.search_default_max_matches,
-        maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes,
         maxFileBytes: config.max_read_bytes,
         content: request.search_content,
         paths: request.search_paths,

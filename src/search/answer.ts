@@ -85,15 +85,16 @@ export class SearchAnswerBuilder {
     const bytes = this.#bytes + texts + numbers + lines.length * perLine - noComma;
     if (bytes > this.#limits.maxBytes) return false;
     this.#bytes = bytes;
-    for (const { line, column, text } of lines) this.#contents.push({ path, line, column, text });
+    for (const line of lines) this.#contents.push({ path, ...line });
     return true;
   }
 
-  #addLine(path: string, { line, column, text }: LineMatch, pathBytes: number): void {
+  #addLine(path: string, match: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
+    const { line, column, text } = match;
     const numberBytes = digits(line) + digits(column);
     if (this.#admit(this.#contents, contentMatchBytes + pathBytes + numberBytes + jsonBytes(text)))
-      this.#contents.push({ path, line, column, text });
+      this.#contents.push({ path, ...match });
     else this.#end("content");
   }
 

@@ -52,7 +52,7 @@ const line = fc.constantFrom(
 const content = fc.array(line, { maxLength: 12 }).map((lines) => Buffer.from(lines.join("\n")));
 const trees = fc.dictionary(path, content, { maxKeys: 25 });
 const requests = fc.record({
-  query: fc.constantFrom("foo", "o+", "^$", "(?i)FOO|k", "x{100}", "\\w+\\b", "a/", "b"),
+  pattern: fc.constantFrom("foo", "o+", "^$", "(?i)FOO|k", "x{100}", "\\w+\\b", "a/", "b"),
   regex: fc.boolean(),
   ignoreCase: fc.boolean(),
   maxMatches: fc.constantFrom(1000, 1000, 3, 1, 0),
@@ -80,9 +80,9 @@ test("a large tree: threads answer as one thread does, capped or not", async () 
     tree[`d${i % 37}/e${i % 11}/f${i}`] = `${"word foo_bar\n".repeat(i % 50)}needle${i % 7}\nTODO ${i}\n`;
   }
   fill(tree);
-  for (const query of ["needle3", "foo_bar", "TODO|needle[0-3]", "\\bfoo\\w+$", "f1\\d\\d\\b"]) {
+  for (const pattern of ["needle3", "foo_bar", "TODO|needle[0-3]", "\\bfoo\\w+$", "f1\\d\\d\\b"]) {
     for (const maxMatches of [1_000_000, 1000, 10]) {
-      const request = { query, regex: query.includes("\\") || query.includes("|"), maxMatches };
+      const request = { pattern, regex: pattern.includes("\\") || pattern.includes("|"), maxMatches };
       expect(await threaded(request)).toEqual(await single(request));
     }
   }

@@ -3,7 +3,7 @@ import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { FileCursor } from "./file-cursor.ts";
 import { ignoreVanished } from "./ignore-vanished.ts";
 import type { LineMatcher } from "./line-matcher.ts";
-import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
+import { type LineMatch, type LineOptions, searchLines, slackBytes } from "./lines.ts";
 
 /** What was found in one file: something, or it is not mentioned. */
 export interface Finding {
@@ -23,14 +23,12 @@ export interface FindingSink {
 }
 
 export interface FileSearch {
-  readonly query: LineMatcher;
+  readonly matcher: LineMatcher;
+  readonly lines: LineOptions;
   /** Opens the file that the cursor has come to. Throws the errno error. */
   readonly open: (file: FileCursor) => number;
   readonly buffer: FileBuffer;
   readonly enclose: FindLineBounds;
-  readonly maxLineBytes: number;
-  /** See `LineLimits`. */
-  readonly textBytes?: number | undefined;
   /** Larger files are passed over. */
   readonly maxFileBytes: number;
   /** Asked often; true when the search has to end. */
@@ -39,10 +37,10 @@ export interface FileSearch {
 
 /** Searches the files in order, until the sink wants no more or the search is over. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
-  const { query } = search;
+  const { matcher } = search;
   const searchContent = contentSearch(file, search);
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
-    const isInPath = sink.wantsPaths && query.inPath(file.path);
+    const isInPath = sink.wantsPaths && matcher.inPath(file.path);
     const lines = sink.wantsContent ? searchContent(sink.remainingLines) : nothing;
     if (isInPath || lines.length > 0) sink.add({ index: file.index, isInPath, lines });
   }
@@ -52,13 +50,13 @@ const nothing: readonly LineMatch[] = [];
 
 /** What searches one file after the other: there is one of it, and nothing is made per file that need not be. */
 function contentSearch(file: FileCursor, search: FileSearch) {
-  const { query, open, buffer, enclose, maxFileBytes, maxLineBytes, textBytes, isOver } = search;
-  const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(query), isOfUse: beginsAsText };
-  const lineLimits = { maxMatches: 0, maxLineBytes, textBytes, isOver, enclose };
-  const find = (text: Buffer, length: number) => searchLines(text, length, query, lineLimits);
+  const { matcher, open, buffer, enclose, maxFileBytes, isOver } = search;
+  const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(matcher), isOfUse: beginsAsText };
+  const lineSearch = { ...search.lines, maxMatches: 0, isOver, enclose };
+  const find = (text: Buffer, length: number) => searchLines(text, length, matcher, lineSearch);
   const searchFile = () => buffer.withContents(open(file), limits, find);
   return (maxMatches: number): readonly LineMatch[] => {
-    lineLimits.maxMatches = maxMatches;
+    lineSearch.maxMatches = maxMatches;
     return ignoreVanished(searchFile) ?? nothing;
   };
 }

@@ -10,8 +10,11 @@ export interface LineMatcher {
   inPath(path: string): boolean;
   /** Bytes that `prepare` writes behind a text. */
   readonly slack: number;
-  /** Makes `text[0, length)` ready to be searched. There is a newline behind it, and then room for the slack. */
-  prepare(text: Buffer, length: number): void;
+  /**
+   * Makes `text[0, length)` ready to be searched by so many bytes of each line. There is a newline behind it, and then
+   * room for the slack.
+   */
+  prepare(text: Buffer, length: number, maxLineBytes: number): void;
   /**
    * Offset of the first place at or after `from`, the start of a line, whose line may match; -1 when no further line
    * does. A place past the end may be returned too.
@@ -66,8 +69,6 @@ export interface RegexPlan {
   readonly finder: Prefilter | undefined;
   /** Finds matches in lines of ASCII text, which lie in the kernel. */
   readonly matcher: AsciiLineMatcher | undefined;
-  /** Bytes of a line that are looked at. */
-  readonly maxLineBytes: number;
 }
 
 /** Most text that the engine is given at once: it stops at the first match, and the rest is given again. */
@@ -82,7 +83,7 @@ const carriageReturn = 0x0d;
 export class RegexMatcher implements LineMatcher {
   readonly slack: number;
   readonly #plan: RegexPlan;
-  readonly #pieceBytes: number;
+  #pieceBytes = 0;
   /** Of the text. */
   #length = 0;
   /** Undefined when not known yet. */
@@ -96,7 +97,6 @@ export class RegexMatcher implements LineMatcher {
   constructor(plan: RegexPlan) {
     this.#plan = plan;
     this.slack = plan.finder?.slack ?? 0;
-    this.#pieceBytes = Math.min(pieceBytes, plan.maxLineBytes);
   }
 
   inPath(path: string): boolean {
@@ -104,8 +104,9 @@ export class RegexMatcher implements LineMatcher {
     return this.#plan.regex.isMatch(bytes, 0, bytes.length);
   }
 
-  prepare(text: Buffer, length: number): void {
+  prepare(text: Buffer, length: number, maxLineBytes: number): void {
     this.#plan.finder?.prepare(text, length);
+    this.#pieceBytes = Math.min(pieceBytes, maxLineBytes);
     this.#length = length;
     this.#isAscii = undefined;
     this.#hasReturns = undefined;

@@ -4,7 +4,7 @@ import { createSearchKernel, type SearchKernel } from "../prefilter/kernel.ts";
 import { findLineBounds } from "../prefilter/line-bounds.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
-import { type LineMatch, searchLines, slackBytes } from "./lines.ts";
+import { type LineMatch, type LineOptions, searchLines, slackBytes } from "./lines.ts";
 import { type Query, QueryCompiler } from "./query-compiler.ts";
 import { cutEnd, rawOffset } from "./utf8.ts";
 
@@ -15,13 +15,16 @@ const planners = [
   new QueryCompiler(() => engine.machine, kernel),
 ];
 
-const plain: Query = { query: "", regex: false, ignoreCase: false, maxLineBytes: 4096 };
+/** A query, and the options with which it is asked. */
+type Question = Query & LineOptions;
+
+const plain: Question = { pattern: "", regex: false, ignoreCase: false, maxLineBytes: 4096 };
 
 /** What the search finds in `bytes`, in a buffer that holds other text behind it, as a reused one does. */
-function search(bytes: Buffer, question: Query, maxMatches = Number.POSITIVE_INFINITY): LineMatch[] {
+function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_INFINITY): LineMatch[] {
   const [here, inKernel] = [Buffer.alloc, kernel.reserve].map((reserve, i) => {
     const query = (planners[i] as QueryCompiler).compile(question);
-    const text = reserve(bytes.length + slackBytes(query) + 64).fill(`${question.query}\nfoo k 1 `);
+    const text = reserve(bytes.length + slackBytes(query) + 64).fill(`${question.pattern}\nfoo k 1 `);
     bytes.copy(text);
     const { maxLineBytes } = question;
     const limits = {
@@ -37,10 +40,10 @@ function search(bytes: Buffer, question: Query, maxMatches = Number.POSITIVE_INF
 }
 
 /** The specification, word for word: the engine on every line. */
-function searchEachLine(bytes: Buffer, { query, regex, ignoreCase, maxLineBytes }: Query): LineMatch[] {
+function searchEachLine(bytes: Buffer, { pattern, regex, ignoreCase, maxLineBytes }: Question): LineMatch[] {
   if (bytes.includes(0)) return [];
-  const pattern = regex ? query : query.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
-  const compiled = engine.machine.compile(ignoreCase ? `(?i)${pattern}` : pattern);
+  const source = regex ? pattern : pattern.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
+  const compiled = engine.machine.compile(ignoreCase ? `(?i)${source}` : source);
   return linesOf(bytes).flatMap((whole, index) => {
     const line = whole.subarray(0, cutEnd(whole, { start: 0, end: whole.length, limit: maxLineBytes }));
     const shown = Buffer.from(line.toString());
@@ -63,32 +66,32 @@ function linesOf(bytes: Buffer): Buffer[] {
 
 describe("searchLines", () => {
   test("a literal: line from 1, column in bytes from 1, the line without its ending", () => {
-    expect(search(Buffer.from("one\r\né foo foo\nfoo"), { ...plain, query: "foo" })).toEqual([
+    expect(search(Buffer.from("one\r\né foo foo\nfoo"), { ...plain, pattern: "foo" })).toEqual([
       { line: 2, column: 4, text: "é foo foo" },
       { line: 3, column: 1, text: "foo" },
     ]);
   });
 
   test("a text with a NUL byte gives nothing", () => {
-    expect(search(Buffer.from("foo\n\0"), { ...plain, query: "foo" })).toEqual([]);
+    expect(search(Buffer.from("foo\n\0"), { ...plain, pattern: "foo" })).toEqual([]);
   });
 
   test("no more matches than asked for", () => {
-    expect(search(Buffer.from("a\na\na\n"), { ...plain, query: "a" }, 2)).toHaveLength(2);
+    expect(search(Buffer.from("a\na\na\n"), { ...plain, pattern: "a" }, 2)).toHaveLength(2);
   });
 
   test("nothing is looked for past the cut of a line, nor across it", () => {
-    const question = { ...plain, query: "def", maxLineBytes: 5 };
+    const question = { ...plain, pattern: "def", maxLineBytes: 5 };
     expect(search(Buffer.from("abcdef\ndef abc\n"), question)).toEqual([
       { line: 2, column: 1, text: "def a" },
     ]);
-    expect(search(Buffer.from("aé\n"), { ...plain, query: "a", maxLineBytes: 2 })).toEqual([
+    expect(search(Buffer.from("aé\n"), { ...plain, pattern: "a", maxLineBytes: 2 })).toEqual([
       { line: 1, column: 1, text: "a" },
     ]);
   });
 
   test("the ends of the text mean the ends of the cut line", () => {
-    const question = { ...plain, query: "\\Aab\\z", regex: true };
+    const question = { ...plain, pattern: "\\Aab\\z", regex: true };
     const ab = { column: 1, text: "ab" };
     expect(search(Buffer.from("x\nab\r\nab"), question)).toEqual([
       { line: 2, ...ab },
@@ -98,8 +101,8 @@ describe("searchLines", () => {
   });
 
   test("case is folded as Unicode does", () => {
-    const folded = (query: string, text: string) =>
-      search(Buffer.from(text), { ...plain, query, ignoreCase: true }).map(({ column }) => column);
+    const folded = (pattern: string, text: string) =>
+      search(Buffer.from(text), { ...plain, pattern, ignoreCase: true }).map(({ column }) => column);
     expect(folded("sK", "x \u017f\u212a")).toEqual([3]);
     expect(folded("ПРИМЕР", "вот пример")).toEqual([8]);
     expect(folded("straße", "STRASSE")).toEqual([]);
@@ -109,11 +112,11 @@ describe("searchLines", () => {
   test("a line that is not UTF-8 is searched as it is shown, and its columns are those of the file", () => {
     const latin = Buffer.from("caf\xe9 FOO\n", "latin1");
     const text = "caf\ufffd FOO";
-    expect(search(latin, { ...plain, query: "FOO" })).toEqual([{ line: 1, column: 6, text }]);
-    expect(search(latin, { ...plain, query: "\ufffd f", ignoreCase: true })).toEqual([
+    expect(search(latin, { ...plain, pattern: "FOO" })).toEqual([{ line: 1, column: 6, text }]);
+    expect(search(latin, { ...plain, pattern: "\ufffd f", ignoreCase: true })).toEqual([
       { line: 1, column: 4, text },
     ]);
-    expect(search(latin, { ...plain, query: "\\W\\w+$", regex: true })).toEqual([
+    expect(search(latin, { ...plain, pattern: "\\W\\w+$", regex: true })).toEqual([
       { line: 1, column: 5, text },
     ]);
   });
@@ -165,9 +168,9 @@ const pattern = fc.letrec<{ any: string; group: string; part: string }>((tie) =>
   group: fc.tuple(tie("any"), tie("any")).map(([one, other]) => `(${one}|${other})`),
 })).any;
 
-const question: fc.Arbitrary<Query> = fc.oneof(
+const question: fc.Arbitrary<Question> = fc.oneof(
   fc.record({
-    query: fc.oneof(
+    pattern: fc.oneof(
       pattern,
       pattern.map((text) => `(?i)${text}`),
     ),
@@ -176,7 +179,7 @@ const question: fc.Arbitrary<Query> = fc.oneof(
     maxLineBytes: fc.constantFrom(4096, 4096, 100, 7, 1, 0),
   }),
   fc.record({
-    query: fc.oneof(
+    pattern: fc.oneof(
       word,
       fc.tuple(word, word).map((words) => words.join("")),
     ),
@@ -269,9 +272,9 @@ if\s*\(.*&&.*\)\s*\{
 \b\w{30,}\b
 ^(?:def|class)\b.*:\s
 \x{1F389}|\x{2028}n|end$`.split("\n"),
-)("the pattern %s in source lines", (query) => {
+)("the pattern %s in source lines", (pattern) => {
   for (const maxLineBytes of [4096, 80]) {
-    const asked = { query, regex: true, ignoreCase: false, maxLineBytes };
+    const asked = { pattern, regex: true, ignoreCase: false, maxLineBytes };
     const found = search(corpus, asked);
     expect(found).toEqual(searchEachLine(corpus, asked));
     expect(maxLineBytes === 80 || found.length > 0).toBe(true);

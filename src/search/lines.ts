@@ -13,11 +13,13 @@ export interface LineMatch {
   readonly text: string;
 }
 
-/** How much of a text is looked at and answered. */
-export interface LineLimits {
-  /** Matching lines that are returned. */
-  readonly maxMatches: number;
-  /** Bytes of a line that are looked at. */
+/** UTF-16 units of the texts of these lines. */
+export const textUnits = (lines: readonly LineMatch[]): number =>
+  lines.reduce((sum, { text }) => sum + text.length, 0);
+
+/** What a caller decides about the lines of files: goes untouched from the handler to the thread that searches. */
+export interface LineOptions {
+  /** Bytes of a line that are searched and returned. */
   readonly maxLineBytes: number;
   /**
    * Set, other rules hold for what is text (shell §9.7): a NUL byte counts at the start of a
@@ -25,6 +27,12 @@ export interface LineLimits {
    * follow.
    */
   readonly textBytes?: number | undefined;
+}
+
+/** How the lines of one text are searched. */
+export interface LineSearch extends LineOptions {
+  /** Matching lines that are returned. */
+  readonly maxMatches: number;
   /** Asked at every line that may match; true when the search has to end. */
   readonly isOver: () => boolean;
   readonly enclose: FindLineBounds;
@@ -44,12 +52,12 @@ export function searchLines(
   text: Buffer,
   length: number,
   query: LineMatcher,
-  limits: LineLimits,
+  limits: LineSearch,
 ): LineMatch[] {
   const { textBytes } = limits;
   if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return [];
   text[length] = newline;
-  query.prepare(text, length);
+  query.prepare(text, length, limits.maxLineBytes);
   const matches: LineMatch[] = [];
   const known = { from: 0, counted: 0 };
   const line = { start: 0, next: 0, newlines: 0 };

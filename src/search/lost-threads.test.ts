@@ -9,7 +9,7 @@ import { ThreadEnded } from "../threads/pool.ts";
 import { createTimeSlice } from "../time-slice.ts";
 import { encodeFindings } from "./findings-codec.ts";
 import { SearchRun } from "./run.ts";
-import { plain } from "./search.test-kit.ts";
+import { requestOf } from "./search.test-kit.ts";
 import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
@@ -49,7 +49,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
       throw new Error("a caller's pattern was to be matched in the thread of everyone");
     },
   };
-  const request = { ...plain, query: "nee+dle", regex: true };
+  const request = requestOf({ pattern: "nee+dle", regex: true });
   const folder = new SharedFolder(jail.admitFolder("."));
   const search = new SearchRun({
     request,

@@ -9,7 +9,7 @@ import { openJail } from "../jail/jail.ts";
 import { createTimeSlice } from "../time-slice.ts";
 import { encodeFindings } from "./findings-codec.ts";
 import { SearchRun } from "./run.ts";
-import { plain } from "./search.test-kit.ts";
+import { requestOf } from "./search.test-kit.ts";
 import type { SearchAnswer } from "./search.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
@@ -47,7 +47,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
       throw new Error("nothing is searched in this thread");
     },
   };
-  const request = { ...plain, query: "nee+dle", regex: true };
+  const request = requestOf({ pattern: "nee+dle", regex: true });
   const before = openDescriptors(base);
   const answers: Promise<SearchAnswer>[] = [];
   for (let i = 0; i < searches; i++) {

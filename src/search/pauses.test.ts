@@ -43,14 +43,14 @@ describe.each([
       if (isUnderWay) setImmediate(count);
     };
     setImmediate(count);
-    const answer = await ask({ query: "needle", include, ...kind });
+    const answer = await ask({ pattern: "needle", include, ...kind });
     isUnderWay = false;
     expect(answer.content_matches).toHaveLength(include === slowGlob ? 0 : 50);
     expect(turns).toBeGreaterThan(10);
   });
 
   test("ends at its deadline, and says that something may be missing", async () => {
-    const answer = await ask({ query: "needle", include: slowGlob, ...kind }, 20);
+    const answer = await ask({ pattern: "needle", include: slowGlob, ...kind }, 20);
     expect(answer).toEqual({ content_matches: [], path_matches: [], truncated: true });
   });
 });

@@ -14,16 +14,13 @@ import {
 } from "../regex/regex-runtime.ts";
 import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
 
-/** What a caller looks for. */
+/** What a caller looks for: goes untouched from the handler to the thread that searches. */
 export interface Query {
-  readonly query: string;
+  /** A regular expression, or a literal. */
+  readonly pattern: string;
   readonly regex: boolean;
   /** Folds Unicode case as Rust's crate `regex` does, for literals too. */
   readonly ignoreCase: boolean;
-  /** Bytes of a line that are looked at. */
-  readonly maxLineBytes: number;
-  /** See `LineLimits`. */
-  readonly textBytes?: number | undefined;
 }
 
 /** Queries that are kept ready: a caller often asks the same again, and all batches of a search do. */
@@ -42,23 +39,24 @@ export class QueryCompiler {
   }
 
   /** Throws a `PatternError` or an `EngineFailure`. */
-  compile(request: Query): LineMatcher {
-    const { query, regex, ignoreCase, maxLineBytes } = request;
-    const key = JSON.stringify([query, regex, ignoreCase, maxLineBytes]);
-    const planned = this.#queries.get(key) ?? this.#make(request);
+  compile(query: Query): LineMatcher {
+    const key = JSON.stringify(query);
+    const planned = this.#queries.get(key) ?? this.#make(query);
     this.#queries.delete(key);
     this.#queries.set(key, planned);
     if (this.#queries.size > keptQueries) this.#queries.delete(this.#queries.keys().next().value as string);
     return planned;
   }
 
-  #make({ query, regex, ignoreCase, maxLineBytes }: Query): LineMatcher {
+  #make({ pattern, regex, ignoreCase }: Query): LineMatcher {
     // U+FFFD may be in a line as it is shown, and not in the file.
-    if (!regex && !ignoreCase && !query.includes("\ufffd")) return new LiteralMatcher(query, this.#kernel);
+    if (!regex && !ignoreCase && !pattern.includes("\ufffd"))
+      return new LiteralMatcher(pattern, this.#kernel);
     const machine = this.#machine();
     machine.trimMemory();
-    const pattern = regex ? query : escapePattern(query);
-    const compiled = machine.compile(toSource({ pattern, ignoreCase }));
+    const compiled = machine.compile(
+      toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase }),
+    );
     const hir = compiled.syntax();
     const clues = { required: extractInnerLiterals(hir), forms: extractByteClasses(hir) };
     return new RegexMatcher({
@@ -67,7 +65,6 @@ export class QueryCompiler {
       asksForEnd: asksForEnd(hir),
       finder: choosePrefilter(clues, this.#kernel),
       matcher: openMatcher(hir, this.#kernel),
-      maxLineBytes,
     });
   }
 }

@@ -78,7 +78,7 @@ export class SearchRun {
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // No pattern of a caller is matched in this thread when another can do it: it would hold up everyone.
-        if (!request.regex && !request.ignoreCase) await this.#searchHere(headStart);
+        if (!request.query.regex && !request.query.ignoreCase) await this.#searchHere(headStart);
         else this.#pending.push(this.#submit(nothing, state.pool, false));
         await this.#searchInThreads(state.pool);
       }
@@ -111,7 +111,13 @@ export class SearchRun {
       const isOver = () => this.#isOver();
       searchFiles(
         new FileCursor(batch.files),
-        { ...request, ...engines, query: planner.compile(request), open: (file) => batch.open(file), isOver },
+        {
+          ...request,
+          ...engines,
+          matcher: planner.compile(request.query),
+          open: (file) => batch.open(file),
+          isOver,
+        },
         this.#sink(batch),
       );
     } catch (error) {
@@ -213,10 +219,10 @@ export class SearchRun {
   }
 
   #jobOf(batch: Batch): BatchJob {
-    const { query, regex, ignoreCase, maxLineBytes, textBytes, maxFileBytes, maxAnswerBytes } =
-      this.#options.request;
+    const { query, lines, maxFileBytes, maxAnswerBytes } = this.#options.request;
     return {
-      question: { query, regex, ignoreCase, maxLineBytes, textBytes },
+      query,
+      lines,
       maxFileBytes,
       wantsPaths: this.#answer.wantsPaths,
       contentRoom: this.#answer.wantsContent ? this.#answer.contentRoom : 0,

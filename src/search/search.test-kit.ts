@@ -4,22 +4,35 @@ import { compileGlobSet } from "../globs/glob-set.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
+import type { LineOptions } from "./lines.ts";
+import type { Query } from "./query-compiler.ts";
 import { createSearcher, type SearchAnswer, type SearchRequest } from "./search.ts";
 
-export const plain: SearchRequest = {
-  query: "",
-  path: ".",
-  regex: false,
-  ignoreCase: false,
-  include: undefined,
-  exclude: undefined,
-  maxMatches: 1000,
-  maxLineBytes: 4096,
-  maxFileBytes: 1024 * 1024,
-  content: true,
-  paths: true,
-  maxAnswerBytes: 16 * 1024 * 1024,
-};
+/** What a test varies of a request. */
+export type Asked = Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines">>;
+
+/** A request for everything, with what is asked changed. */
+export function requestOf({
+  pattern = "",
+  regex = false,
+  ignoreCase = false,
+  ...asked
+}: Asked): SearchRequest {
+  const { maxLineBytes = 4096, ...others } = asked;
+  return {
+    query: { pattern, regex, ignoreCase },
+    lines: { maxLineBytes },
+    path: ".",
+    include: undefined,
+    exclude: undefined,
+    maxMatches: 1000,
+    maxFileBytes: 1024 * 1024,
+    content: true,
+    paths: true,
+    maxAnswerBytes: 16 * 1024 * 1024,
+    ...others,
+  };
+}
 
 /** How a searcher is opened. */
 export interface SearchFixture {
@@ -28,8 +41,8 @@ export interface SearchFixture {
   readonly deny?: readonly string[];
 }
 
-/** Searches for `plain` with what is asked changed, within so many milliseconds. */
-export type Ask = (asked: Partial<SearchRequest>, milliseconds?: number) => Promise<SearchAnswer>;
+/** Searches for what is asked, within so many milliseconds. */
+export type Ask = (asked: Asked, milliseconds?: number) => Promise<SearchAnswer>;
 
 /** Opens a searcher over the folder `base`. */
 export function openAsking(base: string, { backend, threads, deny = [] }: SearchFixture) {
@@ -42,7 +55,7 @@ export function openAsking(base: string, { backend, threads, deny = [] }: Search
   else process.env["CODER_THREADS"] = set;
   const ask: Ask = async (asked, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
-    const { answer, bytes } = await searcher.search({ ...plain, ...asked }, { deadline });
+    const { answer, bytes } = await searcher.search(requestOf(asked), { deadline });
     deadline.end();
     if (bytes !== Buffer.byteLength(JSON.stringify(answer)))
       throw new Error(`an answer was counted as ${bytes} bytes`);

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openDescriptors } from "../jail/jail.test-kit.ts";
-import { type Ask, openAsking, type SearchFixture } from "./search.test-kit.ts";
-import type { SearchAnswer, SearchRequest } from "./search.ts";
+import { type Ask, type Asked, openAsking, type SearchFixture } from "./search.test-kit.ts";
+import type { SearchAnswer } from "./search.ts";
 
 type Tree = Readonly<Record<string, string | Buffer>>;
 
@@ -61,9 +61,9 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
       path_matches: [{ path: "foo.txt" }],
       truncated: false,
     };
-    expect(await ask({ query: "foo" })).toEqual(answer);
-    expect(await ask({ query: "fo{2}", regex: true })).toEqual(answer);
-    expect(await ask({ query: "FOO", ignoreCase: true })).toEqual(answer);
+    expect(await ask({ pattern: "foo" })).toEqual(answer);
+    expect(await ask({ pattern: "fo{2}", regex: true })).toEqual(answer);
+    expect(await ask({ pattern: "FOO", ignoreCase: true })).toEqual(answer);
   });
 
   test("in the order of path bytes", async () => {
@@ -83,8 +83,8 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     ];
     const ask = openAsk(makeTree(Object.fromEntries(names.map((name) => [name, "x"]))), setting);
     const sorted = [...names].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-    expect(paths(await ask({ query: "", regex: true }))).toEqual(sorted);
-    expect(places(await ask({ query: "x" }))).toEqual(sorted.map((name) => `${name}:1:1`));
+    expect(paths(await ask({ pattern: "", regex: true }))).toEqual(sorted);
+    expect(places(await ask({ pattern: "x" }))).toEqual(sorted.map((name) => `${name}:1:1`));
   });
 
   test("regular files that are not denied, and below the folder asked for", async () => {
@@ -100,21 +100,21 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     symlinkSync("a", join(base, "x-folder"));
     execFileSync("mkfifo", [join(base, "a/x-fifo")]);
     const ask = openAsk(base, setting);
-    const everything = await ask({ query: "x" });
+    const everything = await ask({ pattern: "x" });
     expect([places(everything), paths(everything)]).toEqual([
       ["a/x:1:1", "b/x:1:1"],
       ["a/x", "b/x"],
     ]);
-    expect(places(await ask({ query: "x", path: "b" }))).toEqual(["b/x:1:1"]);
-    expect(places(await ask({ query: "x", path: "x-folder" }))).toEqual(["a/x:1:1"]);
-    await expect(ask({ query: "x", path: "a/x" })).rejects.toThrow("is not a folder");
-    await expect(ask({ query: "x", path: ".." })).rejects.toThrow(Refusal);
+    expect(places(await ask({ pattern: "x", path: "b" }))).toEqual(["b/x:1:1"]);
+    expect(places(await ask({ pattern: "x", path: "x-folder" }))).toEqual(["a/x:1:1"]);
+    await expect(ask({ pattern: "x", path: "a/x" })).rejects.toThrow("is not a folder");
+    await expect(ask({ pattern: "x", path: ".." })).rejects.toThrow(Refusal);
   });
 
   test("names that are not UTF-8", async () => {
     const base = makeTree({ "a.txt": "x" });
     writeFileSync(Buffer.concat([Buffer.from(`${base}/z`), Buffer.from([0xff])]), "needle");
-    const answer = await openAsk(base, setting)({ query: "needle|z.", regex: true });
+    const answer = await openAsk(base, setting)({ pattern: "needle|z.", regex: true });
     expect([places(answer), paths(answer)]).toEqual([["z\ufffd:1:1"], ["z\ufffd"]]);
   });
 
@@ -124,7 +124,7 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
       makeTree({ "x-binary": "needle\0", "x-fits": large.subarray(1), "x-large": large }),
       setting,
     );
-    const answer = await ask({ query: "needle|x", regex: true, maxFileBytes: 299 });
+    const answer = await ask({ pattern: "needle|x", regex: true, maxFileBytes: 299 });
     expect(places(answer)).toEqual(["x-fits:1:7"]);
     expect(paths(answer)).toEqual(["x-binary", "x-fits", "x-large"]);
   });
@@ -133,34 +133,34 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     const ask = openAsk(makeTree({ "a/b.ts": "x", "a/b.js": "x", "a/c.ts": "x", "d.ts": "x" }), setting);
     const include = compileGlobSet(["a/**"]);
     const exclude = compileGlobSet(["**/c.*"]);
-    expect(places(await ask({ query: "x", include }))).toEqual(["a/b.js:1:1", "a/b.ts:1:1", "a/c.ts:1:1"]);
-    expect(places(await ask({ query: "x", include, exclude, path: "a" }))).toEqual([
+    expect(places(await ask({ pattern: "x", include }))).toEqual(["a/b.js:1:1", "a/b.ts:1:1", "a/c.ts:1:1"]);
+    expect(places(await ask({ pattern: "x", include, exclude, path: "a" }))).toEqual([
       "a/b.js:1:1",
       "a/b.ts:1:1",
     ]);
-    expect(places(await ask({ query: "x", exclude }))).toEqual(["a/b.js:1:1", "a/b.ts:1:1", "d.ts:1:1"]);
+    expect(places(await ask({ pattern: "x", exclude }))).toEqual(["a/b.js:1:1", "a/b.ts:1:1", "d.ts:1:1"]);
   });
 
   test("only contents, only paths", async () => {
     const ask = openAsk(makeTree({ x: "x" }), setting);
     const match = { path: "x" };
-    expect(await ask({ query: "x", paths: false })).toMatchObject({
+    expect(await ask({ pattern: "x", paths: false })).toMatchObject({
       content_matches: [match],
       path_matches: [],
     });
-    expect(await ask({ query: "x", content: false })).toMatchObject({
+    expect(await ask({ pattern: "x", content: false })).toMatchObject({
       content_matches: [],
       path_matches: [match],
     });
   });
 
-  test.each(["x", "x|y{5}"])("truncated only when a match of %s was left out", async (query) => {
+  test.each(["x", "x|y{5}"])("truncated only when a match of %s was left out", async (pattern) => {
     const tree = { "a-x": "x\nx\n", "b-x": "x\n", c: "x\n" };
     const ask = openAsk(makeTree(tree), setting);
-    const counts = async (asked: Partial<SearchRequest>) => {
+    const counts = async (asked: Asked) => {
       const { content_matches, path_matches, truncated } = await ask({
-        query,
-        regex: query !== "x",
+        pattern,
+        regex: pattern !== "x",
         ...asked,
       });
       return [content_matches.length, path_matches.length, truncated];
@@ -171,18 +171,18 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     expect(await counts({ maxMatches: 0 })).toEqual([0, 0, true]);
     expect(await counts({ maxMatches: 2, content: false })).toEqual([0, 2, false]);
     expect(await counts({ maxMatches: 1, content: false })).toEqual([0, 1, true]);
-    expect(await counts({ query: "nowhere", maxMatches: 0 })).toEqual([0, 0, false]);
+    expect(await counts({ pattern: "nowhere", maxMatches: 0 })).toEqual([0, 0, false]);
   });
 
   test("no more bytes than one message carries", async () => {
     const line = `needle "${"é".repeat(100)}`;
     const ask = openAsk(makeTree({ a: `${line}\n`.repeat(50), needle: line }), setting);
-    const whole = await ask({ query: "needle", regex: true });
+    const whole = await ask({ pattern: "needle", regex: true });
     const size = Buffer.byteLength(JSON.stringify(whole));
     expect(whole.content_matches).toHaveLength(51);
-    expect(await ask({ query: "needle", regex: true, maxAnswerBytes: size + 10 })).toEqual(whole);
+    expect(await ask({ pattern: "needle", regex: true, maxAnswerBytes: size + 10 })).toEqual(whole);
     for (const maxAnswerBytes of [size - 30, 5000, 300, 100]) {
-      const cut = await ask({ query: "needle", regex: true, maxAnswerBytes });
+      const cut = await ask({ pattern: "needle", regex: true, maxAnswerBytes });
       expect(Buffer.byteLength(JSON.stringify(cut))).toBeLessThanOrEqual(maxAnswerBytes);
       expect(cut.truncated).toBe(true);
       expect(whole.content_matches.slice(0, cut.content_matches.length)).toEqual([...cut.content_matches]);
@@ -191,22 +191,28 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
 
   test("an invalid pattern is refused in the engine's words", async () => {
     const ask = openAsk(makeTree({ a: "x" }), setting);
-    await expect(ask({ query: "(?<=a)x", regex: true })).rejects.toThrow("look-around");
+    await expect(ask({ pattern: "(?<=a)x", regex: true })).rejects.toThrow("look-around");
   });
 
   test.each([
     ["an empty folder", {}, {}],
     ["paths alone", {}, { content: false }],
     ["globs that leave nothing", { a: "x" }, { exclude: { matches: () => true } }],
-    ["a literal that is too long", {}, { query: "x".repeat(40_000), regex: false, ignoreCase: true }],
+    ["a literal that is too long", {}, { pattern: "x".repeat(40_000), regex: false, ignoreCase: true }],
   ])("an invalid pattern is refused where nothing is searched: %s", async (_, tree: Tree, asked) => {
     const ask = openAsk(makeTree(tree), setting);
-    await expect(ask({ query: "(", regex: true, ...asked })).rejects.toMatchObject({ reason: "bad-pattern" });
+    await expect(ask({ pattern: "(", regex: true, ...asked })).rejects.toMatchObject({
+      reason: "bad-pattern",
+    });
   });
 
   test("past the deadline there is an answer", async () => {
     const ask = openAsk(makeTree({ a: "x", b: "x" }), setting);
-    expect(await ask({ query: "x" }, 0)).toEqual({ content_matches: [], path_matches: [], truncated: true });
+    expect(await ask({ pattern: "x" }, 0)).toEqual({
+      content_matches: [],
+      path_matches: [],
+      truncated: true,
+    });
   });
 
   test("a pattern that takes too long is ended, and the next search works", async () => {
@@ -216,8 +222,8 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     );
     const query = "x|(?:a|b|ab|ba){1,20000}c|[ab]{1,20000}d";
     // Compiling takes some tenths of a second, and one line minutes.
-    expect(await ask({ query, regex: true, paths: false }, 1500)).toMatchObject({ truncated: true });
-    expect(places(await ask({ query: "x", regex: true, paths: false }))).toEqual(["a.txt:1:1"]);
+    expect(await ask({ pattern: query, regex: true, paths: false }, 1500)).toMatchObject({ truncated: true });
+    expect(places(await ask({ pattern: "x", regex: true, paths: false }))).toEqual(["a.txt:1:1"]);
   });
 });
 
@@ -225,15 +231,15 @@ test("no folder stays open, however a search ends", async () => {
   const tree = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 60}/e/f${i}`, "needle\n"]));
   const base = makeTree(tree);
   const ask = openAsk(base);
-  await ask({ query: "needle", regex: true });
+  await ask({ pattern: "needle", regex: true });
   const before = openDescriptors(base);
   for (let i = 0; i < 20; i++) {
-    await ask({ query: "needle", regex: true, maxMatches: i });
-    await ask({ query: "needle|x" });
-    await ask({ query: "needle", regex: true }, i % 5);
-    await ask({ query: "(", regex: true }).catch(() => undefined);
+    await ask({ pattern: "needle", regex: true, maxMatches: i });
+    await ask({ pattern: "needle|x" });
+    await ask({ pattern: "needle", regex: true }, i % 5);
+    await ask({ pattern: "(", regex: true }).catch(() => undefined);
   }
   // Threads answer batches in order, so those that searches left behind are over by now.
-  await Promise.all(Array.from({ length: 4 }, () => ask({ query: "needle", regex: true })));
+  await Promise.all(Array.from({ length: 4 }, () => ask({ pattern: "needle", regex: true })));
   expect(openDescriptors(base)).toBe(before);
 });

@@ -7,6 +7,8 @@ import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { createWalkSlice, type Walker } from "../walk-slice.ts";
+import type { LineMatch, LineOptions } from "./lines.ts";
+import type { Query } from "./query-compiler.ts";
 import { SearchRun } from "./run.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
@@ -14,25 +16,19 @@ import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
 import { createThreadEngines } from "./thread-engines.ts";
 import type { PathFilter } from "./walk.ts";
 
-/** What to look for, where, and how much of it to answer. Neither `query` nor both switches may be empty. */
+/** What to look for, where, and how much of it to answer. Neither the pattern nor both switches may be empty. */
 export interface SearchRequest {
-  readonly query: string;
+  readonly query: Query;
+  readonly lines: LineOptions;
   /** The folder to walk. Results are relative to the base all the same. */
   readonly path: string;
   /** `path` may also be a file, which alone is searched then. */
   readonly mayBeFile?: boolean;
-  readonly regex: boolean;
-  /** Folds Unicode case as Rust's crate `regex` does, for literals too. */
-  readonly ignoreCase: boolean;
   /** Paths that are considered at all; undefined for every path. */
   readonly include: PathFilter | undefined;
   readonly exclude: PathFilter | undefined;
   /** Cap of each list. */
   readonly maxMatches: number;
-  /** Bytes of a line that are looked at and returned. */
-  readonly maxLineBytes: number;
-  /** See `LineLimits`. */
-  readonly textBytes?: number;
   /** Larger files are skipped. */
   readonly maxFileBytes: number;
   readonly content: boolean;
@@ -42,14 +38,8 @@ export interface SearchRequest {
 }
 
 /** The first match in one line of a file. */
-export interface ContentMatch {
+export interface ContentMatch extends LineMatch {
   readonly path: string;
-  /** From 1. */
-  readonly line: number;
-  /** Byte offset in the line, from 1. */
-  readonly column: number;
-  /** The line as it was searched: without its ending, cut, with U+FFFD for what is not UTF-8. */
-  readonly text: string;
 }
 
 export interface PathMatch {
@@ -144,7 +134,7 @@ export function createSearcher({ jail, regex }: SearcherOptions): Searcher {
       } catch (error) {
         // What keeps it from folders and files altogether, such as a want of descriptors.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
-        throw refusalOfPattern(error, request.query);
+        throw refusalOfPattern(error, request.query.pattern);
       } finally {
         state.active--;
       }

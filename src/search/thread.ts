@@ -7,7 +7,7 @@ import type { PostedFiles } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { type Finding, type FindingSink, searchFiles } from "./files.ts";
 import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
-import type { LineMatch } from "./lines.ts";
+import { type LineOptions, textUnits } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import { createThreadEngines, type ThreadEngines } from "./thread-engines.ts";
 
@@ -19,7 +19,8 @@ export interface SearchThreadData {
 
 /** A batch, as it is posted to a thread. */
 export interface BatchJob {
-  readonly question: Query;
+  readonly query: Query;
+  readonly lines: LineOptions;
   readonly maxFileBytes: number;
   readonly wantsPaths: boolean;
   /** Matching lines that can make a difference. */
@@ -52,12 +53,12 @@ serveJobs(({ engine }: SearchThreadData, check) => {
 
 function searchBatch(job: BatchJob, { planner, ...engines }: ThreadEngines): Finding[] {
   const sink = new Collector(job);
-  const query = planner.compile(job.question);
+  const matcher = planner.compile(job.query);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
-  const { maxFileBytes, question, files } = job;
+  const { lines, maxFileBytes, files } = job;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  searchFiles(cursor, { ...question, ...engines, query, open, maxFileBytes, isOver }, sink);
+  searchFiles(cursor, { ...engines, matcher, lines, open, maxFileBytes, isOver }, sink);
   return sink.findings;
 }
 
@@ -80,6 +81,6 @@ class Collector implements FindingSink {
   add(finding: Finding): void {
     this.findings.push(finding);
     this.remainingLines -= finding.lines.length;
-    this.#textRoom -= finding.lines.reduce((sum: number, { text }: LineMatch) => sum + text.length, 0);
+    this.#textRoom -= textUnits(finding.lines);
   }
 }

@@ -57,15 +57,15 @@ export const grep = defineFsFunction({
     const globs = { include: request.include_glob, exclude: request.exclude_glob };
     const { answer } = await searcher.search(
       {
-        query: pattern,
+        query: { pattern, regex: true, ignoreCase },
+        lines: {
+          maxLineBytes: wholeLine,
+          textBytes: max_line_bytes === 0 ? wholeLine : max_line_bytes,
+        },
         path,
         mayBeFile: true,
-        regex: true,
-        ignoreCase,
         ...filtersFor(globs, start.prefix),
         maxMatches: most,
-        maxLineBytes: wholeLine,
-        textBytes: max_line_bytes === 0 ? wholeLine : max_line_bytes,
         maxFileBytes: largestWhole,
         content: true,
         paths: false,
