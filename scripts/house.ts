@@ -112,6 +112,7 @@ export const plan: Plan = {
       "deadline",
       "errors",
       "reference",
+      "time-slice",
       "wire",
       "worker/define",
       "worker/json-size",

@@ -1,6 +1,7 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { type Deadline, deadlineIn } from "./deadline.ts";
-import { createWalkSlice } from "./walk-slice.ts";
+import { createTimeSlice } from "./time-slice.ts";
+import { createWalkSlice, yieldIfDue } from "./walk-slice.ts";
 
 /** A clock by which every look takes a slice. */
 let time = 0;
@@ -59,4 +60,11 @@ test("a walk whose call has run out of time waits no longer", async () => {
     await late.yieldIfDue();
   }
   for (const walk of walks) walk[Symbol.dispose]();
+});
+
+test("a walk ends at its deadline when its slice is used up, and no sooner", async () => {
+  const past = deadlineIn(0);
+  await yieldIfDue({ slice: createTimeSlice(60_000), deadline: past });
+  await expect(yieldIfDue({ slice: createTimeSlice(0), deadline: past })).rejects.toThrow("within 0 ms");
+  await yieldIfDue({ slice: createTimeSlice(0), deadline: deadlineIn(60_000) });
 });

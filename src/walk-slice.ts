@@ -14,6 +14,19 @@ const freeSlices = 4;
  */
 const largeWalks = createSemaphore({ permits: 4, patience: 3000 });
 
+/** How a call goes through folders: in time slices, until its deadline. */
+export interface Pace {
+  readonly slice: TimeSlice;
+  readonly deadline: Deadline;
+}
+
+/** Once the slice is used up: lets others go on, and then throws the timeout refusal if the deadline has come. */
+export async function yieldIfDue({ slice, deadline }: Pace): Promise<void> {
+  if (!slice.isDue) return;
+  await slice.yieldIfDue();
+  deadline.check();
+}
+
 /** The call that walks. */
 export interface Walker {
   readonly deadline: Deadline;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Entry } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
-import { createWalkSlice } from "../walk-slice.ts";
+import { createWalkSlice, yieldIfDue } from "../walk-slice.ts";
 import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../wire.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -65,13 +65,11 @@ export const listFolder = defineCoderFunction({
     using folder = jail.admitFolder(request.path);
     const start = (page - 1) * pageSize;
     using slice = createWalkSlice(context);
-    const { entries, total } = await files.page(folder, [start, start + pageSize], { slice, deadline });
+    const pace = { slice, deadline };
+    const { entries, total } = await files.page(folder, [start, start + pageSize], pace);
     const described = [];
     for (const entry of entries) {
-      if (slice.isDue) {
-        await slice.yieldIfDue();
-        deadline.check();
-      }
+      if (slice.isDue) await yieldIfDue(pace);
       described.push(describe(folder, entry, context));
     }
     return {

@@ -6,8 +6,9 @@ import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture, type Plan } from "../jail/jail.test-kit.ts";
 import { createTimeSlice } from "../time-slice.ts";
+import type { Pace } from "../walk-slice.ts";
 import { createFiles, type Files } from "./files.ts";
-import type { FilesConfig, Pace } from "./types.ts";
+import type { FilesConfig } from "./types.ts";
 
 export class FilesFixture extends JailFixture {
   readonly jailed: Jail;

@@ -5,6 +5,7 @@
 import type { Stats } from "node:fs";
 import type { Deadline } from "../deadline.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
+import type { Pace } from "../walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type CreateOptions, writeFile } from "./create.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
@@ -16,7 +17,7 @@ import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepTree } from "./sweep.ts";
-import type { Entry, FileStats, FilesConfig, FilesContext, Limit, Pace, Page } from "./types.ts";
+import type { Entry, FileStats, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
 import { type ContentChange, type Projection, rewriteFile } from "./update.ts";
 
 export interface Files {

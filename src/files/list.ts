@@ -2,10 +2,11 @@ import type { Stats } from "node:fs";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { runInSlices } from "../time-slice.ts";
+import type { Pace } from "../walk-slice.ts";
 import { readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
-import type { Entry, FileStats, Pace, Page } from "./types.ts";
+import type { Entry, FileStats, Page } from "./types.ts";
 
 /** See `Files.page`. Temporary files that it meets and that nobody uses any more are removed. */
 export async function pageOfFolder(

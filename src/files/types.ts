@@ -1,8 +1,6 @@
 /** The types that the verbs of this room share. */
-import type { Deadline } from "../deadline.ts";
 import type { Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
-import type { TimeSlice } from "../time-slice.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 
 /** The configuration keys that decide how the disk is touched. */
@@ -26,12 +24,6 @@ export interface Entry {
   readonly raw: Name;
   /** What it was when the folder was read, links not followed. */
   readonly kind: EntryKind;
-}
-
-/** How a call goes through folders: in time slices, until its deadline. */
-export interface Pace {
-  readonly slice: TimeSlice;
-  readonly deadline: Deadline;
 }
 
 /** Some entries of a folder. */

@@ -11,7 +11,7 @@ import type { Folder, Jail } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
-import type { Steps } from "../time-slice.ts";
+import { createTimeSlice, type Steps, type TimeSlice } from "../time-slice.ts";
 import type { Batch } from "./batches.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { ignoreVanished } from "./ignore-vanished.ts";
@@ -34,7 +34,7 @@ export interface WalkOptions {
 const maxDepth = 256;
 
 /** Longest that a walk goes on, in milliseconds, before it lets others have a turn. */
-const timeSlice = 5;
+const sliceMilliseconds = 5;
 
 /** Entries after which it looks at the clock. A caller's globs can be slow. */
 const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
@@ -55,7 +55,7 @@ export class Walk {
   #start: SharedFolder | undefined;
   /** The listing of the deepest folder, which is under way. */
   #listing: Steps<void> | undefined;
-  #until = 0;
+  #slice: TimeSlice | undefined;
 
   /** `start` is held until it was walked, or the walk is closed. */
   constructor(start: SharedFolder, options: WalkOptions) {
@@ -68,7 +68,7 @@ export class Walk {
    * there are no more. Throws a refusal when the start cannot be listed.
    */
   fill(batch: Batch): boolean {
-    this.#until = performance.now() + timeSlice;
+    this.#slice = createTimeSlice(sliceMilliseconds);
     this.#begin();
     for (;;) {
       if (!this.#listOn()) return true;
@@ -179,7 +179,7 @@ export class Walk {
   }
 
   #isOverdue(): boolean {
-    return performance.now() > this.#until;
+    return this.#slice?.isDue === true;
   }
 
   /** Adds the entries of the deepest folder. Throws a refusal. */

@@ -2,9 +2,9 @@
  * The one road of every call: validate, handle, map errors, log. The bus, the command line and tests come through
  * here, and nothing else catches an error to make an answer of it.
  */
-import { setImmediate } from "node:timers/promises";
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
+import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
 import { maxAnswerBytes } from "../wire.ts";
 import {
   type AnswerLease,
@@ -34,7 +34,7 @@ export type Invoke = (
 const graceMilliseconds = 1000;
 
 /** How long a batch may keep the event loop between two entries: other calls, and its cancellation, must get through. */
-const longestTurnMilliseconds = 20;
+const sliceMilliseconds = 20;
 
 /** Hears which function begins its work, and with which request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
@@ -47,7 +47,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
     { cancelled, caller, bus, lease, maxAnswerBytes: asked = maxAnswerBytes } = {},
   ) => {
     const started = performance.now();
-    let turnBegan = started;
+    let slice: TimeSlice | undefined;
     const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
     const context: Context = {
       ...services,
@@ -56,10 +56,8 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       caller,
       bus,
       attempt: async (entry) => {
-        if (performance.now() - turnBegan > longestTurnMilliseconds) {
-          await setImmediate();
-          turnBegan = performance.now();
-        }
+        slice ??= createTimeSlice(sliceMilliseconds);
+        if (slice.isDue) await slice.yieldIfDue();
         try {
           deadline.check();
           return { value: await entry() };

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { createWalkSlice } from "../../walk-slice.ts";
+import { createWalkSlice, yieldIfDue } from "../../walk-slice.ts";
 import { Named } from "../../wire.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
@@ -18,12 +18,10 @@ export const ls = defineFsFunction({
     using folder = jail.admitFolder(path);
     using deadline = shortDeadline(context);
     using slice = createWalkSlice({ deadline, caller: context.caller });
+    const pace = { slice, deadline };
     const entries = [];
-    for (const entry of await files.list(folder, { slice, deadline })) {
-      if (slice.isDue) {
-        await slice.yieldIfDue();
-        deadline.check();
-      }
+    for (const entry of await files.list(folder, pace)) {
+      if (slice.isDue) await yieldIfDue(pace);
       if (jail.deniesIn(folder, entry.name)) continue;
       const stats = files.lstat(folder, entry);
       if (stats !== undefined) entries.push(entryOf(entry.name, stats));

@@ -3,7 +3,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../../deadline.ts";
 import { inShellWords, refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
-import type { Pace } from "../../files/types.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/regex-runtime.ts";
@@ -11,7 +10,7 @@ import { takeBatch } from "../../search/batches.ts";
 import { FileCursor } from "../../search/file-cursor.ts";
 import { SharedFolder } from "../../search/shared-folder.ts";
 import { Walk } from "../../search/walk.ts";
-import { createWalkSlice } from "../../walk-slice.ts";
+import { createWalkSlice, type Pace, yieldIfDue } from "../../walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../wire.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
@@ -91,14 +90,8 @@ export const sed = defineFsFunction({
 async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Promise<void> {
   for (const path of paths) {
     requirePath(jail, path);
-    await keepPace(pace);
+    await yieldIfDue(pace);
   }
-}
-
-async function keepPace({ slice, deadline }: Pace): Promise<void> {
-  if (!slice.isDue) return;
-  await slice.yieldIfDue();
-  deadline.check();
 }
 
 /** Taken from a walk at once. Its folders are held open meanwhile. */
@@ -137,7 +130,7 @@ async function collect(
     for (let batch = takeBatch(walk, batchSize); batch !== undefined; batch = takeBatch(walk, batchSize)) {
       for (const file = new FileCursor(batch.files); file.next(); ) found.push(jail.hostPath(file.path));
       batch.release();
-      await keepPace(pace);
+      await yieldIfDue(pace);
     }
   } finally {
     walk.close();
