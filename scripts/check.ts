@@ -85,7 +85,7 @@ const steps: readonly Step[] = [
   suite("faults", ["./tests/faults"], { needsBuild: true }),
   suite("unit", ["./src", "./scripts"]),
   suite("races", races, { needsBuild: true }),
-  suite("conformance", ["./tests/conformance"], { needsBuild: true }),
+  suite("conformance", ["./tests/conformance", "./tests/harness"], { needsBuild: true }),
   suite("mcp", ["./tests/mcp"], { needsBuild: true }),
   suite("escapes", escapes, { needsBuild: true }),
   ...["descriptors", "current-directory"].map((backend) =>

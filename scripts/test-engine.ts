@@ -7,7 +7,7 @@
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { engineVariable } from "../tests/engines/executable.ts";
+import { engineVariable } from "../tests/harness/engines/executable.ts";
 import { ensureExecutable, root } from "./build.ts";
 
 /** Files of tests/conformance that run on any engine. */

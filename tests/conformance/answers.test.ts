@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { onServed } from "./clean-run.ts";
-import { parseWireError } from "./messages.ts";
-import type { Served } from "./served.ts";
-import { subjects } from "./subject.ts";
+import { onServed } from "../harness/clean-run.ts";
+import { parseWireError } from "../harness/errors.ts";
+import type { Served } from "../harness/served.ts";
+import { subjects } from "../harness/subject.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("an answer too large for one message is C213, and the connection stays", async () => {

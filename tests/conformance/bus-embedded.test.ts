@@ -1,10 +1,10 @@
 /** What only an engine in the process of the test can do to a worker. */
 import { describe, expect, test } from "bun:test";
 import { startEngine } from "../../src/engine/engine.ts";
-import { deliveryTo } from "../engines/started.ts";
-import { onServed } from "./clean-run.ts";
-import { registered } from "./served.ts";
-import { subjects } from "./subject.ts";
+import { onServed } from "../harness/clean-run.ts";
+import { deliveryTo } from "../harness/engines/started.ts";
+import { registered } from "../harness/served.ts";
+import { subjects } from "../harness/subject.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("an engine that drops everything in mid-call gets the worker back", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startTestEngine, type TestEngine } from "../engines/started.ts";
-import { logFaults, onServed } from "./clean-run.ts";
-import { parseWireError } from "./messages.ts";
-import { registered, temporaryFolder } from "./served.ts";
-import { startCoder, subjects } from "./subject.ts";
+import { logFaults, onServed } from "../harness/clean-run.ts";
+import { startTestEngine, type TestEngine } from "../harness/engines/started.ts";
+import { parseWireError } from "../harness/errors.ts";
+import { registered, temporaryFolder } from "../harness/served.ts";
+import { startCoder, subjects } from "../harness/subject.ts";
 
 /** The answer of an engine-made call, or the code it failed with. */
 const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }: { code: string }) => code);

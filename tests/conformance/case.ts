@@ -1,4 +1,5 @@
-import { type Changes, expandBase, type Tree } from "./tree.ts";
+import { type Code, parseError } from "../harness/errors.ts";
+import type { Changes, Tree } from "../harness/tree.ts";
 
 /** One call on one tree, and everything that is promised about it. */
 export interface Case {
@@ -20,8 +21,6 @@ export interface Failure {
   readonly code: Code;
   readonly says: readonly string[];
 }
-
-export type Code = "C210" | "C211" | "C213" | "C215" | "C216" | "C217";
 
 /** A value in an expected answer that is not compared by equality. */
 export class Matcher {
@@ -57,23 +56,6 @@ export const entryError = (code: Code, ...says: string[]): Matcher =>
 export const missingWords = (message: string, words: readonly string[]): string[] =>
   words.filter((word) => !message.toLowerCase().includes(word.toLowerCase()));
 
-/** The one-line form of an error (coder §4), or undefined where `text` is not exactly that. */
-export function parseError(text: string): { code: string; message: string } | undefined {
-  const value = parseJson(text);
-  if (value === null || typeof value !== "object") return undefined;
-  const { code, message } = value as Record<string, unknown>;
-  if (typeof code !== "string" || typeof message !== "string") return undefined;
-  return text === JSON.stringify({ code, message }) ? { code, message } : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** How an answer differs from what was expected, one sentence per place; empty when it does not. */
 export function compareAnswer(actual: unknown, expected: unknown, at = "answer"): string[] {
   if (expected instanceof Matcher) {
@@ -92,10 +74,6 @@ export function compareAnswer(actual: unknown, expected: unknown, at = "answer")
 
 const isContainer = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
-
-/** A payload with `<base>` in its strings replaced. Own keys only, so that a key named `__proto__` survives. */
-export const expandPayload = (payload: unknown, base: string): unknown =>
-  JSON.parse(expandBase(JSON.stringify(payload), JSON.stringify(base).slice(1, -1)));
 
 /** Parses JSON, for payloads that no object literal can spell (a key named `__proto__`). */
 export const payloadOf = (json: string): unknown => JSON.parse(json);

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/engine/engine.ts";
-import { parseError } from "./case.ts";
-import { logFaults } from "./clean-run.ts";
-import { callThrough, connect, serve, temporaryFolder } from "./served.ts";
-import { repository, runCoder, startCoder, subjects } from "./subject.ts";
+import { logFaults } from "../harness/clean-run.ts";
+import { parseError } from "../harness/errors.ts";
+import { callThrough, connect, serve, temporaryFolder } from "../harness/served.ts";
+import { repository, runCoder, startCoder, subjects } from "../harness/subject.ts";
 
 const here = temporaryFolder();
 mkdirSync(join(here, "base"));

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type RunOptions, runCoder, subjects } from "../harness/subject.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
-import { type RunOptions, runCoder, subjects } from "./subject.ts";
 
 afterAll(removeProjects);
 

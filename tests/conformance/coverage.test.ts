@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { runCoder } from "../harness/subject.ts";
 import { catalogue } from "./catalogue.ts";
-import { runCoder } from "./subject.ts";
 
 const published = async (): Promise<string[]> => {
   const { stdout } = await runCoder("source", ["--print-schema"]);

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
+import { runCoder, startCoder, subjects } from "../harness/subject.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
-import { runCoder, startCoder, subjects } from "./subject.ts";
 
 afterAll(removeProjects);
 

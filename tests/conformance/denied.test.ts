@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Outcome, type Served, serve } from "./served.ts";
-import type { Tree } from "./tree.ts";
+import { type Outcome, type Served, serve } from "../harness/served.ts";
+import type { Tree } from "../harness/tree.ts";
 
 let guarded: Served;
 let open: Served;

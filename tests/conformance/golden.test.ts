@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reference } from "./golden.ts";
-import { type Served, serve, temporaryFolder } from "./served.ts";
-import { runCoder, subjects } from "./subject.ts";
+import { reference } from "../harness/golden.ts";
+import { type Served, serve, temporaryFolder } from "../harness/served.ts";
+import { runCoder, subjects } from "../harness/subject.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("--print-schema is the published reference, whatever lies in the current folder", async () => {

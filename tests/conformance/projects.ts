@@ -2,8 +2,8 @@
 import { expect } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "./served.ts";
-import { type RunOptions, type Subject, startCoder } from "./subject.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { type RunOptions, type Subject, startCoder } from "../harness/subject.ts";
 
 const folders: string[] = [];
 

@@ -1,8 +1,8 @@
 /** A worker that is read-only, and a call that reads, leave the folder as it is to the last time stamp. */
 import { afterAll, expect, test } from "bun:test";
 import { statSync, utimesSync } from "node:fs";
+import { runCoder, subjects } from "../harness/subject.ts";
 import { projectOf, removeProjects, serving } from "./projects.ts";
-import { runCoder, subjects } from "./subject.ts";
 
 afterAll(removeProjects);
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Case, compareAnswer, expandPayload, missingWords, parseError } from "./case.ts";
+import { logFaults } from "../harness/clean-run.ts";
+import { errorFaults, parseWireError } from "../harness/errors.ts";
+import { schemaFaults } from "../harness/golden.ts";
+import { type Config, type Outcome, type Served, serve as serveOnBus } from "../harness/served.ts";
+import type { Subject } from "../harness/subject.ts";
+import { applyChanges, compareSnapshots, expandPayload } from "../harness/tree.ts";
+import { type Case, compareAnswer, missingWords } from "./case.ts";
 import { catalogue } from "./catalogue.ts";
-import { logFaults } from "./clean-run.ts";
-import { schemaFaults } from "./golden.ts";
-import { entryErrors, faultsOf, parseWireError } from "./messages.ts";
-import { type Config, type Outcome, type Served, serve as serveOnBus } from "./served.ts";
-import type { Subject } from "./subject.ts";
-import { applyChanges, compareSnapshots } from "./tree.ts";
 
 /** What the cases need of a worker that serves a folder. */
 export type Serving = Pick<Served, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
@@ -90,19 +90,4 @@ function expandExpected(answer: unknown, base: string): unknown {
   if (answer === null || typeof answer !== "object" || Object.getPrototypeOf(answer) !== Object.prototype)
     return answer;
   return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, expandExpected(value, base)]));
-}
-
-/** What is wrong with the errors of an outcome, be they of the call or of entries of a batch. */
-export function errorFaults(outcome: Outcome, given: { payload: unknown; root: string }): string[] {
-  if (outcome.error !== undefined) {
-    const stack = outcome.error.stacktrace ?? "";
-    return [
-      ...faultsOf(parseWireError(outcome.error), given),
-      ...(stack.includes("\n") || stack.includes("/src/") ? [`the stack leaks: ${stack}`] : []),
-    ];
-  }
-  return entryErrors(outcome.answer).flatMap((text) => {
-    const error = parseError(text);
-    return error === undefined ? [`not the error form of the coder §4: ${text}`] : faultsOf(error, given);
-  });
 }

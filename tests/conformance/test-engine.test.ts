@@ -2,8 +2,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "./served.ts";
-import { repository } from "./subject.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { repository } from "../harness/subject.ts";
 
 const folder = temporaryFolder();
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,7 +25,7 @@ async function testEngine(...args: string[]): Promise<{ code: number; output: st
 }
 
 test("the suites run on an executable that is started with a configuration", async () => {
-  const standIn = join(repository, "tests/engines/stand-in.ts");
+  const standIn = join(repository, "tests/harness/engines/stand-in.ts");
   const engine = program("iii", `echo "$$" >> ${folder}/pids; exec ${process.execPath} ${standIn} "$@"`);
   const { code, output } = await testEngine("--engine", engine, "--only", "golden,bus");
   expect(output).toMatch(/\b[1-9]\d* pass\n\s*0 fail/);

@@ -3,7 +3,7 @@
  * that is made after it is answered before it: it never had the worker to itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { buildTree } from "../conformance/tree.ts";
+import { buildTree } from "../harness/tree.ts";
 import { codesOf, type Driven, drive, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
 
 const mebibyte = 1024 * 1024;

@@ -6,10 +6,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Engine, startEngine } from "../../src/engine/engine.ts";
-import { registered, temporaryFolder } from "../conformance/served.ts";
-import { type Running, startCoder } from "../conformance/subject.ts";
-import { buildTree } from "../conformance/tree.ts";
-import { freshSeed, type Random, randomFrom } from "./random.ts";
+import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
+import { registered, temporaryFolder } from "../harness/served.ts";
+import { type Running, startCoder } from "../harness/subject.ts";
+import { buildTree } from "../harness/tree.ts";
 
 export interface CrashReport {
   readonly kills: number;

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseError } from "../conformance/case.ts";
-import { buildTree, compareSnapshots } from "../conformance/tree.ts";
+import { parseError } from "../harness/errors.ts";
+import { buildTree, compareSnapshots } from "../harness/tree.ts";
 import { codesOf, type Driven, type DriveOptions, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 

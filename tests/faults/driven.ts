@@ -1,12 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseError } from "../conformance/case.ts";
-import { schemaFaults } from "../conformance/golden.ts";
-import { entryErrors, faultsOf } from "../conformance/messages.ts";
-import { type Config, temporaryFolder } from "../conformance/served.ts";
-import { repository } from "../conformance/subject.ts";
-import { buildTree, type Snapshot, snapshotTree, type Tree } from "../conformance/tree.ts";
+import { entryErrors, faultsOf, parseError } from "../harness/errors.ts";
+import { schemaFaults } from "../harness/golden.ts";
+import { type Config, temporaryFolder } from "../harness/served.ts";
+import { repository } from "../harness/subject.ts";
+import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tree.ts";
 import type { Measure, Question } from "./driver.ts";
 
 /** What a call came to: an answer, or its error string. */

@@ -10,7 +10,7 @@ import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config-source.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
 import { createLog } from "../../src/worker/log.ts";
-import { descriptorTargets } from "../descriptors.ts";
+import { descriptorTargets } from "../harness/descriptors.ts";
 
 export type Question =
   | { readonly does: "call"; readonly function: string; readonly payload: unknown }

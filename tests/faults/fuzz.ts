@@ -1,9 +1,9 @@
 /** `npm run test:fuzz -- --payloads 100000 --seed 1`: random calls against a worker, and what must never come of them. */
 import { parseArgs } from "node:util";
-import { buildTree, compareSnapshots, type Snapshot } from "../conformance/tree.ts";
+import { freshSeed, randomFrom } from "../harness/random.ts";
+import { buildTree, compareSnapshots, type Snapshot } from "../harness/tree.ts";
 import { codesOf, type Driven, drive, outcomeFaults } from "./driven.ts";
 import { fuzzTree, type RandomCall, randomCall } from "./payloads.ts";
-import { freshSeed, randomFrom } from "./random.ts";
 
 export interface FuzzReport {
   readonly payloads: number;

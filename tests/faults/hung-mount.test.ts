@@ -3,7 +3,7 @@ import { dlopen } from "bun:ffi";
 import { expect } from "bun:test";
 import { closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { serve } from "../conformance/served.ts";
+import { serve } from "../harness/served.ts";
 import { isRoot, testUnless } from "./machine.ts";
 
 const mountSignatures = {

@@ -1,11 +1,11 @@
 /** `npm run test:leaks -- --calls 100000`: whether descriptors or memory grow over many mixed calls. */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { buildTree } from "../conformance/tree.ts";
+import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
+import { buildTree } from "../harness/tree.ts";
 import { type Driven, drive } from "./driven.ts";
 import type { Measure } from "./driver.ts";
 import { fuzzTree, randomCall } from "./payloads.ts";
-import { freshSeed, type Random, randomFrom } from "./random.ts";
 import { usualCall } from "./usual-calls.ts";
 
 export interface LeakReport {

@@ -5,8 +5,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCoder } from "../../src/coder/services.ts";
 import { deadlineIn } from "../../src/deadline.ts";
-import { serve, temporaryFolder } from "../conformance/served.ts";
-import { buildTree } from "../conformance/tree.ts";
+import { serve, temporaryFolder } from "../harness/served.ts";
+import { buildTree } from "../harness/tree.ts";
 import { configOf } from "./settings.ts";
 
 const tree = { "f.txt": "0\n", "link.txt": { link: "f.txt" }, "d/up": { link: ".." } };

@@ -5,8 +5,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../conformance/served.ts";
-import { commandOf } from "../conformance/subject.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { commandOf } from "../harness/subject.ts";
 import { httpPeer } from "./memory-http.ts";
 import { type Peer, serveEngine, stdioPeer, workerPeer } from "./memory-peers.ts";
 

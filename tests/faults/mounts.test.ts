@@ -1,6 +1,6 @@
 /** What is mounted below the base is neither emptied nor removed, and nor is what lies beside it. */
 import { describe, expect } from "bun:test";
-import { compareSnapshots } from "../conformance/tree.ts";
+import { compareSnapshots } from "../harness/tree.ts";
 import { codesOf, type DriveOptions, onDriven, outcomeFaults } from "./driven.ts";
 import { reasonAgainstMounts, testUnless } from "./machine.ts";
 

@@ -7,8 +7,8 @@ import { functions } from "../../src/coder/functions.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
 import { createLog } from "../../src/worker/log.ts";
-import { serve, temporaryFolder } from "../conformance/served.ts";
-import { buildTree, compareSnapshots, snapshotTree } from "../conformance/tree.ts";
+import { serve, temporaryFolder } from "../harness/served.ts";
+import { buildTree, compareSnapshots, snapshotTree } from "../harness/tree.ts";
 import { codesOf, type Outcome, outcomeFaults } from "./driven.ts";
 import { configOf } from "./settings.ts";
 

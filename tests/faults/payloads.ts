@@ -1,6 +1,7 @@
 /** Random calls: some sensible, most of them slightly wrong, a few wild. */
-import type { Tree } from "../conformance/tree.ts";
-import type { Random } from "./random.ts";
+
+import type { Random } from "../harness/random.ts";
+import type { Tree } from "../harness/tree.ts";
 
 export interface RandomCall {
   readonly functionId: string;

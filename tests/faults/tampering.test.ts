@@ -15,8 +15,8 @@ import {
 import { join } from "node:path";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/deadline.ts";
-import { temporaryFolder } from "../conformance/served.ts";
-import { buildTree, snapshotTree } from "../conformance/tree.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { configOf } from "./settings.ts";
 
 let root: string;

@@ -1,5 +1,5 @@
+import type { Random } from "../harness/random.ts";
 import type { RandomCall } from "./payloads.ts";
-import type { Random } from "./random.ts";
 
 /**
  * A call such as callers make, about the tree of payloads.ts: few of the random ones there get as far as a thread. There

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type CallToolResult, Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { commandOf, type Subject } from "../conformance/subject.ts";
-import { buildTree, type Tree } from "../conformance/tree.ts";
+import { commandOf, type Subject } from "../harness/subject.ts";
+import { buildTree, type Tree } from "../harness/tree.ts";
 
 export interface FolderOptions {
   readonly tree?: Tree;

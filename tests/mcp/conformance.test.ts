@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { InvocationError } from "iii-sdk";
 import type { Case } from "../conformance/case.ts";
 import { catalogue } from "../conformance/catalogue.ts";
-import type { Outcome } from "../conformance/served.ts";
-import { type Subject, subjects } from "../conformance/subject.ts";
 import { runCatalogue, type Serving } from "../conformance/suite.ts";
-import { buildTree, snapshotTree } from "../conformance/tree.ts";
+import type { Outcome } from "../harness/served.ts";
+import { type Subject, subjects } from "../harness/subject.ts";
+import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { type Connected, connectStdio, textOf } from "./client.ts";
 
 const toolOf = (functionId: string) => functionId.replaceAll(/[:-]+/g, "_");

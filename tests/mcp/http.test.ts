@@ -8,7 +8,7 @@ import {
   type ClientOptions,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { runCoder, subjects } from "../conformance/subject.ts";
+import { runCoder, subjects } from "../harness/subject.ts";
 import { atRest } from "./at-rest.ts";
 import { endless, slowSearch, textOf } from "./client.ts";
 import { type Listening, listen } from "./listening.ts";

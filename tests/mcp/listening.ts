@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { commandOf, type Subject } from "../conformance/subject.ts";
+import { commandOf, type Subject } from "../harness/subject.ts";
 import { type FolderOptions, makeFolder, watch } from "./client.ts";
 
 /** A program that serves a folder of its own over HTTP. */

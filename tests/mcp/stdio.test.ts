@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, watch as watchFolder } from "node:fs";
 import { createInterface } from "node:readline";
-import { commandOf, type Subject, subjects } from "../conformance/subject.ts";
+import { commandOf, type Subject, subjects } from "../harness/subject.ts";
 import { atRest } from "./at-rest.ts";
 import {
   connectStdio,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startEngine } from "../../src/engine/engine.ts";
-import { startCoder, subjects } from "../conformance/subject.ts";
+import { startCoder, subjects } from "../harness/subject.ts";
 import { type Connected, connectStdio, makeFolder, textOf } from "./client.ts";
 import golden from "./tools.golden.json" with { type: "json" };
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseError } from "../conformance/case.ts";
-import { type Outcome, type Served, serve, temporaryFolder } from "../conformance/served.ts";
-import { runCoder } from "../conformance/subject.ts";
+import { parseError } from "../harness/errors.ts";
+import { type Outcome, type Served, serve, temporaryFolder } from "../harness/served.ts";
+import { runCoder } from "../harness/subject.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 import type { Call } from "./layout.ts";

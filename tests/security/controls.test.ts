@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../conformance/served.ts";
-import { buildTree, expandBase, snapshotTree } from "../conformance/tree.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { buildTree, expandBase, snapshotTree } from "../harness/tree.ts";
 import { type Call, everywhere, type Layout, surroundings } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import { callNaively } from "./naive.ts";

@@ -1,5 +1,5 @@
-import type { Code } from "../conformance/case.ts";
-import type { Tree } from "../conformance/tree.ts";
+import type { Code } from "../harness/errors.ts";
+import type { Tree } from "../harness/tree.ts";
 
 /** One way to call a function on a path; `calls.ts` has the payloads. */
 export type Call =

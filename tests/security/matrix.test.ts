@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expandPayload, parseError } from "../conformance/case.ts";
-import { logFaults } from "../conformance/clean-run.ts";
-import { parseWireError } from "../conformance/messages.ts";
-import { type Outcome, type Served, serve } from "../conformance/served.ts";
-import { runCoder } from "../conformance/subject.ts";
-import { errorFaults } from "../conformance/suite.ts";
-import { expandBase } from "../conformance/tree.ts";
+import { logFaults } from "../harness/clean-run.ts";
+import { errorFaults, parseError, parseWireError } from "../harness/errors.ts";
+import { type Outcome, type Served, serve } from "../harness/served.ts";
+import { runCoder } from "../harness/subject.ts";
+import { expandBase, expandPayload } from "../harness/tree.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 import { type Call, type Layout, surroundings, type Verdict } from "./layout.ts";

@@ -1,7 +1,7 @@
 /** What an answer must not tell: whether something is there that the caller may not reach. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Served, serve } from "../conformance/served.ts";
-import { compareSnapshots, type Tree } from "../conformance/tree.ts";
+import { type Served, serve } from "../harness/served.ts";
+import { compareSnapshots, type Tree } from "../harness/tree.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { temporaryFolder } from "../conformance/served.ts";
+import { temporaryFolder } from "../harness/served.ts";
 import { backends } from "./backends.ts";
 import { waysToCall } from "./calls.ts";
 import { type Cell, cells, nameOf } from "./race/cells.ts";

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Snapshot } from "../conformance/tree.ts";
+import type { Snapshot } from "../harness/tree.ts";
 import { isForbidden, outsideName, secrets } from "./layout.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Calls that take long do not hold up others. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { jailed, plant, type Spot } from "./planted.ts";
 import { type Served, serveShell } from "./served.ts";

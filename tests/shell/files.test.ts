@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { answerOf, expectCode } from "./case.ts";
 import { openChannel, read, receive, sendAll, write } from "./channels.ts";
 import { jailed, type Plan, plant, type Spot } from "./planted.ts";

@@ -1,6 +1,6 @@
 /** Weaknesses of the original in what it forwards that this worker does not have. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { answerOf, ended, expectCode } from "./case.ts";
 import type { Reply } from "./sandbox.ts";
 import { type Served, serveShell } from "./served.ts";

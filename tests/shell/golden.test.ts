@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { runCoder, subjects } from "../conformance/subject.ts";
+import { runCoder, subjects } from "../harness/subject.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 
 interface Named {

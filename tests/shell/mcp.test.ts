@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { temporaryFolder } from "../conformance/served.ts";
-import { commandOf, subjects } from "../conformance/subject.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { commandOf, subjects } from "../harness/subject.ts";
 import { gone, pidIn } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 

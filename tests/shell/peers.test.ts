@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ChannelReader } from "iii-sdk/channel";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { answerOf, expectCode, until } from "./case.ts";
 import { openChannel } from "./channels.ts";
 import { jailed, type Plan, plant, type Spot } from "./planted.ts";

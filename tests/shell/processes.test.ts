@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { gone, isAlive, pidIn } from "./alive.ts";
 import { answerOf, ended, expectPlain, until } from "./case.ts";
 import { type Around, type Config, type Served, serveShell } from "./served.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, constants, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../conformance/served.ts";
-import { commandOf } from "../conformance/subject.ts";
+import { temporaryFolder } from "../harness/served.ts";
+import { commandOf } from "../harness/subject.ts";
 
 const nobody = 65534;
 const asNobody = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};

@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { type Engine, EngineFailure, startEngine } from "../../src/engine/engine.ts";
-import { callThrough, connect, type Outcome, temporaryFolder } from "../conformance/served.ts";
-import { type Running, type Subject, startCoder } from "../conformance/subject.ts";
-import { deliveryTo } from "../engines/started.ts";
+import { deliveryTo } from "../harness/engines/started.ts";
+import { callThrough, connect, type Outcome, temporaryFolder } from "../harness/served.ts";
+import { type Running, type Subject, startCoder } from "../harness/subject.ts";
 import { Sandbox } from "./sandbox.ts";
 
 export type { Outcome };

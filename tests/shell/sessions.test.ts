@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { subjects } from "../conformance/subject.ts";
+import { subjects } from "../harness/subject.ts";
 import { pidIn } from "./alive.ts";
 import { answerOf, until } from "./case.ts";
 import { type Served, serveShell } from "./served.ts";

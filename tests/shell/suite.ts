@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logFaults } from "../conformance/clean-run.ts";
-import type { Subject } from "../conformance/subject.ts";
+import { logFaults } from "../harness/clean-run.ts";
+import type { Subject } from "../harness/subject.ts";
 import type { Case } from "./case.ts";
 import { type Served, serveShell } from "./served.ts";
 

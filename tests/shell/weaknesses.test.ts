@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../conformance/subject.ts";
+import { repository } from "../harness/subject.ts";
 import { weaknesses } from "./weaknesses.ts";
 
 /** Those that section 15 of the specification of shell calls safe to improve. */

@@ -1,5 +1,6 @@
-import { type Case, type Code, entryError, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
-import { type Changes, gone, type Tree } from "../tree.ts";
+import type { Code } from "../../harness/errors.ts";
+import { type Changes, gone, type Tree } from "../../harness/tree.ts";
+import { type Case, entryError, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
 
 const id = "coder::delete-file";
 

@@ -1,5 +1,5 @@
+import { mtime, type Tree } from "../../harness/tree.ts";
 import { anySize, type Case, type Failure, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
-import { mtime, type Tree } from "../tree.ts";
 
 const id = "coder::list-folder";
 

@@ -1,3 +1,4 @@
+import { mtime, type Tree } from "../../harness/tree.ts";
 import {
   anySize,
   type Case,
@@ -8,7 +9,6 @@ import {
   textWith,
   wrongTypes,
 } from "../case.ts";
-import { mtime, type Tree } from "../tree.ts";
 
 const id = "coder::tree";
 

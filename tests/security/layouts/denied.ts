@@ -1,4 +1,4 @@
-import type { Tree } from "../../conformance/tree.ts";
+import type { Tree } from "../../harness/tree.ts";
 import { aFile, aFolder, aNewName, asFile, asNew, everywhere, type Layout } from "../layout.ts";
 
 interface Row {

@@ -1,4 +1,4 @@
-import type { Tree } from "../../conformance/tree.ts";
+import type { Tree } from "../../harness/tree.ts";
 import { asFile, asFolder, asNew, asWalk, everywhere, type Layout } from "../layout.ts";
 
 const inside = "leads inside";

@@ -1,4 +1,4 @@
-import type { Tree } from "../../conformance/tree.ts";
+import type { Tree } from "../../harness/tree.ts";
 import { aFolder, asWalk, everywhere, type Layout, theBase } from "../layout.ts";
 
 const inside = "leads inside";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../conformance/served.ts";
+import { temporaryFolder } from "../../harness/served.ts";
 import type { Cell } from "./cells.ts";
 import { type Errand, naive, type Report } from "./victim.ts";
 import { buildWorld, swapOf } from "./world.ts";

@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { temporaryFolder } from "../../conformance/served.ts";
+import { temporaryFolder } from "../../harness/served.ts";
 import { backends } from "../backends.ts";
 import { cells, nameOf } from "./cells.ts";
 import { bestSwapper, type Outcome, runRace } from "./run.ts";

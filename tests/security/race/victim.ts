@@ -8,7 +8,7 @@ import { loadConfig, openCoder } from "../../../src/coder/services.ts";
 import { readNamed } from "../../../src/config-source.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { createLog } from "../../../src/worker/log.ts";
-import { openDescriptors } from "../../descriptors.ts";
+import { openDescriptors } from "../../harness/descriptors.ts";
 import { waysToCall } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../layout.ts";
 import { leaksIn } from "../witness.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../conformance/served.ts";
+import { temporaryFolder } from "../../harness/served.ts";
 import { backends } from "../backends.ts";
 import type { Swap } from "../race/cells.ts";
 import { bestSwapper, type Swapper } from "../race/run.ts";

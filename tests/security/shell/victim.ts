@@ -3,7 +3,7 @@
  * at every answer and at what it must not have touched, and prints a `ShellReport` as its second line.
  */
 import { join } from "node:path";
-import { openDescriptors } from "../../descriptors.ts";
+import { openDescriptors } from "../../harness/descriptors.ts";
 import { outsideName, secrets } from "../layout.ts";
 import type { Swap } from "../race/cells.ts";
 import { breachesOf, Caretaker } from "../race/world.ts";

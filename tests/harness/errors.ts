@@ -1,5 +1,25 @@
 import { tmpdir } from "node:os";
-import { parseError } from "./case.ts";
+import type { Outcome } from "./served.ts";
+
+/** The codes of a call's errors (coder §4). */
+export type Code = "C210" | "C211" | "C213" | "C215" | "C216" | "C217";
+
+/** The one-line form of an error (coder §4), or undefined where `text` is not exactly that. */
+export function parseError(text: string): { code: string; message: string } | undefined {
+  const value = parseJson(text);
+  if (value === null || typeof value !== "object") return undefined;
+  const { code, message } = value as Record<string, unknown>;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return text === JSON.stringify({ code, message }) ? { code, message } : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const wirePrefix = "handler error: ";
 
@@ -50,4 +70,19 @@ export function entryErrors(answer: unknown): string[] {
   return results.flatMap((result: { error?: unknown }) =>
     typeof result.error === "string" ? [result.error] : [],
   );
+}
+
+/** What is wrong with the errors of an outcome, be they of the call or of entries of a batch. */
+export function errorFaults(outcome: Outcome, given: { payload: unknown; root: string }): string[] {
+  if (outcome.error !== undefined) {
+    const stack = outcome.error.stacktrace ?? "";
+    return [
+      ...faultsOf(parseWireError(outcome.error), given),
+      ...(stack.includes("\n") || stack.includes("/src/") ? [`the stack leaks: ${stack}`] : []),
+    ];
+  }
+  return entryErrors(outcome.answer).flatMap((text) => {
+    const error = parseError(text);
+    return error === undefined ? [`not the error form of the coder §4: ${text}`] : faultsOf(error, given);
+  });
 }

@@ -217,6 +217,10 @@ const pathOf = (base: string, key: string): Buffer =>
 /** `<base>` in `text` as the absolute path it stands for. */
 export const expandBase = (text: string, base: string): string => text.replaceAll("<base>", base);
 
+/** A payload with `<base>` in its strings replaced. Own keys only, so that a key named `__proto__` survives. */
+export const expandPayload = (payload: unknown, base: string): unknown =>
+  JSON.parse(expandBase(JSON.stringify(payload), JSON.stringify(base).slice(1, -1)));
+
 const show = (found: Found): string =>
   `${found.kind} ${found.mode?.toString(8) ?? ""} ${JSON.stringify(found.content.slice(0, 200))}`;
 

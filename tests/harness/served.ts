@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IIIClient, type InvocationError, registerWorker } from "iii-sdk";
-import { startTestEngine, type TestEngine } from "../engines/started.ts";
+import { startTestEngine, type TestEngine } from "./engines/started.ts";
 import { reference } from "./golden.ts";
 import { type Running, type Subject, startCoder } from "./subject.ts";
 import { buildTree, type Snapshot, snapshotTree, type Tree } from "./tree.ts";

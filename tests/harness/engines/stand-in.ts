@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../../src/engine/engine.ts";
 
 const { values } = parseArgs({ options: { config: { type: "string" } } });
 const { workers } = parse(readFileSync(values.config ?? "config.yaml", "utf8"));

@@ -1,5 +1,5 @@
 import Ajv, { type ValidateFunction } from "ajv";
-import golden from "./coder-0.2.0.golden.json" with { type: "json" };
+import golden from "../conformance/coder-0.2.0.golden.json" with { type: "json" };
 
 /** The published API reference. */
 export const reference: {

@@ -1,5 +1,5 @@
-import { type Engine, startEngine } from "../../src/engine/engine.ts";
-import type { Subject } from "../conformance/subject.ts";
+import { type Engine, startEngine } from "../../../src/engine/engine.ts";
+import type { Subject } from "../subject.ts";
 import { engineVariable, startExecutable } from "./executable.ts";
 
 /** What the suites need of an engine, be it the embedded one or an executable of iii. */
