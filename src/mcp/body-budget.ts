@@ -10,7 +10,7 @@ export class BodyBudget {
     this.#mostBytes = mostBytes;
   }
 
-  /** The share of one body, which grows as it comes in and is given back when disposed of. */
+  /** The share of one body, which grows as it comes in and is returned when disposed of. */
   open(): BodyShare {
     let bytes = 0;
     let charged = 0;
@@ -33,6 +33,6 @@ export class BodyBudget {
 }
 
 export interface BodyShare extends Disposable {
-  /** Counts in so many bytes more. False when there is no room for them. */
+  /** Adds `bytes` to the share. False when there is no room for them. */
   grow(bytes: number): boolean;
 }

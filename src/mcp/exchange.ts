@@ -19,12 +19,12 @@ export interface Exchange {
 }
 
 /** Both kinds of client: revision 2026-07-28 needs no session, the older ones get one. `bodyBytes` are of all bodies. */
-export function openExchange(desk: ToolHost, bodyBytes: number): Exchange {
+export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   const budget = new BodyBudget(bodyBytes);
-  const sessions = new Sessions(desk);
-  const stateless = createMcpHandler(() => createMcpServer(desk), {
+  const sessions = new Sessions(host);
+  const stateless = createMcpHandler(() => createMcpServer(host), {
     legacy: "reject",
-    onerror: (error) => desk.log.debug("bad request", { failure: error.name }),
+    onerror: (error) => host.log.debug("bad request", { failure: error.name }),
   });
   const respond = async (request: Request, body: unknown): Promise<SessionAnswer> => {
     if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
@@ -39,7 +39,7 @@ export function openExchange(desk: ToolHost, bodyBytes: number): Exchange {
       const body = await takeBody(incoming, share);
       if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
       const request = toRequest(incoming, left.signal);
-      const leases = desk.openLeases(callerOf(request, incoming));
+      const leases = host.openLeases(callerOf(request, incoming));
       try {
         const { response, settled } = await leasesOfExchange.run(leases, () =>
           respond(request, body.message),
@@ -66,7 +66,7 @@ type Body =
   | { readonly status: number; readonly refusal: string | object };
 
 async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Body> {
-  // The SDK refuses a body of another type without a look at it.
+  // The SDK refuses a body of another type without reading it.
   if (incoming.method !== "POST" || !isJsonContentType(incoming.headers["content-type"] ?? null))
     return { message: undefined };
   try {

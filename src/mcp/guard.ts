@@ -28,7 +28,7 @@ const everyAddress = ["0.0.0.0", "::"];
 /** The guard of a server that listens at `host`. Without a token, none is asked for. */
 export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
   const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
-  const matches = token === undefined ? () => true : openTokenCheck(token);
+  const matches = token === undefined ? () => true : createTokenCheck(token);
   return ({ host: asked, origin, authorization }) => {
     // On every address any name can be this machine's; there the token, which no page knows, guards alone.
     if (!everyAddress.includes(host) && !validateHostHeader(asked, names).ok)
@@ -41,8 +41,8 @@ export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">
   };
 }
 
-/** Compares in a time that does not tell how much of a guess is right. */
-function openTokenCheck(token: string): (authorization: string | undefined) => boolean {
+/** Compares in constant time, so that the time does not show how much of a guess is right. */
+function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(token);
   return (authorization = "") => {

@@ -26,7 +26,7 @@ interface Options {
 async function serve({ limits = {}, needsToken = true, ...given }: Options = {}) {
   const calls: ((outcome: CallOutcome) => void)[] = [];
   const lines: (LogFields & { readonly message: string })[] = [];
-  const desk = new ToolHost({
+  const host = new ToolHost({
     worker: "coder",
     functions: [readFile],
     invoke: () => new Promise((resolve) => calls.push(resolve)),
@@ -36,14 +36,14 @@ async function serve({ limits = {}, needsToken = true, ...given }: Options = {})
   });
   const announced: string[] = [];
   const address = { host: "127.0.0.1", port: 0, token: "token" in given ? given.token : token, needsToken };
-  const served = await serveOnHttp(desk, address, { limits, announce: (text) => announced.push(text) });
+  const listener = await serveOnHttp(host, address, { limits, announce: (text) => announced.push(text) });
   const url = new URL(String(lines.find(({ message }) => message === "listening")?.["url"]));
   const finish = () => {
     for (const end of calls.splice(0)) end({ answer: { content: "done" }, bytes: 20 } as CallOutcome);
   };
   opened.push(async () => {
     finish();
-    await served.stop();
+    await listener.stop();
   });
   return { url, lines, announced, finish, calls };
 }

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { HttpAddress } from "../arguments.ts";
 import { renderClientConfiguration } from "./client-configuration.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
-import { type Exchange, openExchange } from "./exchange.ts";
+import { createExchange, type Exchange } from "./exchange.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { Listener } from "./listener.ts";
 import { refuseRequest } from "./refusals.ts";
@@ -45,8 +45,13 @@ export async function serveOnHttp(
 ): Promise<Listener> {
   const limits = { ...usualLimits, ...options.limits };
   const token = address.token ?? (address.needsToken ? makeToken() : undefined);
-  const exchange = openExchange(host, limits.bodyBytes);
-  const server = openHttpServer({ host: host, exchange, guard: createGuard({ ...address, token }), limits });
+  const exchange = createExchange(host, limits.bodyBytes);
+  const server = createHttpServer({
+    host: host,
+    exchange,
+    guard: createGuard({ ...address, token }),
+    limits,
+  });
   await listen(server, address);
   const url = urlOf(server, address);
   host.log.info("listening", { url });
@@ -75,7 +80,7 @@ interface ServerParts {
 }
 
 /** A server that does not listen yet. Whoever is not let in has no body read, and keeps no connection for long. */
-function openHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
+function createHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
   const server = createServer(
     { connectionsCheckingInterval: limits.checkMilliseconds },

@@ -1,8 +1,8 @@
-/** A face of the worker that is open to clients. */
+/** A transport of the worker that accepts clients. */
 export interface Listener {
   /** Resolves when there is nobody left to serve; over HTTP never. */
   readonly closed: Promise<void>;
-  /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and lets go of the clients. */
+  /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the clients. */
   stop(): Promise<void>;
 }
 

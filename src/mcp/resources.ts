@@ -15,7 +15,7 @@ import {
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
 import { isAbsence } from "../codes.ts";
-import type { Asked, ToolHost } from "./tool-host.ts";
+import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 const prefix = "coder:///";
 
@@ -26,9 +26,13 @@ export const uriTemplate = `${prefix}{+path}`;
 const mostCompletions = 100;
 
 /** Makes `server` answer for resources: the files of the base as a list, any other through the template. */
-export function offerResources(server: Server, host: ToolHost, ask: (context: ServerContext) => Asked): void {
+export function offerResources(
+  server: Server,
+  host: ToolHost,
+  optionsOf: (context: ServerContext) => CallOptions,
+): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
-    listResources(host, params?.cursor, ask(context)),
+    listResources(host, params?.cursor, optionsOf(context)),
   );
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [
@@ -41,22 +45,22 @@ export function offerResources(server: Server, host: ToolHost, ask: (context: Se
     ],
   }));
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(host, params.uri, ask(context)),
+    readResource(host, params.uri, optionsOf(context)),
   );
   server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, context) => {
     const isPath = ref.type === "ref/resource" && ref.uri === uriTemplate && argument.name === "path";
-    return isPath ? completePath(host, argument.value, ask(context)) : { completion: { values: [] } };
+    return isPath ? completePath(host, argument.value, optionsOf(context)) : { completion: { values: [] } };
   });
 }
 
 async function listResources(
   host: ToolHost,
   cursor: string | undefined,
-  asked: Asked,
+  options: CallOptions,
 ): Promise<ListResourcesResult> {
   const page = Number(cursor ?? 1);
   if (!Number.isSafeInteger(page) || page < 1) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
-  const { entries, has_more: hasMore } = await list(host, { page }, asked);
+  const { entries, has_more: hasMore } = await list(host, { page }, options);
   return {
     resources: entries
       .filter(({ kind, non_accessible: isDenied }) => kind === "file" && !isDenied)
@@ -65,8 +69,8 @@ async function listResources(
   };
 }
 
-async function readResource(host: ToolHost, uri: string, asked: Asked): Promise<ReadResourceResult> {
-  const outcome = await host.call(readFile, { path: pathOf(uri) }, asked);
+async function readResource(host: ToolHost, uri: string, options: CallOptions): Promise<ReadResourceResult> {
+  const outcome = await host.call(readFile, { path: pathOf(uri) }, options);
   if ("error" in outcome) {
     throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, outcome.error) : invalid(outcome.error);
   }
@@ -74,14 +78,14 @@ async function readResource(host: ToolHost, uri: string, asked: Asked): Promise<
   return { contents: [{ uri, mimeType: "text/plain", text: content }] };
 }
 
-async function completePath(host: ToolHost, typed: string, asked: Asked): Promise<CompleteResult> {
+async function completePath(host: ToolHost, typed: string, options: CallOptions): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
   // Nothing where there is no such folder: a person is still typing its name.
   const { entries, has_more: hasMore } = await list(
     host,
     { path: folder === "" ? "." : folder, page_size: 1000 },
-    asked,
+    options,
   ).catch(() => ({ entries: [], has_more: false }));
   const values = entries
     .filter(({ name, non_accessible: isDenied }) => name.startsWith(start) && !isDenied)
@@ -105,8 +109,8 @@ interface Listing {
 }
 
 /** A page of a folder. */
-async function list(host: ToolHost, request: object, asked: Asked): Promise<Listing> {
-  const outcome = await host.call(listFolder, request, asked);
+async function list(host: ToolHost, request: object, options: CallOptions): Promise<Listing> {
+  const outcome = await host.call(listFolder, request, options);
   if ("error" in outcome) throw invalid(outcome.error);
   return outcome.answer as Listing;
 }

@@ -1,8 +1,8 @@
-/** What the MCP face of each worker has besides its tools. */
+/** What the MCP server of each worker says of itself besides its tools. */
 import type { WorkerName } from "../about.ts";
 
 interface Face {
-  /** What a model is told about the tools as a whole. */
+  /** The instructions for a model, about the tools as a whole. */
   readonly instructions: string;
   /** Whether the files below the base are resources. */
   readonly hasResources: boolean;

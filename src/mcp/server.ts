@@ -7,12 +7,12 @@ import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
 import { serverInfo } from "./server-info.ts";
-import type { Asked, ToolHost } from "./tool-host.ts";
+import type { CallOptions, ToolHost } from "./tool-host.ts";
 import { renderAnswer, renderFailure } from "./tools.ts";
 
-/** A server that is not connected yet. What its answers are held by is that of the HTTP exchange, if not told. */
+/** A server that is not connected yet. By default its answers are held by the leases of the HTTP exchange. */
 export function createMcpServer(host: ToolHost, leases?: Leases): Server {
-  const ask = ({ mcpReq: { id, signal } }: ServerContext): Asked => ({
+  const optionsOf = ({ mcpReq: { id, signal } }: ServerContext): CallOptions => ({
     cancelled: signal,
     lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
   });
@@ -26,9 +26,14 @@ export function createMcpServer(host: ToolHost, leases?: Leases): Server {
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const definition = host.functions.get(params.name);
     if (definition === undefined) throw unknownTool(params.name, [...host.functions.keys()]);
-    return callTool(host, { definition, payload: params.arguments ?? {}, context, asked: ask(context) });
+    return callTool(host, {
+      definition,
+      payload: params.arguments ?? {},
+      context,
+      options: optionsOf(context),
+    });
   });
-  if (hasResources) offerResources(server, host, ask);
+  if (hasResources) offerResources(server, host, optionsOf);
   showRoots(server, host.log);
   return server;
 }
@@ -37,12 +42,12 @@ interface ToolCall {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
   readonly context: ServerContext;
-  readonly asked: Asked;
+  readonly options: CallOptions;
 }
 
-async function callTool(host: ToolHost, { definition, payload, context, asked }: ToolCall) {
+async function callTool(host: ToolHost, { definition, payload, context, options }: ToolCall) {
   using _progress = reportProgress(context, host.callMilliseconds);
-  const outcome = await host.call(definition, payload, asked);
+  const outcome = await host.call(definition, payload, options);
   if ("error" in outcome) return renderFailure(outcome.error);
   return renderAnswer(definition, outcome.answer, host.textBudget(outcome.bytes));
 }

@@ -17,15 +17,15 @@ export class Sessions {
   readonly #open = new Map<string, Session>();
   /** Handshakes that have a place and no session yet. */
   #opening = 0;
-  readonly #desk: ToolHost;
+  readonly #host: ToolHost;
 
   constructor(host: ToolHost) {
-    this.#desk = host;
+    this.#host = host;
   }
 
   /**
-   * Answers a request of such a client, whose parsed body is `body`: 404 for a session that is not there, which tells it
-   * to start over, and 503 for a handshake while calls are under way in all of them.
+   * Answers a request of such a client, whose parsed body is `body`: 404 for a session that is not there, which
+   * makes it start over, and 503 for a handshake while calls are under way in all of them.
    */
   async answer(request: Request, body: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id");
@@ -59,7 +59,7 @@ export class Sessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#open.set(id, session),
     });
-    const server = createMcpServer(this.#desk);
+    const server = createMcpServer(this.#host);
     await server.connect(session);
     server.onclose = () => void this.#open.delete(session.sessionId ?? "");
     const answer = await session.answer(request, body);

@@ -20,8 +20,8 @@ export interface ToolHostOptions {
 }
 
 /**
- * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless told
- * otherwise. An operator who has larger files read has told them.
+ * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless configured
+ * otherwise. An operator who has larger files read has configured them.
  */
 const usualMessageBytes = 10 * 1024 * 1024;
 
@@ -29,15 +29,15 @@ const usualMessageBytes = 10 * 1024 * 1024;
 const textBytes = 64 * 1024;
 const envelopeBytes = 64 * 1024;
 
-/** A request as far as a call needs to know it. */
-export interface Asked {
+/** What a call takes from its request. */
+export interface CallOptions {
   /** Ends the call early. */
   readonly cancelled: AbortSignal;
   /** What its answer is held by until it was sent. */
   readonly lease: AnswerLease | undefined;
 }
 
-/** What all connections of one process share: the tools, and the calls that are under way. */
+/** What all connections of one process share: the tools, and the calls in flight. */
 export class ToolHost {
   readonly worker: WorkerName;
   readonly tools: readonly Tool[];
@@ -47,7 +47,7 @@ export class ToolHost {
   readonly callMilliseconds: number;
   readonly #messageBytes: number;
   readonly #invoke: Invoke;
-  readonly #underWay = new InFlight();
+  readonly #inFlight = new InFlight();
   readonly #budget = new AnswerBudget();
 
   constructor({ worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0 }: ToolHostOptions) {
@@ -61,9 +61,9 @@ export class ToolHost {
   }
 
   /** Calls a function for a request. */
-  call(definition: FunctionDefinition, payload: unknown, asked: Asked): Promise<CallOutcome> {
+  call(definition: FunctionDefinition, payload: unknown, options: CallOptions): Promise<CallOutcome> {
     const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
-    return this.#underWay.add(this.#invoke(definition, payload, { ...asked, maxAnswerBytes }));
+    return this.#inFlight.add(this.#invoke(definition, payload, { ...options, maxAnswerBytes }));
   }
 
   /** The leases of a new connection, which share the budget of the process with those of all others. */
@@ -76,8 +76,8 @@ export class ToolHost {
     return this.#messageBytes - envelopeBytes - bytes;
   }
 
-  /** Resolves when no call is under way, or after so many milliseconds, by default 5 s. */
+  /** Resolves when no call is in flight, or after `milliseconds`, by default 5 s. */
   settled(milliseconds?: number): Promise<void> {
-    return this.#underWay.settled(milliseconds);
+    return this.#inFlight.settled(milliseconds);
   }
 }

@@ -65,7 +65,7 @@ export function renderAnswer(
 /** The text is there to be read; what no model can take in is not sent a second time. */
 const mostCharacters = 1024 * 1024;
 
-/** A character has at most so many bytes in JSON, as `\u0001` has. */
+/** The most bytes that a character has in JSON, as `\u0001` has. */
 const mostBytesOfCharacter = 6;
 
 function cut(text: string, bytes: number): string {

@@ -2,7 +2,7 @@ import { Transform } from "node:stream";
 
 /**
  * Gives on what comes in pieces as whole lines: the SDK's own buffer copies all that it holds for each piece, which
- * takes seconds for a large message. A line longer than `maxBytes` is given on unfinished, for the SDK to refuse.
+ * takes seconds for a large message. A line longer than `maxBytes` is passed on unfinished, for the SDK to refuse.
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];
