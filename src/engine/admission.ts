@@ -32,10 +32,10 @@ export function acceptUpgrade(
 ): ((socket: WebSocket) => void) | number {
   const { origin } = request.headers;
   if (origin !== undefined && !isLocal(origin)) return 403;
-  const [given = "", query] = (request.url ?? "").split("?", 2);
-  const behindToken = pathBehind(access.token, given);
+  const [requestPath = "", query] = (request.url ?? "").split("?", 2);
+  const behindToken = pathBehind(access.token, requestPath);
   if (behindToken === undefined && (origin !== undefined || !isOwn(request, access))) return 403;
-  const path = behindToken ?? given;
+  const path = behindToken ?? requestPath;
   if (path === "/") return enterWorker;
   // Telemetry is accepted, so that its sender is content, and thrown away.
   if (path === "/otel") return () => {};
@@ -56,7 +56,7 @@ function isLocal(origin: string): boolean {
 function pathBehind(token: string | undefined, path: string): string | undefined {
   if (token === undefined) return undefined;
   const [, first = "", ...rest] = path.split("/");
-  // Digests have one length, and comparing them takes a time that does not tell how much of a guess is right.
+  // Digests have one length, and comparing them takes constant time, which does not show how much of a guess is right.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(first), digest(encodeURIComponent(token))) ? `/${rest.join("/")}` : undefined;
 }

@@ -1,4 +1,4 @@
-/** The member of W3C baggage by which the engine tells a worker what it was called for. */
+/** The member of W3C baggage in which the engine names the called function to a worker. */
 const functionIdKey = "iii.function.id";
 
 /** Baggage (W3C Baggage, section 3.3) with the function's id as a member, in the place of the caller's own. */

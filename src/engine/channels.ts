@@ -7,7 +7,7 @@ export type ChannelAddress = { channel_id: string; access_key: string; direction
 /** Messages a channel holds for its reader before the writer is paused (bus §5). */
 const bufferSize = { min: 1, default: 64, max: 1024 } as const;
 
-/** A channel that does not get both ends within this time is given up, in milliseconds. */
+/** A channel that does not get both ends within this time is removed, in milliseconds. */
 const idleLimit = 5 * 60_000;
 
 /** The byte streams between workers: each a pair of sockets, whose messages are passed on one by one. */

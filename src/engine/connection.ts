@@ -12,7 +12,7 @@ export interface RecordedFrame {
   readonly fault?: string;
 }
 
-/** What a worker tells of itself through `engine::workers::register`. */
+/** The description that a worker sends of itself with `engine::workers::register`. */
 export type Profile = Readonly<Record<string, Json>>;
 
 export interface ConnectionOptions {

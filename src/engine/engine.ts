@@ -8,7 +8,7 @@ import { Channels } from "./channels.ts";
 import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
 import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
-import { ownerOf as askSystem, ownerOfProbe } from "./peer.ts";
+import { ownerOfProbe, ownerOf as ownerOfSocket } from "./peer.ts";
 import { boundPending, requestMilliseconds } from "./pending.ts";
 import { type Behaviour, type Builtin, Router } from "./router.ts";
 
@@ -19,7 +19,7 @@ export interface EngineOptions extends Behaviour, ConnectionOptions {
   readonly port?: number;
   /**
    * What lets others in than programs of the user who runs the engine: a part of its address. By default there is none,
-   * and nobody else gets in; where the system does not tell whose a connection is, one is made.
+   * and nobody else gets in; where the system does not show whose a connection is, the engine makes one.
    */
   readonly token?: string | undefined;
   /** Whose a connection is; by default as the system says. For trying out other users. */
@@ -96,10 +96,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   return engineOn({ url, router, channels, sockets, server });
 }
 
-/** The rules of `options`, with a token of the engine's own where the system does not tell whose a connection is. */
-async function accessOf({ token, ownerOf = askSystem }: EngineOptions): Promise<Access> {
-  const isTold = token !== undefined || isOwnUser(await ownerOfProbe(ownerOf));
-  return { token: isTold ? token : randomBytes(16).toString("hex"), ownerOf };
+/** The rules of `options`, with a token of the engine's own where the system does not show whose a connection is. */
+async function accessOf({ token, ownerOf = ownerOfSocket }: EngineOptions): Promise<Access> {
+  const isDecidable = token !== undefined || isOwnUser(await ownerOfProbe(ownerOf));
+  return { token: isDecidable ? token : randomBytes(16).toString("hex"), ownerOf };
 }
 
 interface Parts {

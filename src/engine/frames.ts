@@ -113,7 +113,7 @@ type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
 export type FrameOf<Type extends keyof Shapes> = { type: Type } & Body<Shapes[Type]>;
 export type Frame = { [Type in keyof Shapes]: FrameOf<Type> }[keyof Shapes];
 
-/** What became of a text frame: decoded, or dropped whole for the reason given. */
+/** What became of a text frame: decoded, or dropped whole for `fault`. */
 export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: string };
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Reading what a function of the engine was given. Each throws `deserialization_error` for an input of another shape;
+ * Reads the input of a function of the engine. Each throws `deserialization_error` for an input of another shape;
  * a field that is absent or null is undefined.
  */
 import { isRecord, type Json } from "./frames.ts";

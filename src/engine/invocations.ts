@@ -26,7 +26,7 @@ export class EngineFailure extends Error {
   }
 }
 
-/** What a caller is told when the connection of the worker serving it ends (bus §2). */
+/** The error of a call whose worker's connection ends (bus §2). */
 export const stopped: FrameError = { code: "invocation_stopped", message: "Invocation stopped" };
 
 type Pending = Invocation & { readonly sentAt: number };
@@ -42,7 +42,7 @@ export class Invocations {
   }
 
   /**
-   * Files a call under the id that its caller chose. A call that already has this id is given up, as the production
+   * Files a call under the id that its caller chose. A call that already has this id is abandoned, as the production
    * engine does, which drops the channel that its answer would have come through.
    */
   add(id: string, invocation: Invocation): void {

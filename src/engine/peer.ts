@@ -1,6 +1,6 @@
 /**
  * Whose a TCP connection is. A loopback port is open to every user of the machine, and the only thing that the system
- * tells about the other end of such a connection is the table of its sockets (proc_pid_net(5), Linux only).
+ * says about the other end of such a connection is the table of its sockets (proc_pid_net(5), Linux only).
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createConnection, createServer } from "node:net";
@@ -22,8 +22,8 @@ export function ownerOf(local: Endpoint, remote: Endpoint): number | undefined {
   return ownerIn(readTable("/proc/net/tcp") + readTable("/proc/net/tcp6"), local, remote);
 }
 
-/** What `look` says of a connection that this process makes to itself: whether owners can be seen on this machine. */
-export function ownerOfProbe(look: typeof ownerOf): Promise<number | undefined> {
+/** What `find` says of a connection that this process makes to itself: whether owners can be seen on this machine. */
+export function ownerOfProbe(find: typeof ownerOf): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((accepted) => accepted.resume());
     server.once("error", reject).listen(0, "127.0.0.1", () => {
@@ -31,7 +31,7 @@ export function ownerOfProbe(look: typeof ownerOf): Promise<number | undefined> 
       const socket = createConnection({ host: "127.0.0.1", port });
       socket.once("error", reject).once("connect", () => {
         const peer = { address: socket.localAddress ?? "", port: socket.localPort ?? 0 };
-        const owner = look(peer, { address: "127.0.0.1", port });
+        const owner = find(peer, { address: "127.0.0.1", port });
         socket.destroy();
         server.close(() => resolve(owner));
       });

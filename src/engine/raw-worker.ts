@@ -6,7 +6,7 @@ type Received = Record<string, unknown>;
 /** A worker that has been welcomed. */
 export type JoinedWorker = RawWorker & { readonly welcome: Received };
 
-/** A worker that says exactly what it is told to. */
+/** A worker that sends exactly the frames that a test hands it. */
 export class RawWorker {
   readonly socket: WebSocket;
   readonly #received: Received[] = [];

@@ -67,7 +67,7 @@ export class Router {
     this.invocations.stop(worker);
   }
 
-  /** Takes down what a worker tells of itself, unless its name is taken and second ones are refused. */
+  /** Records the description that a worker sends of itself, unless its name is taken and second ones are refused. */
   describe(worker: WorkerConnection, profile: Profile): void {
     const { name } = profile;
     const owner = [...this.workers].find((other) => other !== worker && other.name === name);
@@ -138,7 +138,7 @@ export class Router {
     else this.#forward(call, { server, caller, settle });
   }
 
-  /** The triggers whose type somebody provides; of one worker, if it is given. */
+  /** The triggers whose type somebody provides; of one worker, if `worker` is set. */
   activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
     return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
   }
