@@ -32,12 +32,12 @@ function openJobs(limits: Partial<JobLimits> = {}, now?: () => number): Jobs {
   return jobs;
 }
 
-const surroundings = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
+const spawnOptions = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
 const shell = realpathSync("/bin/sh");
 
 function startShell(jobs: Jobs, script: string, owner?: string): Promise<string> {
   const argv = ["sh", "-c", script] as const;
-  return jobs.startProgram({ argv, owner }, () => programs.start({ file: shell, argv }, surroundings));
+  return jobs.startProgram({ argv, owner }, () => programs.start({ file: shell, argv }, spawnOptions));
 }
 
 /** The record of a job that is over. */
@@ -112,7 +112,7 @@ describe("a job that is a program", () => {
     const jobs = openJobs({ maxRunning: 1 });
     for (const _ of [1, 2]) {
       const missing = { file: "/nowhere/x", argv: ["x"] } as const;
-      const start = () => programs.start(missing, surroundings);
+      const start = () => programs.start(missing, spawnOptions);
       expect(
         await jobs.startProgram({ argv: ["x"], owner: undefined }, start).catch((error) => error),
       ).toEqual(new StartFailure("missing"));

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { refusePlainly } from "../errors/plain.ts";
 import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
-import { openRetention, type Retention, type RetentionLimits } from "./retention.ts";
+import { createRetention, type Retention, type RetentionLimits } from "./retention.ts";
 import type { RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
 
@@ -47,7 +47,7 @@ export class Jobs {
   constructor(limits: JobLimits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
-    this.#retention = openRetention(limits, now, (id) => this.#jobs.delete(id));
+    this.#retention = createRetention(limits, now, (id) => this.#jobs.delete(id));
   }
 
   /**

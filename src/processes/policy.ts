@@ -47,7 +47,7 @@ export interface Policy {
    * Judges by name, then finds the file and judges that. Throws a plain refusal, or a `StartFailure` when a command
    * that may run is not there.
    */
-  admit(argv: Argv, place: ProgramContext): Program;
+  admit(argv: Argv, context: ProgramContext): Program;
 }
 
 /** The list that holds when none is configured: programs that mostly read (shell §3). */
@@ -83,10 +83,10 @@ export function makePolicy(rules: PolicyRules): Policy {
 
   return {
     validate,
-    admit(argv, place) {
+    admit(argv, context) {
       validate(argv);
       if (isPublished) refuseGuarded(argv);
-      const file = open ? findAnywhere(argv[0], place) : findListed(argv[0], place);
+      const file = open ? findAnywhere(argv[0], context) : findListed(argv[0], context);
       if (file === undefined) throw new StartFailure("missing");
       if (rules.writableRoots.some((root) => lies(file, root)))
         throw refusePlainly.writable(lastName(argv[0]));

@@ -12,17 +12,17 @@ export function processIds(): number[] | undefined {
   }
 }
 
-/** More looks than a session takes to hold still that does not mean to escape. */
-const mostLooks = 5;
+/** More passes than it takes until a session is stable that does not mean to escape. */
+const maxPasses = 5;
 
 /**
  * The ids of a session's processes that run: zombies, which only wait for their parent, are left out. Undefined where
  * there is no process table.
  */
 export function membersOf(session: number): number[] | undefined {
-  for (let looks = 0; looks < mostLooks; looks++) {
-    const seen = look(session);
-    if (seen === undefined || seen.members.length > 0 || seen.isStable) return seen?.members;
+  for (let passes = 0; passes < maxPasses; passes++) {
+    const pass = readTable(session);
+    if (pass === undefined || pass.members.length > 0 || pass.isStable) return pass?.members;
   }
   return [];
 }
@@ -43,7 +43,7 @@ export function programNameOf(id: number): string {
  * One pass over the table. Not stable: a process was gone when its turn came, and may have started another since the
  * list was made, which is not in it.
  */
-function look(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
+function readTable(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
   const ids = processIds();
   if (ids === undefined) return undefined;
   const members: number[] = [];

@@ -15,7 +15,7 @@ import { createPrograms } from "./programs.ts";
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const surroundings = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
+const spawnOptions = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
 const sh = (script: string) => ({ file: realpathSync("/bin/sh"), argv: ["sh", "-c", script] as const });
 
 /** Resolves when a process is gone; a zombie that nobody reaps is gone too. */
@@ -41,19 +41,19 @@ describe("nothing is left behind", () => {
   const deaf = "trap '' TERM; sleep 600 >/dev/null 2>&1 & echo $!";
 
   test("by a run that ends, though the child holds no output", async () => {
-    const { stdout } = await createPrograms(1).run(sh(deaf), surroundings, { timeoutMs: 60_000 });
+    const { stdout } = await createPrograms(1).run(sh(deaf), spawnOptions, { timeoutMs: 60_000 });
     await gone(Number(stdout));
   });
 
   test("by a run whose time is up", async () => {
-    const { stdout } = await createPrograms(1).run(sh(`${deaf}; wait`), surroundings, { timeoutMs: 500 });
+    const { stdout } = await createPrograms(1).run(sh(`${deaf}; wait`), spawnOptions, { timeoutMs: 500 });
     await gone(Number(stdout));
   });
 
   test("by a run that is not waited for any more", async () => {
     const controller = new AbortController();
     const path = join(folder, "aborted");
-    const run = createPrograms(1).run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
+    const run = createPrograms(1).run(sh(`sleep 600 & echo $! > ${path}; wait`), spawnOptions, {
       timeoutMs: 60_000,
       signal: controller.signal,
     });
@@ -66,13 +66,13 @@ describe("nothing is left behind", () => {
   test("by a worker that stops, and nothing new starts", async () => {
     const programs = createPrograms(1);
     const path = join(folder, "stopped");
-    const running = programs.run(sh(`sleep 600 & echo $! > ${path}; wait`), surroundings, {
+    const running = programs.run(sh(`sleep 600 & echo $! > ${path}; wait`), spawnOptions, {
       timeoutMs: 60_000,
     });
-    const waiting = programs.run(sh("echo never"), surroundings, { timeoutMs: 60_000 });
+    const waiting = programs.run(sh("echo never"), spawnOptions, { timeoutMs: 60_000 });
     const refused = waiting.catch((error: unknown) => error);
     const pid = await pidIn(path);
-    const starting = programs.start(sh("sleep 600"), surroundings).catch((error: unknown) => error);
+    const starting = programs.start(sh("sleep 600"), spawnOptions).catch((error: unknown) => error);
     await programs.stopAll();
     await gone(pid);
     expect((await running).exit_code).toBeNull();
@@ -105,13 +105,13 @@ const descriptorCount = () => readdirSync("/dev/fd").length;
 
 test("who holds the outputs and is out of reach holds up neither the answer nor descriptors", async () => {
   const programs = createPrograms(1);
-  await programs.run(sh("exit"), surroundings, { timeoutMs: 60_000 });
+  await programs.run(sh("exit"), spawnOptions, { timeoutMs: 60_000 });
   for (const [script, timeoutMs] of [
     [fugitive, 60_000],
     [`${fugitive}; sleep 600`, 2000],
   ] as const) {
     const before = descriptorCount();
-    const { stdout } = await programs.run(sh(script), surroundings, { timeoutMs });
+    const { stdout } = await programs.run(sh(script), spawnOptions, { timeoutMs });
     while (descriptorCount() > before) await Bun.sleep(5);
     process.kill(Number(stdout), "SIGKILL");
   }
@@ -120,7 +120,7 @@ test("who holds the outputs and is out of reach holds up neither the answer nor 
 test("a run that is aborted before its turn never starts", async () => {
   const path = join(folder, "never");
   const signal = AbortSignal.abort(new Error("too late"));
-  const run = createPrograms(1).run(sh(`touch ${path}`), surroundings, { timeoutMs: 60_000, signal });
+  const run = createPrograms(1).run(sh(`touch ${path}`), spawnOptions, { timeoutMs: 60_000, signal });
   expect(run).rejects.toThrow("too late");
   expect(existsSync(path)).toBe(false);
 });
@@ -129,7 +129,7 @@ test("runs beyond the bound wait for those before them", async () => {
   const programs = createPrograms(1);
   const path = join(folder, "turns");
   const script = sh(`echo begin >> ${path}; sleep 0.02; echo end >> ${path}`);
-  await Promise.all([1, 2, 3].map(() => programs.run(script, surroundings, { timeoutMs: 60_000 })));
+  await Promise.all([1, 2, 3].map(() => programs.run(script, spawnOptions, { timeoutMs: 60_000 })));
   expect(readFileSync(path, "utf8")).toBe("begin\nend\n".repeat(3));
 });
 
@@ -139,7 +139,7 @@ test("64 runs at once each have their own whole output", async () => {
   const runs = numbers.map((number) =>
     programs.run(
       sh(`i=0; while [ $i -lt 2000 ]; do echo ${number}; i=$((i+1)); done`),
-      { ...surroundings, maxOutputBytes: 65536 },
+      { ...spawnOptions, maxOutputBytes: 65536 },
       { timeoutMs: 60_000 },
     ),
   );
@@ -154,7 +154,7 @@ describe("a program opens its outputs by name", () => {
     ["/proc/self/fd/2", "echo oops > /proc/self/fd/2", { stdout: "", stderr: "oops\n" }],
     ["/dev/stderr, as tee(1) does", "echo oops | tee /dev/stderr", { stdout: "oops\n", stderr: "oops\n" }],
   ])("%s", async (_, script, outputs) => {
-    const result = await createPrograms(1).run(sh(script), surroundings, { timeoutMs: 60_000 });
+    const result = await createPrograms(1).run(sh(script), spawnOptions, { timeoutMs: 60_000 });
     expect(result).toMatchObject({ ...outputs, exit_code: 0 });
   });
 });
@@ -164,11 +164,11 @@ test("64 silent programs hold up no other", async () => {
   const go = join(folder, "go");
   Bun.spawnSync(["mkfifo", go]);
   const silent = Array.from({ length: 64 }, () =>
-    programs.run(sh(`exec 3<> ${go}; read -r line <&3; echo done`), surroundings, { timeoutMs: 60_000 }),
+    programs.run(sh(`exec 3<> ${go}; read -r line <&3; echo done`), spawnOptions, { timeoutMs: 60_000 }),
   );
-  const { stdout } = await programs.run(sh("echo hi"), surroundings, { timeoutMs: 60_000 });
+  const { stdout } = await programs.run(sh("echo hi"), spawnOptions, { timeoutMs: 60_000 });
   expect(stdout).toBe("hi\n");
-  await programs.run(sh(`yes | head -n 64 > ${go}`), surroundings, { timeoutMs: 60_000 });
+  await programs.run(sh(`yes | head -n 64 > ${go}`), spawnOptions, { timeoutMs: 60_000 });
   expect((await Promise.all(silent)).map((result) => result.stdout)).toEqual(silent.map(() => "done\n"));
 });
 

@@ -5,16 +5,16 @@ import type { RunningProgram } from "./running.ts";
 import { createFifoSemaphore } from "./semaphore.ts";
 import { type SpawnOptions, startProgram } from "./start.ts";
 import { StartFailure } from "./start-failure.ts";
-import { type Escaped, openSubreaper } from "./subreaper.ts";
+import { createSubreaper, type Escaped } from "./subreaper.ts";
 
 export interface Programs {
   /**
    * Runs a program to its end. Waits first while too many run: that time is no part of the timeout, but the signal
    * ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
    */
-  run(program: Program, surroundings: SpawnOptions, limits: RunLimits): Promise<RunResult>;
+  run(program: Program, options: SpawnOptions, limits: RunLimits): Promise<RunResult>;
   /** Starts a program that goes on by itself; the caller bounds how many, and calls its `end()`. Throws a `StartFailure`. */
-  start(program: Program, surroundings: SpawnOptions): Promise<RunningProgram>;
+  start(program: Program, options: SpawnOptions): Promise<RunningProgram>;
   /** Ends every program with its session, and lets none start any more. Resolves when they are gone; never rejects. */
   stopAll(): Promise<void>;
   /** Kills every session at once, for a worker that is exiting and cannot wait. */
@@ -22,18 +22,18 @@ export interface Programs {
 }
 
 /**
- * `maxRuns` is how many programs may be in `run` at once. `report` is told of processes that have left the session of
+ * `maxRuns` is how many programs may be in `run` at once. `report` is called for processes that have left the session of
  * their program and go on without it, where the system shows them: on Linux with Bun.
  */
 export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<RunningProgram>();
-  const subreaper = openSubreaper(report);
-  const turns = createFifoSemaphore(maxRuns);
+  const subreaper = createSubreaper(report);
+  const semaphore = createFifoSemaphore(maxRuns);
   let stopping = false;
 
-  async function start(program: Program, surroundings: SpawnOptions): Promise<RunningProgram> {
+  async function start(program: Program, options: SpawnOptions): Promise<RunningProgram> {
     if (stopping) throw new StartFailure("stopping");
-    const running = await startProgram(program, surroundings);
+    const running = await startProgram(program, options);
     all.add(running);
     subreaper.add(running);
     void running.ended.then(() => all.delete(running));
@@ -47,12 +47,12 @@ export function createPrograms(maxRuns: number, report: (escaped: Escaped) => vo
 
   return {
     start,
-    async run(program, surroundings, limits) {
-      await turns.acquire(limits.signal);
+    async run(program, options, limits) {
+      await semaphore.acquire(limits.signal);
       try {
-        return await awaitResult(await start(program, surroundings), limits);
+        return await awaitResult(await start(program, options), limits);
       } finally {
-        turns.release();
+        semaphore.release();
       }
     },
     async stopAll() {

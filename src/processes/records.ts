@@ -1,4 +1,4 @@
-/** What the worker tells about a background job, as it is on the wire (shell §7). */
+/** The record of a background job, as it is on the wire (shell §7). */
 import type { Captured } from "./running.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import type { JobRecord } from "./records.ts";
-import { openRetention, type Retention, type RetentionLimits } from "./retention.ts";
+import { createRetention, type Retention, type RetentionLimits } from "./retention.ts";
 
 const opened: Retention[] = [];
 afterEach(() => {
@@ -11,7 +11,7 @@ function open(limits: Partial<RetentionLimits>) {
   const clock = { now: 0 };
   const dropped: string[] = [];
   const all = { maxAgeMs: 1000, maxCount: 10, maxBytes: 1000, ...limits };
-  const retention = openRetention(
+  const retention = createRetention(
     all,
     () => clock.now,
     (id) => dropped.push(id),
@@ -62,7 +62,7 @@ test("too many bytes push out the oldest, but never the last", () => {
 
 test("a job goes when its time is over, without a call", async () => {
   const gone = new Promise<string>((resolve) => {
-    const retention = openRetention({ maxAgeMs: 0, maxCount: 9, maxBytes: 9 }, Date.now, resolve);
+    const retention = createRetention({ maxAgeMs: 0, maxCount: 9, maxBytes: 9 }, Date.now, resolve);
     opened.push(retention);
     retention.add(ended("a", "", Date.now()));
   });

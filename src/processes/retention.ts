@@ -23,7 +23,7 @@ export interface Retention {
 const longestDelay = 2 ** 31 - 1;
 
 /** `drop` is called with the id of each job that goes; `now` gives milliseconds of the Unix epoch. */
-export function openRetention(
+export function createRetention(
   limits: RetentionLimits,
   now: () => number,
   drop: (id: string) => void,

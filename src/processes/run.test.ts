@@ -106,12 +106,12 @@ const driver = `
       file: file ?? findProgram(argv[0], programFolders) ?? argv[0],
       argv: argv.map((word) => word === "LONG" ? "a".repeat(3_000_000) : word),
     };
-    const surroundings = {
+    const spawnOptions = {
       environment: environment ?? { PATH: programFolders.join(":") },
       folder: folder ?? "/",
       maxOutputBytes: maxOutputBytes ?? 65536,
     };
-    outcomes.push(await programs.run(program, surroundings, { timeoutMs: timeoutMs ?? 60_000 }).catch(({ problem, message }) => ({ problem, message })));
+    outcomes.push(await programs.run(program, spawnOptions, { timeoutMs: timeoutMs ?? 60_000 }).catch(({ problem, message }) => ({ problem, message })));
   }
   const [, peak] = /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
   console.log(JSON.stringify({ outcomes, peakBytes: peak * 1024 }));

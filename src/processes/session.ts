@@ -6,10 +6,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";
 
-/** How often a session that was asked to end is looked at, in milliseconds, if a look takes next to no time. */
-const lookEvery = 5;
+/** The interval between two polls of a session that was signalled to end, in milliseconds, if a poll takes no time. */
+const pollMilliseconds = 5;
 
-/** The most looks for processes that were started while others were killed. */
+/** The most passes for processes that were started while others were killed. */
 const mostRounds = 100;
 
 /**
@@ -45,20 +45,20 @@ export function killSession(session: number): Reached {
  */
 export async function endSession(session: number, graceMs: number): Promise<boolean> {
   let reached = signalSession(session, "SIGTERM");
-  if (reached === "sent") reached = await lookUntilGone(session, graceMs);
+  if (reached === "sent") reached = await pollUntilGone(session, graceMs);
   if (reached === "sent") reached = killSession(session);
-  if (reached === "sent") reached = await lookUntilGone(session, graceMs);
+  if (reached === "sent") reached = await pollUntilGone(session, graceMs);
   return reached === "gone";
 }
 
 /** A session sends no event when its last process is gone. */
-async function lookUntilGone(session: number, milliseconds: number): Promise<Reached> {
+async function pollUntilGone(session: number, milliseconds: number): Promise<Reached> {
   const end = performance.now() + milliseconds;
   for (;;) {
     const start = performance.now();
     const reached = signalSession(session, 0);
     if (reached !== "sent" || start > end) return reached;
-    await sleep(Math.max(lookEvery, 10 * (performance.now() - start)));
+    await sleep(Math.max(pollMilliseconds, 10 * (performance.now() - start)));
   }
 }
 

@@ -20,19 +20,19 @@ export interface SpawnOptions {
 
 /**
  * Starts a program without a shell, as the leader of a session of its own, with the null device as input and
- * nothing of the worker's but what `surroundings` says. Throws a `StartFailure`.
+ * nothing of the worker's but what `options` says. Throws a `StartFailure`.
  */
-export async function startProgram(program: Program, surroundings: SpawnOptions): Promise<RunningProgram> {
+export async function startProgram(program: Program, options: SpawnOptions): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
   const pipes = openPipes(2);
-  const subprocess = spawn(program, surroundings, pipes);
+  const subprocess = spawn(program, options, pipes);
   const { pid } = subprocess;
   if (pid === undefined) {
     closeEnds(pipes, "readEnd");
     throw new StartFailure(problemOf((await subprocess).code));
   }
-  const { maxOutputBytes } = surroundings;
+  const { maxOutputBytes } = options;
   const outputs =
     pipes?.map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes)) ??
     [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));

@@ -1,6 +1,6 @@
 /**
  * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): what the programs leave behind becomes a child of this process
- * instead of init's. It is reaped here, and what has left its session and goes on is told.
+ * instead of init's. This process reaps it, and reports what has left its session and goes on.
  */
 import { loadLibc } from "./libc.ts";
 import { processIds, programNameOf } from "./process-table.ts";
@@ -22,7 +22,7 @@ export interface Led {
 }
 
 export interface Subreaper {
-  /** To be told of every program as soon as it runs: its leader is the runtime's to reap. */
+  /** Takes note of a program. Call it as soon as the program runs: the runtime reaps its leader. */
   add(led: Led): void;
   /** Reaps, and reports. Also happens by itself, when a program has ended and while there is something to reap. */
   reap(): void;
@@ -38,7 +38,7 @@ const noHang = 1;
  * Makes this process a subreaper; `report` is called once for each session that has escaped. Does nothing where the C
  * library is out of reach: then init does all that, and nothing is reported.
  */
-export function openSubreaper(report: (escaped: Escaped) => void): Subreaper {
+export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();
   if (libc === undefined || libc.prctl(setChildSubreaper, 1, 0, 0, 0) < 0) return { add() {}, reap() {} };
   const leaders = new Set<number>();

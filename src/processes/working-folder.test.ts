@@ -13,8 +13,8 @@ const pwd = findProgram("pwd", programFolders) ?? "/bin/pwd";
 
 /** Where a program finds itself. */
 async function whereabouts(folder: string): Promise<string> {
-  const surroundings = { environment: {}, folder, maxOutputBytes: 4096 };
-  const { stdout } = await createPrograms(1).run({ file: pwd, argv: ["pwd"] }, surroundings, {
+  const spawnOptions = { environment: {}, folder, maxOutputBytes: 4096 };
+  const { stdout } = await createPrograms(1).run({ file: pwd, argv: ["pwd"] }, spawnOptions, {
     timeoutMs: 60_000,
   });
   return stdout.trimEnd();

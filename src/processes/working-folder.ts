@@ -17,9 +17,9 @@ export function holdFolder(path: string): WorkingFolder {
   return {
     path() {
       held ??= tryOpen(path);
-      const way = held && wayTo(held, path);
-      if (way === undefined) throw new StartFailure("missing");
-      return way;
+      const reached = held && pathTo(held, path);
+      if (reached === undefined) throw new StartFailure("missing");
+      return reached;
     },
     close() {
       if (held !== undefined) closeSync(held.descriptor);
@@ -50,9 +50,9 @@ function tryOpen(path: string): Held | undefined {
   }
 }
 
-/** Where there is no such path by descriptor, the folder has to be where it was; between this look and the start nothing is promised. */
-const wayTo = (held: Held, path: string): string | undefined =>
-  [`/proc/self/fd/${held.descriptor}`, path].find((way) => leadsTo(held, way));
+/** Where there is no such path by descriptor, the folder has to be where it was; between this check and the start nothing is promised. */
+const pathTo = (held: Held, path: string): string | undefined =>
+  [`/proc/self/fd/${held.descriptor}`, path].find((candidate) => leadsTo(held, candidate));
 
 function leadsTo({ dev, ino }: Identity, path: string): boolean {
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
