@@ -1,5 +1,5 @@
 /**
- * A weighted semaphore with fair queueing: so many bytes of answers may be made and not yet sent, in the whole process.
+ * A weighted semaphore with fair queueing, over the bytes of answers that are made and not yet sent in this process.
  * A call waits for its share before it reads a file, so that many small requests cannot fill the memory with answers.
  */
 import { collectGarbage } from "../bun.ts";
@@ -31,12 +31,12 @@ class Account {
     this.limit = limit;
   }
 
-  /** Whether so many more fit in. What is larger than all of it fits when there is nothing else. */
+  /** Whether `bytes` more fit. What exceeds the whole limit fits when nothing else is held. */
   hasRoom(bytes: number): boolean {
     return this.#held === 0 || this.#held + bytes <= this.limit;
   }
 
-  /** Whether the caller's half has room for so many more, with the same exception. */
+  /** Whether the caller's half has room for `bytes` more, with the same exception. */
   hasShare(caller: string, bytes: number): boolean {
     const held = this.#byCaller.get(caller) ?? 0;
     return held === 0 || held + bytes <= this.limit / 2;
@@ -83,7 +83,7 @@ export class AnswerBudget {
     return bytes <= smallAnswerBytes ? this.#small : this.#large;
   }
 
-  /** Charges `bytes` now and answers undefined, or when it is the caller's turn; see `AnswerLease.reserve`. */
+  /** Charges `bytes` now and returns undefined, or when it is the caller's turn; see `AnswerLease.reserve`. */
   acquire(caller: string, bytes: number, deadline: Deadline): Promise<void> | undefined {
     const account = this.#accountFor(bytes);
     const isFirst = account === this.#small || this.#waiting === 0;
@@ -126,16 +126,16 @@ export class AnswerBudget {
     if (this.#waiting >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      const giveUp = () => {
+      const onTimeout = () => {
         this.#remove(waiting);
         reject(signal.reason);
       };
       const admit = () => {
-        signal.removeEventListener("abort", giveUp);
+        signal.removeEventListener("abort", onTimeout);
         resolve();
       };
       const waiting: Waiting = { ...wish, admit };
-      signal.addEventListener("abort", giveUp, { once: true });
+      signal.addEventListener("abort", onTimeout, { once: true });
       this.#add(waiting);
     });
   }
@@ -201,13 +201,13 @@ class Lease implements AnswerLease {
 
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined {
     const turn = this.#budget.acquire(this.#caller, bytes, deadline);
-    if (turn !== undefined) return turn.then(() => this.#hold(bytes));
-    this.#hold(bytes);
+    if (turn !== undefined) return turn.then(() => this.#setBytes(bytes));
+    this.#setBytes(bytes);
     return undefined;
   }
 
-  /** Of an answer that nobody waits for any more nothing is held. */
-  #hold(bytes: number): void {
+  /** An answer that nobody waits for any more holds nothing. */
+  #setBytes(bytes: number): void {
     if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
     else this.#bytes = bytes;
   }

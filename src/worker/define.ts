@@ -12,13 +12,13 @@ export interface WireError {
   readonly code: string | undefined;
 }
 
-/** What all calls to one worker share, whatever its functions do. Each family of functions adds what it works with. */
+/** What all calls to one worker share, whatever its functions do. Each family of functions adds its own services. */
 export interface Services {
   /** Longest that a call may take, in milliseconds. */
   readonly callMilliseconds: number;
   /** Most bytes of JSON that an answer may have, where the operator chooses that. */
   readonly maxAnswerBytes?: number;
-  /** How this family says what went wrong; undefined for an error that nobody foresaw. */
+  /** Renders an error of this family for the wire; undefined for an unexpected one. */
   renderError(error: unknown): WireError | undefined;
 }
 
@@ -30,16 +30,16 @@ export interface Serves {
   readonly config: string;
 }
 
-/** A workshop that is open until closed. */
+/** The services of one worker, open until closed. */
 export interface Runtime extends Services {
   readonly serves: Serves;
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
-  /** Removes what killed processes left behind; gives the number of files. */
+  /** Removes what killed processes left behind; returns the number of files. */
   sweep?(): Promise<number>;
   /** Ends what calls wait for, so that they are answered before the worker stops. */
   interrupt?(): Promise<void>;
-  /** Ends threads, and lets go of folders. */
+  /** Ends threads, and releases folders. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface ChannelSource {
   close(): void;
 }
 
-/** The end of a channel that bytes go into. It connects with the first byte or message, or when told to. */
+/** The end of a channel that bytes go into. It connects with the first byte or message, or on request. */
 export interface ChannelSink {
   readonly stream: Writable;
   /** Connects, so that a reader also learns of the end of nothing at all. */
@@ -98,8 +98,8 @@ export interface AnswerLease {
   /** What is held now. */
   readonly bytes: number;
   /**
-   * Holds room for an answer of about so many bytes: at once (undefined), or when the promise resolves. That rejects
-   * with the deadline's reason, or with `busy` when too many wait.
+   * Reserves about `bytes` for an answer: at once (undefined), or when the promise resolves. The promise rejects with
+   * the deadline's reason, or with `busy` when too many wait.
    */
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
   /** Corrects what is held to the size of the answer. */
@@ -122,7 +122,7 @@ export interface Origin {
   readonly lease?: AnswerLease | undefined;
 }
 
-/** What one call works with, besides its request and its workshop. */
+/** What one call works with, besides its request and its services. */
 export interface CallContext extends Pick<Origin, "caller" | "bus"> {
   /** When this call has to be answered. */
   readonly deadline: Deadline;
@@ -191,12 +191,12 @@ export interface FunctionDefinition<
   readonly isIdempotent?: boolean;
   /** Whether a call can reach more than what the worker serves: a program may use the network. */
   readonly isOpenWorld?: boolean;
-  /** The payload as a request, where that is not what `validate` makes of it. Throws what the workshop can render. */
+  /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */
   parse?(payload: unknown): Static<Request>;
-  /** The answer as text that a model reads well, for faces that show one beside the JSON. Without it: the JSON. */
+  /** The answer as text that a model reads well, for transports that show one beside the JSON. Without it: the JSON. */
   render?(answer: Static<Response>): string;
   /**
-   * About how many bytes an answer to this takes, at most, told before the work. Throws what `handle` would throw.
+   * An upper estimate of the answer's bytes, made before the work. Throws what `handle` would throw.
    * Without it the answer is taken to be small.
    */
   answerBytes?(request: Static<Request>, context: Context<S>): number;
@@ -206,7 +206,7 @@ export interface FunctionDefinition<
 
 /**
  * The `defineFunction` of a family: it ties a handler's argument and answer to its schemas, and its context to the
- * family's workshop. The list of functions need not know them.
+ * family's services. The list of functions need not know them.
  */
 export const definerFor =
   <S extends Services>() =>

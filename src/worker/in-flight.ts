@@ -5,7 +5,7 @@ const drainMilliseconds = 5000;
 export class InFlight {
   readonly #calls = new Set<Promise<unknown>>();
 
-  /** Counts `call` in until it has settled, and gives it back. */
+  /** Counts `call` until it has settled, and returns it. */
   add<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
     void call.catch(() => {}).finally(() => this.#calls.delete(call));
@@ -13,7 +13,7 @@ export class InFlight {
   }
 
   /**
-   * Resolves when no call is under way, or after so many milliseconds, by default 5 s; and a turn of the event loop
+   * Resolves when no call is in flight, or after `milliseconds`, by default 5 s; and a turn of the event loop
    * later, because an SDK hands a result to its socket some microtasks after the call's promise has resolved.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {

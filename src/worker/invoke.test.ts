@@ -21,8 +21,8 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, more: 
     examples: [],
     handle,
   });
-  const workshop: Services = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
-  const outcome = await createInvoke(workshop, log)(definition, payload);
+  const services: Services = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
+  const outcome = await createInvoke(services, log)(definition, payload);
   return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
 }
 
@@ -47,7 +47,7 @@ test("a refusal is answered with its code", async () => {
   expect(JSON.parse(outcome.error as string).code).toBe("C217");
 });
 
-test("what nobody foresaw is answered neutrally and logged in full", async () => {
+test("an unexpected error is answered neutrally and logged in full", async () => {
   const { outcome, lines } = await call(() => Promise.reject(new TypeError("secret /home/x")));
   expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.unexpected().message });
   expect(lines[0]).toMatchObject({ level: "error", function: "test::echo" });

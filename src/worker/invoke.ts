@@ -1,6 +1,6 @@
 /**
- * The one road of every call: validate, handle, map errors, log. The bus, the command line and tests come through
- * here, and nothing else catches an error to make an answer of it.
+ * Runs every call: validate, handle, map errors, log. The bus, the command line and tests call functions through this
+ * file, and nothing else catches an error to make an answer of it.
  */
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
@@ -23,23 +23,23 @@ import { Mismatch, validate } from "./validate.ts";
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */
 export type CallOutcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };
 
-/** Calls functions of one workshop. */
+/** Calls functions with one set of services. */
 export type Invoke = (
   definition: FunctionDefinition,
   payload: unknown,
   origin?: Origin,
 ) => Promise<CallOutcome>;
 
-/** How long after its deadline a call that waits is given up on: it should have stopped by itself. */
+/** The grace period after its deadline until a waiting call is abandoned: it should have stopped by itself. */
 const graceMilliseconds = 1000;
 
 /** How long a batch may keep the event loop between two entries: other calls, and its cancellation, must get through. */
 const sliceMilliseconds = 20;
 
-/** Hears which function begins its work, and with which request. */
+/** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
-/** An `Invoke` over `workshop` that logs each call to `log`. It never throws. */
+/** An `Invoke` over `services` that logs each call to `log`. It never throws. */
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   return async (
     definition,
@@ -111,7 +111,7 @@ async function runCall(scope: CallScope): Promise<CallResult> {
   }
 }
 
-/** What an answer is taken for whose function cannot tell: small, and corrected when it is there. */
+/** The estimate for a function that makes none: small, and corrected when the answer is there. */
 const usualAnswerBytes = 4096;
 
 function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
@@ -145,7 +145,7 @@ async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<un
   }
 }
 
-/** The error as it is on the wire. What nobody foresaw is logged in full and answered with a neutral sentence. */
+/** The error as it is on the wire. An unexpected one is logged in full and answered with a neutral sentence. */
 function renderError(error: unknown, { definition, context, log }: CallScope): WireError {
   const rendered = context.renderError(error);
   if (rendered !== undefined) return rendered;

@@ -1,6 +1,6 @@
 /**
  * Whether the functions of this worker are its own at the engine. An engine of 0.22 lets the last registration of an
- * id win, and when that worker ends nobody has the id; one of 0.23 refuses the second worker. Neither tells the first.
+ * id win, and when that worker ends nobody has the id; one of 0.23 refuses the second worker. Neither notifies the first.
  */
 import { type Bus, slowDown, watch } from "./bus.ts";
 import type { Log } from "./log.ts";
@@ -9,22 +9,22 @@ export interface RegistrationOptions {
   readonly bus: Bus;
   readonly name: string;
   readonly namespace: string | undefined;
-  /** At most 32, which is what an engine tells of at once. */
+  /** At most 32, which is what an engine describes in one answer. */
   readonly ids: readonly string[];
   /** Registers functions that the engine does not know any more. */
   register(ids: readonly string[]): void;
   readonly log: Log;
-  /** How often the engine is asked; by default every 30 s. */
+  /** The interval between two queries; by default 30 s. */
   readonly intervalMilliseconds?: number | undefined;
-  /** Pauses between the questions behind a connect, until the answer is the wanted one. */
+  /** Pauses between the queries after a connect, until the functions are registered. */
   readonly settlingMilliseconds?: readonly number[] | undefined;
 }
 
-/** An engine handles the registration of the worker and of its functions side by side with what is asked then. */
+/** An engine handles the registration of the worker and of its functions concurrently with the queries after it. */
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
-/** What the engine says. Where it cannot tell, there is neither. */
+/** What the engine answered. Where it cannot know, both are absent. */
 interface Findings {
   /** Functions that it does not know. */
   readonly missing: readonly string[];
@@ -32,7 +32,7 @@ interface Findings {
   readonly rival?: { readonly pid: number | undefined };
 }
 
-/** Looks after a worker's registration, from the first connection until stopped. */
+/** Watches a worker's registration, from the first connection until stopped. */
 export class Registration {
   /** Resolves when the functions have been found registered for the first time. */
   readonly confirmed: Promise<void>;
@@ -41,10 +41,10 @@ export class Registration {
   #confirm: () => void = () => {};
   #isConfirmed = false;
   #standing: "open" | "ours" | "lost" | "another's" | "stopped" = "open";
-  /** Counts connections: what was asked over one says nothing about the next. */
+  /** Counts connections: an answer over one says nothing about the next. */
   #connection = 0;
   #isOpen = false;
-  /** The connection that is being asked about. */
+  /** The connection whose query is in flight. */
   #inspected: number | undefined;
 
   constructor(options: RegistrationOptions) {
@@ -61,26 +61,26 @@ export class Registration {
       closed: () => this.#lose(),
       refused: () => this.#yieldTo(undefined),
     });
-    const look = () => {
+    const poll = () => {
       if (this.#isOpen && this.#inspected !== this.#connection) void this.#inspect(false);
     };
-    this.#timer = setInterval(look, options.intervalMilliseconds ?? usualInterval);
+    this.#timer = setInterval(poll, options.intervalMilliseconds ?? usualInterval);
     this.#timer.unref();
   }
 
-  /** Asks no more, and says nothing more. */
+  /** Stops querying and logging. */
   stop(): void {
     this.#standing = "stopped";
     this.#connection++;
     clearInterval(this.#timer);
   }
 
-  /** Asks, registers what is missing, and draws the conclusion. */
+  /** Queries, registers what is missing, and acts on the findings. */
   async #inspect(isFresh: boolean): Promise<void> {
     const connection = this.#connection;
     const isOver = () => this.#connection !== connection || !this.#isOpen;
     this.#inspected = connection;
-    let findings = await (isFresh ? this.#settled(isOver) : this.#ask());
+    let findings = await (isFresh ? this.#settled(isOver) : this.#query());
     if (findings.missing.length > 0 && !isOver()) {
       this.#options.register(findings.missing);
       this.#options.log.warn("functions were gone, registered again", { functions: findings.missing.length });
@@ -92,13 +92,13 @@ export class Registration {
     else if (findings.missing.length === 0) this.#keep();
   }
 
-  /** Asks until all is as it should be, or for the last time. */
+  /** Queries until every function is registered, or until the last attempt. */
   async #settled(isOver: () => boolean): Promise<Findings> {
-    let findings = await this.#ask();
+    let findings = await this.#query();
     for (const pause of this.#options.settlingMilliseconds ?? usualSettling) {
       if (isOver() || (findings.missing.length === 0 && findings.rival === undefined)) break;
       await new Promise((resolve) => setTimeout(resolve, pause).unref());
-      if (!isOver()) findings = await this.#ask();
+      if (!isOver()) findings = await this.#query();
     }
     return findings;
   }
@@ -130,7 +130,7 @@ export class Registration {
     this.#options.log.warn("connection lost");
   }
 
-  async #ask(): Promise<Findings> {
+  async #query(): Promise<Findings> {
     const { ids, name } = this.#options;
     const [functions, pid] = await Promise.all([
       this.#call("engine::functions::info", { function_ids: ids }),

@@ -32,7 +32,7 @@ export class Lines {
     }
   }
 
-  /** The messages of the given levels. */
+  /** The messages of these levels. */
   of(...levels: string[]): string[] {
     return this.all.filter(({ level }) => levels.includes(level)).map(({ message }) => message);
   }

@@ -100,7 +100,7 @@ interface Sending {
   /** When the call came. */
   readonly arrived: number;
   readonly earliestMilliseconds: number | undefined;
-  /** Called when the answer is about to be given to the connection. */
+  /** Called when the answer is about to be handed to the connection. */
   readonly onSend: () => void;
 }
 

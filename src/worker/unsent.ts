@@ -1,4 +1,4 @@
-/** The answers that a transport was given and has not sent. Their leases are released as the bytes go out. */
+/** Answers that a transport holds and has not sent. Their leases are released as the bytes go out. */
 import type { AnswerLease } from "./define.ts";
 
 /** A connection as far as it buffers what is written to it. Figures are in bytes. */
@@ -11,7 +11,7 @@ export interface Outlet {
   cut(): void;
 }
 
-/** No transport says when its buffer has shrunk, on Bun: it is looked at so often, in milliseconds, while it holds answers. */
+/** The interval of polls, in milliseconds, while answers are unsent: on Bun no transport reports that its buffer has shrunk. */
 const everyMilliseconds = 5;
 
 /**
@@ -27,8 +27,8 @@ interface Answer {
 
 export class UnsentAnswers {
   readonly #outlet: Outlet;
-  /** Given to the connection, oldest first. */
-  #given: Answer[] = [];
+  /** Handed to the connection, oldest first. */
+  #handedOver: Answer[] = [];
   /** Sent over it, and perhaps not yet read: by caller, oldest first. */
   readonly #forwarded = new Map<string, Answer[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,29 +37,29 @@ export class UnsentAnswers {
     this.#outlet = outlet;
   }
 
-  /** Notes an answer that is about to be given to the connection, at the latest a turn of the event loop later. */
+  /** Notes an answer that is about to be handed to the connection, at the latest a turn of the event loop later. */
   add(lease: AnswerLease, caller: string): void {
-    this.#given.push({ lease, caller });
-    this.#lookSoon();
+    this.#handedOver.push({ lease, caller });
+    this.#pollSoon();
   }
 
-  #lookSoon(): void {
-    this.#timer ??= setTimeout(() => this.#look(), everyMilliseconds).unref();
+  #pollSoon(): void {
+    this.#timer ??= setTimeout(() => this.#poll(), everyMilliseconds).unref();
   }
 
-  #look(): void {
+  #poll(): void {
     this.#timer = undefined;
     this.#passOn();
     this.#release();
-    if (this.#given.length + this.#forwarded.size > 0) this.#lookSoon();
+    if (this.#handedOver.length + this.#forwarded.size > 0) this.#pollSoon();
   }
 
   #passOn(): void {
     const unsent = this.#outlet.unsentBytes();
     if (unsent === undefined) return;
     if (unsent > mostUnsentBytes) this.#outlet.cut();
-    const { sent, kept } = split(this.#given, unsent);
-    this.#given = kept;
+    const { sent, kept } = split(this.#handedOver, unsent);
+    this.#handedOver = kept;
     for (const answer of sent) {
       const others = this.#forwarded.get(answer.caller);
       if (others === undefined) this.#forwarded.set(answer.caller, [answer]);

@@ -113,7 +113,7 @@ function mistyped(schema: TSchema, value: unknown): boolean {
   return type !== (Array.isArray(value) ? "array" : typeof value);
 }
 
-/** The field whose literal tells the variants of a union of objects apart. */
+/** The discriminator of a union of objects: the field whose literal differs in each variant. */
 function tagOf(schema: TUnion): string | undefined {
   const first = schema.anyOf[0];
   if (first?.[Kind] !== "Object") return undefined;
