@@ -149,7 +149,7 @@ function readFlags(argv: readonly string[], program: WorkerName): Flags {
 
 interface GivenFlag {
   readonly name: string;
-  /** With its dashes, as it was given. */
+  /** With its dashes, as on the command line. */
   readonly rawName: string;
   readonly value?: string | undefined;
 }

@@ -20,7 +20,7 @@ test("the refusal of another worker keeps its code", () => {
   });
 });
 
-test("what nobody foresaw is left to the one who catches it", () => {
+test("an unexpected error is left to the one who catches it", () => {
   expect(renderCoderError(new Error("x"))).toBeUndefined();
   expect(renderShellError(new Error("x"))).toBeUndefined();
 });

@@ -35,7 +35,7 @@ export function renderRefusal(refusal: Refusal): string {
   return JSON.stringify({ code: coderCodes[refusal.reason], message: refusal.message });
 }
 
-/** An error of `coder::*` on the wire, with its code; undefined for one that nobody foresaw. */
+/** An error of `coder::*` on the wire, with its code; undefined for an unexpected one. */
 export function renderCoderError(error: unknown): { text: string; code: string } | undefined {
   if (!(error instanceof Refusal)) return undefined;
   return coded(coderCodes[error.reason], error.message);
@@ -83,7 +83,7 @@ export const forwardableCodes = {
 /** What a sandbox answers when the program in it failed or its time was up (shell §10.1). */
 export const sandboxFailure = "S200";
 
-/** An error of `shell::*` on the wire; undefined for one that nobody foresaw (shell §2.3). */
+/** An error of `shell::*` on the wire; undefined for an unexpected one (shell §2.3). */
 export function renderShellError(error: unknown): { text: string; code: string | undefined } | undefined {
   if (error instanceof PlainRefusal) return { text: error.message, code: undefined };
   if (error instanceof ForwardedRefusal) return coded(error.code, error.message);

@@ -5,7 +5,7 @@ import { refuse } from "./errors.ts";
  * Clients give up after 30 s and never say so (bus §3), so a call bounds itself.
  */
 export interface Deadline {
-  /** How long the call was given, in milliseconds. */
+  /** The time limit of the call, in milliseconds. */
   readonly milliseconds: number;
   /** Milliseconds that are left; never negative, and 0 once the caller has cancelled. */
   readonly left: number;
@@ -17,7 +17,7 @@ export interface Deadline {
   end(): void;
 }
 
-/** A deadline `milliseconds` after `start`, which is now if not told, or at once when `cancelled` aborts. */
+/** A deadline `milliseconds` after `start`, by default now, or at once when `cancelled` aborts. */
 export const deadlineIn = (
   milliseconds: number,
   cancelled?: AbortSignal,

@@ -8,7 +8,7 @@ import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from
 /** Keys that the engine's file has at its top level; the second is the older name. */
 const listKeys = ["workers", "modules"] as const;
 
-/** The first key that tells that a file is the engine's; undefined when it is not. */
+/** The first key that shows that a file is the engine's; undefined when it is not. */
 export const engineKeyOf = (keys: Keys): string | undefined =>
   listKeys.find((key) => Object.hasOwn(keys, key));
 

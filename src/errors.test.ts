@@ -14,7 +14,7 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   badGlob: refuse.badGlob("include_globs", "the class is not closed"),
   badPattern: refuse.badPattern("(", "unclosed group"),
   badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
-  hungryPattern: refuse.hungryPattern("a{1000}"),
+  patternTooLarge: refuse.patternTooLarge("a{1000}"),
   notUtf8: refuse.notUtf8("a.txt"),
   emptyPath: refuse.emptyPath(),
   malformedPath: refuse.malformedPath("a\0b", "holds a NUL character"),

@@ -108,7 +108,7 @@ export const refuse = {
     ),
 
   /** The pattern is valid, and the engine ran out of memory with it. */
-  hungryPattern: (pattern: string): Refusal =>
+  patternTooLarge: (pattern: string): Refusal =>
     new Refusal(
       "bad-pattern",
       `The pattern ${quoteShort(pattern)} takes more memory than it is given; use smaller counted repetitions or fewer alternatives.`,

@@ -35,7 +35,7 @@ export function stopSignal(): Promise<string> {
 
 /**
  * Removes what killed processes left, in the background: a large tree takes a while, and calls need not wait for it.
- * Closing the workshop ends it. Never rejects.
+ * Closing the runtime ends it. Never rejects.
  */
 export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   if (runtime.sweep === undefined) return;

@@ -12,7 +12,7 @@ export interface TimeSlice {
   yieldIfDue(): Promise<void>;
 }
 
-/** Slices of so many milliseconds, of which the first begins now. */
+/** Slices of `milliseconds`, of which the first begins now. */
 export function createTimeSlice(milliseconds: number): TimeSlice {
   let ends = performance.now() + milliseconds;
   return {

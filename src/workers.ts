@@ -24,15 +24,11 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       meanings: coderMeanings,
     },
     async open(options) {
-      const {
-        loadConfig,
-        openCoder: openWorkshop,
-        warnAboutGlobs: warnAbout,
-      } = await import("./coder/services.ts");
+      const { loadConfig, openCoder, warnAboutGlobs: warnAbout } = await import("./coder/services.ts");
       const config = loadConfig(options);
       requireNamedBase(options);
       warnAbout(config, options.log);
-      return openWorkshop(config, options);
+      return openCoder(config, options);
     },
   },
   shell: {

@@ -94,7 +94,7 @@ export const configSchema = Type.Object({
 
 export type Config = Static<typeof configSchema>;
 
-/** The configuration of a worker that was given no file. */
+/** The configuration of a worker without a configuration file. */
 export function defaultConfig(): Config {
   return validate(configSchema, {}, { unknownKeys: "refuse" });
 }

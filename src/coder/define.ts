@@ -19,5 +19,5 @@ export type CoderContext = Context<CoderServices>;
 /** Defines a function of `coder::*`. */
 export const defineCoderFunction = definerFor<CoderServices>();
 
-/** What answers are taken for whose size nothing tells before the work: it is corrected afterwards. */
+/** The estimate for answers whose size is unknown before the work; it is corrected afterwards. */
 export const usualAnswerBytes = { ofTree: 1024 * 1024, ofSearch: 4 * 1024 * 1024 } as const;

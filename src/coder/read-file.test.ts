@@ -9,11 +9,11 @@ import { readFile } from "./read-file.ts";
 import { openCoder } from "./services.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
-const workshop = await openCoder({ ...defaultConfig(), base_path: base });
-const invoke = createInvoke(workshop, createLog({ level: "error", form: "json", write: () => {} }));
+const runtime = await openCoder({ ...defaultConfig(), base_path: base });
+const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: () => {} }));
 
 afterAll(async () => {
-  await workshop.close();
+  await runtime.close();
   rmSync(base, { recursive: true });
 });
 

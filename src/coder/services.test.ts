@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true }));
 
-test("a sweep under way has ended when the workshop is closed, and left the rest", async () => {
+test("a sweep under way has ended when the runtime is closed, and left the rest", async () => {
   const folders = 50;
   // As the process left it that had our number before us.
   const temporary = temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
@@ -22,9 +22,9 @@ test("a sweep under way has ended when the workshop is closed, and left the rest
     mkdirSync(join(base, `d${n}`));
     writeFileSync(join(base, `d${n}`, temporary), "");
   }
-  const workshop = await openCoder({ ...defaultConfig(), base_path: base });
-  const sweeping = workshop.sweep!();
-  await workshop.close();
+  const runtime = await openCoder({ ...defaultConfig(), base_path: base });
+  const sweeping = runtime.sweep!();
+  await runtime.close();
   const swept = await Promise.race([sweeping, Promise.resolve("runs on")]);
   const left = (readdirSync(base, { recursive: true }) as string[]).filter((name) =>
     name.endsWith(temporary),
@@ -33,10 +33,10 @@ test("a sweep under way has ended when the workshop is closed, and left the rest
   expect(swept).toBe(folders - left.length);
 });
 
-test("a closed workshop reaches no folder any more", async () => {
-  const workshop = await openCoder({ ...defaultConfig(), base_path: base });
-  const held = workshop.jail.admitFolder(".");
-  await workshop.close();
+test("a closed runtime reaches no folder any more", async () => {
+  const runtime = await openCoder({ ...defaultConfig(), base_path: base });
+  const held = runtime.jail.admitFolder(".");
+  await runtime.close();
   if (held.descriptor !== undefined) expect(() => held.openPath(".")).toThrow("after it was closed");
 });
 

@@ -13,7 +13,7 @@ import type { Log } from "../worker/log.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 
-/** The workshop of `coder::*`, open until closed. */
+/** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime;
 
 /** The configuration that was found, with `basePath` in the place of its own. Throws a `ConfigError`. */

@@ -16,23 +16,23 @@ for (const folder of ["a", "b", "b/c"]) {
   for (let i = 0; i < 40; i++) writeFileSync(join(base, folder, `${i}.txt`), "");
 }
 writeFileSync(join(base, 'name "with" é\n'), "text");
-const workshop = await openCoder({ ...defaultConfig(), base_path: base });
+const runtime = await openCoder({ ...defaultConfig(), base_path: base });
 const log = createLog({ level: "error", form: "json", write: () => {} });
 
 afterAll(async () => {
-  await workshop.close();
+  await runtime.close();
   rmSync(base, { recursive: true });
 });
 
-/** A workshop on a disk that takes a millisecond to tell what an entry is. */
+/** A runtime on a disk that takes a millisecond to tell what an entry is. */
 const onSlowDisk = (callMilliseconds: number) => {
-  const stat: typeof workshop.files.stat = (folder, entry) => {
+  const stat: typeof runtime.files.stat = (folder, entry) => {
     const end = performance.now() + 1;
     while (performance.now() < end);
-    return workshop.files.stat(folder, entry);
+    return runtime.files.stat(folder, entry);
   };
   return createInvoke(
-    { ...workshop, callMilliseconds, files: { ...workshop.files, stat } } as typeof workshop,
+    { ...runtime, callMilliseconds, files: { ...runtime.files, stat } } as typeof runtime,
     log,
   );
 };
@@ -63,7 +63,7 @@ describe("a tree that takes long", () => {
 test.each([{}, { max_depth: 0 }, { max_depth: 1 }, { path: "b", per_folder_limit: 3 }])(
   "the bytes of %j are counted as it grows",
   async (request) => {
-    const outcome = await createInvoke(workshop, log)(tree, request);
+    const outcome = await createInvoke(runtime, log)(tree, request);
     if ("error" in outcome) throw new Error(outcome.error);
     expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
     expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));

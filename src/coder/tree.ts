@@ -96,7 +96,7 @@ export const tree = defineCoderFunction({
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
     const inside =
-      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await look(snapshot, folder, 0);
+      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await readChildren(snapshot, folder, 0);
     return new Measured({ root: { ...root, ...inside } }, snapshot.bytes);
   },
   render: ({ root }) => renderNode(root, "").join("\n"),
@@ -116,12 +116,12 @@ interface Snapshot {
   readonly context: CoderContext;
   readonly maxDepth: number;
   readonly perFolder: number;
-  /** JSON bytes of what there is so far: a tree too large to send is given up on while it is built. */
+  /** JSON bytes of what there is so far: a tree too large to send is abandoned while it is built. */
   bytes: number;
   readonly slice: TimeSlice;
 }
 
-interface Spot {
+interface NodePosition {
   /** The folder that holds the entry; for the root, the root itself. */
   readonly parent: Folder;
   readonly path: string;
@@ -129,7 +129,7 @@ interface Spot {
 }
 
 /** A node without what is inside it. */
-function describe(snapshot: Snapshot, { parent, path, entry }: Spot): Node {
+function describe(snapshot: Snapshot, { parent, path, entry }: NodePosition): Node {
   const { context } = snapshot;
   context.deadline.check();
   const stats = context.files.stat(parent, entry);
@@ -155,7 +155,7 @@ function counted<T>(snapshot: Snapshot, part: T): T {
 type Inside = Pick<Node, "children" | "truncated">;
 
 /** What is inside a folder that is held open: its children, and how they were cut. */
-async function look(snapshot: Snapshot, folder: Folder, depth: number): Promise<Inside> {
+async function readChildren(snapshot: Snapshot, folder: Folder, depth: number): Promise<Inside> {
   const page = await listOrNothing(snapshot, folder, depth);
   if (page === undefined) return truncated(snapshot, unreadable);
   const children: Node[] = [];
@@ -175,7 +175,7 @@ async function look(snapshot: Snapshot, folder: Folder, depth: number): Promise<
 
 const pathIn = ({ path }: Folder, { name }: Entry): string => (path === "" ? name : `${path}/${name}`);
 
-/** JSON bytes of a field `children` in a node besides those of so many nodes. */
+/** JSON bytes of a field `children` besides those of its nodes, by their count. */
 const childrenBytes = (count: number): number => ',"children":[]'.length + Math.max(0, count - 1);
 
 function truncated(snapshot: Snapshot, info: NonNullable<Node["truncated"]>): Inside {
@@ -210,11 +210,11 @@ interface Inner {
 /** A folder that cannot be opened is a node that says so, not a failed call. */
 async function enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Promise<Inside> {
   if (depth >= snapshot.maxDepth) return truncated(snapshot, cutByDepth(snapshot.maxDepth));
-  using inside = openOrNothing(folder, entry);
-  return inside === undefined ? truncated(snapshot, unreadable) : await look(snapshot, inside, depth);
+  using inside = tryOpen(folder, entry);
+  return inside === undefined ? truncated(snapshot, unreadable) : await readChildren(snapshot, inside, depth);
 }
 
-function openOrNothing(folder: Folder, entry: Entry): Folder | undefined {
+function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
   try {
     return folder.child(entry.raw);
   } catch {

@@ -9,11 +9,11 @@ import { openCoder } from "./services.ts";
 import { updateFile } from "./update-file.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
-const workshop = await openCoder({ ...defaultConfig(), base_path: base, fsync: false });
-const invoke = createInvoke(workshop, createLog({ level: "error", form: "json", write: () => {} }));
+const runtime = await openCoder({ ...defaultConfig(), base_path: base, fsync: false });
+const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: () => {} }));
 
 afterAll(async () => {
-  await workshop.close();
+  await runtime.close();
   rmSync(base, { recursive: true });
 });
 
@@ -25,7 +25,7 @@ async function edit(paths: string[], origin = {}): Promise<Results> {
   const ops = [{ op: "insert", at_line: 2, content: 'new "line" é' }];
   const outcome = await invoke(updateFile, { files: paths.map((path) => ({ path, ops })) }, origin);
   if ("error" in outcome) throw new Error(outcome.error);
-  // The size that the road goes by is what the handler says.
+  // The size that the call is charged with is what the handler says.
   expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
   return outcome.answer as Results;
 }

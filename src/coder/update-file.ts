@@ -148,7 +148,7 @@ function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
   }
 }
 
-/** What is told of a file that was edited. */
+/** The result for a file that was edited. */
 interface Edit {
   readonly before: JsonText;
   readonly after: JsonText;
@@ -259,7 +259,7 @@ class Answer {
 
 const nothing: JsonText = { text: "", jsonBytes: 2 };
 
-/** See `cutToBytes`, which looks at three bytes more than fit. */
+/** See `cutToBytes`, which reads three bytes more than fit. */
 function textOf(pieces: readonly Buffer[], maxBytes: number): JsonText {
   const body = joined(pieces, maxBytes + 3);
   if (body.length <= maxBytes) {
@@ -270,7 +270,7 @@ function textOf(pieces: readonly Buffer[], maxBytes: number): JsonText {
   return { text, jsonBytes: jsonBytes(text) };
 }
 
-/** The pieces as one, which is cut to so many bytes. */
+/** The pieces as one, cut to `bytes`. */
 function joined(pieces: readonly Buffer[], mostBytes = Number.POSITIVE_INFINITY): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, Math.min(lengthOf(pieces), mostBytes));
 }

@@ -8,7 +8,7 @@ import { kernelFor, pieceBytes } from "../text/kernel.ts";
 
 export type LineEnding = "\n" | "\r\n";
 
-/** What one pass over a file tells. */
+/** What one pass over a file finds. */
 export interface LineSurvey {
   readonly lines: number;
   /** The ending most lines have; "\n" when there are as many of each, or none. */

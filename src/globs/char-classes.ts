@@ -1,7 +1,7 @@
 import type { CodePointRange } from "./parse.ts";
 
 /**
- * The code points, sorted into symbols: two code points that no range tells apart are one symbol. A table with a
+ * The code points, sorted into symbols: two code points that no range separates are one symbol. A table with a
  * column for each symbol then stands for one with a column for each of a million code points.
  */
 export class CharClasses {

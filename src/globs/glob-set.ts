@@ -14,7 +14,7 @@ export interface GlobSet {
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean;
   /** How many globs there are; a set of none matches nothing. */
   readonly size: number;
-  /** The globs as they were given. */
+  /** The globs as written in the configuration or the request. */
   readonly patterns: readonly string[];
 }
 

@@ -11,7 +11,7 @@ const maxRemembered = 250_000;
 
 /**
  * Runs an automaton over paths, and remembers every combination of states it comes to as a row of a table, which
- * has the next row for each symbol. So a path like those before it costs one look at the table per character,
+ * has the next row for each symbol. So a path like those before it costs one table lookup per character,
  * however many globs there are, and a character that leads somewhere new costs at most a visit to every state.
  * When the table is full it is emptied and filled anew: no glob can make it grow, and none can make a path dear.
  */

@@ -24,7 +24,7 @@ export function buildNfa(sequences: readonly Sequence[]): Nfa {
 const anyCharacter: readonly CodePointRange[] = [{ from: 0, to: 0x10ffff }];
 const slash: readonly CodePointRange[] = [{ from: 0x2f, to: 0x2f }];
 
-/** Builds from the end: every method is given the state to go on in, and returns the state to come in by. */
+/** Builds from the end: every method takes the state to go on in, and returns the state to enter by. */
 class Builder {
   readonly states: State[] = [{ fork: [] }];
 

@@ -195,7 +195,7 @@ function share(bytes: Uint8Array): Uint8Array {
 /** What is wrong with a caller's pattern, as a refusal. Anything else as it is. */
 export function refusalOfPattern(error: unknown, pattern: string): unknown {
   if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
-  if (error instanceof RegexEngineFailure) return refuse.hungryPattern(pattern);
+  if (error instanceof RegexEngineFailure) return refuse.patternTooLarge(pattern);
   return error;
 }
 

@@ -151,7 +151,7 @@ export const shellConfigSchema = Type.Object({
 
 export type ShellConfig = Static<typeof shellConfigSchema>;
 
-/** The configuration of a worker that was given no file. It lacks a decision about `fs.host_root`. */
+/** The configuration of a worker without a configuration file. It lacks a decision about `fs.host_root`. */
 export function defaultShellConfig(): ShellConfig {
   return validate(shellConfigSchema, {}, { unknownKeys: "refuse" });
 }

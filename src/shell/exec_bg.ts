@@ -53,10 +53,10 @@ export const execBg = defineShellFunction({
 });
 
 function startHere(argv: Argv, context: ShellContext): Promise<string> {
-  const { jobs, programs, spawnOptions: surroundings, log, caller } = context;
+  const { jobs, programs, spawnOptions, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     const program = admitProgram(argv, context);
-    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, surroundings));
+    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, spawnOptions));
     log.info("exec", { caller, program: program.file, job });
     return job;
   });

@@ -7,12 +7,12 @@ import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
 
 /** The program of a command that may run here. Throws a plain refusal, or a `StartFailure` when it is not there. */
-export function admitProgram(argv: Argv, { policy, spawnOptions: surroundings }: ShellContext): Program {
-  const { folder, environment } = surroundings;
+export function admitProgram(argv: Argv, { policy, spawnOptions }: ShellContext): Program {
+  const { folder, environment } = spawnOptions;
   return policy.admit(argv, { folder, path: environment["PATH"] });
 }
 
-/** What `start` gives; a program that does not start is refused in the words of `refuse`. */
+/** What `start` returns; a program that does not start is refused in the words of `refuse`. */
 export async function refusingStart<T>(
   refuse: (problem: StartProblem) => Error,
   start: () => Promise<T>,

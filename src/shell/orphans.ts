@@ -1,10 +1,10 @@
 import type { ShellContext } from "./define.ts";
 
-/** How long the engine may take to tell who is connected, in milliseconds. */
+/** How long the engine may take to list its connections, in milliseconds. */
 const patience = 2000;
 
 /**
- * Finds out whose jobs nobody owns any more. A client gets a new id with each connection, and no worker is told when one
+ * Finds out whose jobs nobody owns any more. A client gets a new id with each connection, and no worker is notified when one
  * leaves: the engine is asked, and only when jobs are private and there are some of others.
  */
 export async function findOrphans({ bus, caller, config, jobs }: ShellContext): Promise<void> {

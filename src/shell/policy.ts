@@ -8,7 +8,7 @@ import type { ShellConfig } from "./config.ts";
  * The policy that is configured. `root` is the canonical folder that `shell::fs::*` can write in: nothing there is
  * ever run. Throws a `ConfigError` for a pattern that does not compile.
  */
-export function openPolicy(config: ShellConfig, root: string | undefined, regex: RegexEngine): Policy {
+export function createPolicy(config: ShellConfig, root: string | undefined, regex: RegexEngine): Policy {
   return makePolicy({
     denylist: config.denylist_patterns.map((pattern) => compilePattern(pattern, regex)),
     allowlist: config.allowlist,

@@ -15,7 +15,7 @@ import type { ShellConfig } from "./config.ts";
 import type { ShellServices } from "./define.ts";
 import { openFsServices } from "./fs/services.ts";
 import { killOnExit } from "./on-exit.ts";
-import { openPolicy } from "./policy.ts";
+import { createPolicy } from "./policy.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 interface ShellOpenOptions
@@ -34,13 +34,13 @@ export function openShell(
 ): ShellServices & Runtime {
   const root = canonicalRoot(config.fs.host_root);
   const regex = createRegexEngine();
-  const policy = openPolicy(config, root, regex);
+  const policy = createPolicy(config, root, regex);
   const fs = openFsServices(config, { regex, opening });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });
-  const letGo = killOnExit(programs);
-  const jobs = openJobs(config);
+  const removeExitHandler = killOnExit(programs);
+  const jobs = createJobs(config);
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
   makeUndumpable();
   warnAboutConfig(config, root, log);
@@ -53,7 +53,7 @@ export function openShell(
     policy,
     programs,
     jobs,
-    spawnOptions: surroundingsOf(config, environment, workingFolder),
+    spawnOptions: spawnOptionsOf(config, environment, workingFolder),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
@@ -63,7 +63,7 @@ export function openShell(
     },
     async close() {
       await programs.stopAll();
-      letGo();
+      removeExitHandler();
       jobs.close();
       workingFolder.close();
       await fs.close();
@@ -72,7 +72,7 @@ export function openShell(
   };
 }
 
-const openJobs = (config: ShellConfig): Jobs =>
+const createJobs = (config: ShellConfig): Jobs =>
   new Jobs({
     maxRunning: config.max_concurrent_jobs,
     maxRunMs: config.max_job_secs * 1000,
@@ -82,7 +82,7 @@ const openJobs = (config: ShellConfig): Jobs =>
     maxBytes: config.max_finished_job_bytes,
   });
 
-function surroundingsOf(
+function spawnOptionsOf(
   config: ShellConfig,
   environment: NodeJS.ProcessEnv,
   held: WorkingFolder,

@@ -18,7 +18,7 @@ export const ContentRef = Type.Object(
   },
 );
 
-/** The same in the answer of a sandbox, which has to tell the direction. */
+/** The same in the answer of a sandbox, which must name the direction. */
 export const ForwardedContentRef = Type.Object({
   access_key: Type.String(),
   channel_id: Type.String(),

@@ -94,7 +94,7 @@ export interface Start {
   readonly prefix: string;
 }
 
-/** What is searched; lets go of the place. */
+/** What is searched; closes the handle. */
 export function startOf(jail: Jail, asked: string): Start {
   using place = jail.admit(asked);
   const { stats, path, name } = place;

@@ -6,7 +6,7 @@ const setGroup = 0o2000;
 
 /**
  * The permission bits that octal text stands for (shell §8.4). Throws bad-input, also for bits
- * that would lend this worker's rights to whoever runs the file.
+ * that would grant this worker's rights to whoever runs the file.
  */
 export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {
   const mode = /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;

@@ -26,32 +26,29 @@ import { sed } from "./sed.ts";
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 let folder: string;
-let workshop: ShellServices & Runtime;
+let runtime: ShellServices & Runtime;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const config = defaultShellConfig();
   const jailed = { ...config, fs: { ...config.fs, host_root: folder } };
-  workshop = openShell(jailed, { environment: {}, log });
+  runtime = openShell(jailed, { environment: {}, log });
 });
 afterEach(async () => {
-  await workshop.close();
+  await runtime.close();
   rmSync(folder, { recursive: true });
 });
 
 const at = (name: string) => join(folder, name);
 
-/** The answer of a call in a workshop that differs, as text. */
+/** The answer of a call in a runtime that differs, as text. */
 async function call(definition: FunctionDefinition, payload: object, differing: Partial<ShellServices>) {
-  const outcome = await createInvoke({ ...workshop, ...differing } as ShellServices, log)(
-    definition,
-    payload,
-  );
+  const outcome = await createInvoke({ ...runtime, ...differing } as ShellServices, log)(definition, payload);
   return JSON.stringify(outcome);
 }
 
-/** The regular expressions of the workshop, with something done whenever a file has been read. */
+/** The regular expressions of the runtime, with something done whenever a file has been read. */
 function regexAfter(act: () => void): RegexEngine {
-  const { regex } = workshop;
+  const { regex } = runtime;
   return {
     module: regex.module,
     machine: regex.machine,
@@ -87,7 +84,7 @@ test("sed gives up a file that never holds still", async () => {
 
 test("mv does not replace what has come to its destination meanwhile", async () => {
   writeFileSync(at("a"), "ours");
-  const { fs: disk } = workshop;
+  const { fs: disk } = runtime;
   const admit: Jail["admit"] = (path, options) => {
     const place = disk.jail.admit(path, options);
     if (path === at("b")) writeFileSync(path, "theirs");

@@ -138,7 +138,7 @@ async function collect(
   return found;
 }
 
-/** What every match holds; undefined where that takes more to tell. Most files of a tree hold no match. */
+/** What every match holds; undefined where finding that takes more. Most files of a tree hold no match. */
 function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined {
   const isLiteral = !ignore_case && (!regex || /^[\w ,:;<=>@!"%'/]*$/.test(pattern));
   return isLiteral ? Buffer.from(pattern) : undefined;
@@ -157,7 +157,7 @@ function replacementOf(
 
 interface Edit {
   readonly replacement: LineReplacement;
-  /** A file without it needs no thread to tell that nothing matches. */
+  /** A file without it matches nothing, which is known without a thread. */
   readonly literal: Buffer | undefined;
 }
 

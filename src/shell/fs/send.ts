@@ -8,7 +8,7 @@ import type { ChannelSink } from "../../worker/define.ts";
 const longestMilliseconds = 10 * 60_000;
 
 /**
- * Sends a file into a channel and ends the channel. What fails on this side is told in the text message `{"error": …}`;
+ * Sends a file into a channel and ends the channel. What fails on this side is reported in the text message `{"error": …}`;
  * a reader that leaves, never comes or pauses too long ends it. Never throws. The file stays open.
  */
 export async function send(

@@ -23,13 +23,13 @@ export interface FsServices {
 /** Largest file, in bytes, that is edited or searched as a whole where the configuration sets no limit. */
 export const largestWhole = 64 * 1024 * 1024;
 
-interface Around {
+interface FsDependencies {
   readonly regex: RegexEngine;
   readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
 }
 
 /** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
-export function openFsServices({ fs }: ShellConfig, { regex, opening }: Around): FsServices {
+export function openFsServices({ fs }: ShellConfig, { regex, opening }: FsDependencies): FsServices {
   const jail = openShellJail(fs, opening);
   const files = createFiles({
     jail,
@@ -52,7 +52,7 @@ export function openFsServices({ fs }: ShellConfig, { regex, opening }: Around):
 
 function openShellJail(
   { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
-  opening: Around["opening"],
+  opening: FsDependencies["opening"],
 ): Jail {
   const basePath = host_root ?? "/";
   try {

@@ -5,18 +5,18 @@ const most = 64;
 
 /** The files that are being sent or received. */
 export class Transfers {
-  readonly #underWay = new Set<AbortController>();
+  readonly #inFlight = new Set<AbortController>();
 
   /** Begins one; its signal aborts when the worker ends. Throws io when there are too many. */
   begin(): { readonly signal: AbortSignal; end(): void } {
-    if (this.#underWay.size >= most) throw refuseFs.tooManyTransfers(most);
+    if (this.#inFlight.size >= most) throw refuseFs.tooManyTransfers(most);
     const controller = new AbortController();
-    this.#underWay.add(controller);
-    return { signal: controller.signal, end: () => this.#underWay.delete(controller) };
+    this.#inFlight.add(controller);
+    return { signal: controller.signal, end: () => this.#inFlight.delete(controller) };
   }
 
   /** Ends all of them. */
   close(): void {
-    for (const controller of this.#underWay) controller.abort();
+    for (const controller of this.#inFlight) controller.abort();
   }
 }
