@@ -8,28 +8,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type WorkerName, workerNames } from "../src/about.ts";
+import { workerNames } from "../src/about.ts";
 import { buildExecutable, buildNodeBundle, type CompileTarget, noticesFile, root } from "./build.ts";
 import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
+import type { Artefact } from "./release/artefact.ts";
 import { signAdHoc } from "./release/mach-o.ts";
 import { renderNotes } from "./release/notes.ts";
 import { fetchFile, lockedPackage } from "./release/packages.ts";
 import { injectBlob, makeBlob } from "./release/single-executable.ts";
 import { chooseTargets, type Target } from "./release/targets.ts";
-
-/** An archive of a release. */
-export interface Artefact {
-  readonly worker: WorkerName;
-  readonly target: Target;
-  /** Absolute path of the archive. */
-  readonly archive: string;
-  /** SHA-256 of the archive, in hexadecimal. */
-  readonly digest: string;
-  readonly archiveBytes: number;
-  readonly executableBytes: number;
-  /** The part of it that is not the runtime. */
-  readonly programBytes: number;
-}
 
 /**
  * Builds and packs every worker for each of `targets` into `folder`, and tells of each archive. What an earlier release

@@ -131,6 +131,23 @@ test("what follows the plan is no breach", async () => {
   expect(breaches).toEqual([]);
 });
 
+test.each([
+  ["values", 'import { b } from "./b.ts";\nexport const a = b;'],
+  ["types", 'import type { B } from "./b.ts";\nexport type A = B;'],
+  ["a re-export", 'export * from "./b.ts";'],
+  ["an import type", 'export type A = import("./b.ts").B;'],
+])("files that import each other are a breach: %s", async (_kind, text) => {
+  const breaches = await breachesIn({
+    "src/downstairs/a.ts": text,
+    "src/downstairs/b.ts": 'export type { A as B } from "./c.ts";\nexport const b = 1;',
+    "src/downstairs/c.ts": 'import "./a.ts";\nexport type A = 1;',
+    "src/downstairs/d.ts": 'import "./a.ts";',
+  });
+  expect(breaches).toEqual([
+    "src/downstairs/a.ts imports itself through others: src/downstairs/a.ts → src/downstairs/b.ts → src/downstairs/c.ts → src/downstairs/a.ts",
+  ]);
+});
+
 test("a plan with a cycle is a breach", async () => {
   const rooms = { ...plan.rooms, errors: ["main"] };
   expect(await breachesIn({ "src/main.ts": "" }, { ...plan, rooms })).toEqual([

@@ -13,7 +13,7 @@ import { argumentOf, type Import, importsOf, lineOf, parseSources, type Source, 
 
 /** Every breach of the plan in the project at `root`, one sentence each, with file and line. */
 export async function findBreaches(root: string, plan: Plan): Promise<string[]> {
-  const paths = [...new Bun.Glob("{src,tests}/**/*.ts").scanSync(root)].sort();
+  const paths = [...new Bun.Glob("{src,tests,scripts,bench}/**/*.ts").scanSync(root)].sort();
   // A unit test may take whatever it needs to try its neighbour.
   const sources = await parseSources(
     root,
@@ -23,6 +23,7 @@ export async function findBreaches(root: string, plan: Plan): Promise<string[]> 
   const inTests = sources.filter(({ path }) => path.startsWith("tests/"));
   return [
     ...findCycles(plan),
+    ...findFileCycles(sources),
     ...inSrc.flatMap((source) => [...judgeImports(source, plan), ...judgeWords(source, plan)]),
     ...inTests.flatMap((source) => judgeTest(source, plan)),
   ];
@@ -30,15 +31,31 @@ export async function findBreaches(root: string, plan: Plan): Promise<string[]> 
 
 /** The arrows of the plan itself go down only; as each import follows an arrow, no rooms import each other in a ring. */
 function findCycles({ rooms }: Plan): string[] {
-  const cycles: string[] = [];
+  return cyclesIn(rooms).map((cycle) => `the plan has a cycle: ${cycle.join(" → ")}`);
+}
+
+/** In a ring of files, none can be read or tried without all others. Imports of types count: they are read too. */
+function findFileCycles(sources: readonly Source[]): string[] {
+  const imports = sources.map((source): [string, string[]] => {
+    const specifiers = importsOf(source).map(({ specifier }) => specifier ?? "");
+    const files = specifiers.filter((specifier) => specifier.startsWith("."));
+    return [source.path, files.map((specifier) => join(dirname(source.path), specifier))];
+  });
+  return cyclesIn(Object.fromEntries(imports)).map(
+    (cycle) => `${cycle[0]} imports itself through others: ${cycle.join(" → ")}`,
+  );
+}
+
+/** Rings in a graph: at least one where there are any. Each begins and ends with the same node. */
+function cyclesIn(graph: Readonly<Record<string, readonly string[]>>): string[][] {
+  const cycles: string[][] = [];
   const done = new Set<string>();
-  const descend = (room: string, above: readonly string[]) => {
-    if (above.includes(room))
-      cycles.push(`the plan has a cycle: ${[...above.slice(above.indexOf(room)), room].join(" → ")}`);
-    else if (!done.has(room)) for (const below of rooms[room] ?? []) descend(below, [...above, room]);
-    done.add(room);
+  const descend = (node: string, above: readonly string[]) => {
+    if (above.includes(node)) cycles.push([...above.slice(above.indexOf(node)), node]);
+    else if (!done.has(node)) for (const below of graph[node] ?? []) descend(below, [...above, node]);
+    done.add(node);
   };
-  for (const room of Object.keys(rooms)) descend(room, []);
+  for (const node of Object.keys(graph)) descend(node, []);
   return cycles;
 }
 

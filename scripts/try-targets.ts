@@ -11,6 +11,7 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { workerNames } from "../src/about.ts";
 import { buildNodeBundle, root } from "./build.ts";
+import type { Artefact } from "./release/artefact.ts";
 import { renderNotes, type Trial } from "./release/notes.ts";
 import { fetchFile, fetchPackage, lockedPackage } from "./release/packages.ts";
 import { chooseTargets, type Target } from "./release/targets.ts";
@@ -19,7 +20,7 @@ import { check, skip, totals } from "./release/trial/checks.ts";
 import { inTemporaryFolder } from "./release/trial/folder.ts";
 import { tryProgram } from "./release/trial/program.ts";
 import { tryTarget } from "./release/trial/target.ts";
-import { type Artefact, release } from "./release.ts";
+import { release } from "./release.ts";
 
 /**
  * The oldest Node that the program is for. It is no dependency: npm would put its `node` before everybody's own.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { workerNames } from "../../src/about.ts";
-import type { Artefact } from "../release.ts";
+import type { Artefact } from "./artefact.ts";
 import { renderNotes } from "./notes.ts";
 import { targets } from "./targets.ts";
 

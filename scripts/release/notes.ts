@@ -1,5 +1,5 @@
 import { about, workerNames } from "../../src/about.ts";
-import type { Artefact } from "../release.ts";
+import type { Artefact } from "./artefact.ts";
 import type { Target } from "./targets.ts";
 
 /** What became of a target that was tried. */

@@ -1,7 +1,6 @@
 import type { Deadline } from "../deadline.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { AdmitOptions, ResolvedPath } from "../jail/folder.ts";
-import type { ProtectedChange } from "../jail/protected.ts";
+import type { AdmitOptions, ProtectedChange, ResolvedPath } from "../jail/folder.ts";
 import type { FilesContext } from "./types.ts";
 
 /** The path of a call that writes, and how it is admitted. */

@@ -5,7 +5,9 @@
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { Folding } from "./folding.ts";
-import type { ProtectedChange } from "./protected.ts";
+
+/** What a call changes: a name, or a name with everything below it. */
+export type ProtectedChange = "entry" | "tree";
 
 declare const jailed: unique symbol;
 

@@ -2,9 +2,7 @@
 import { readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { namesOf, pathIn } from "./backend.ts";
-
-/** What a call changes: a name, or a name with everything below it. */
-export type ProtectedChange = "entry" | "tree";
+import type { ProtectedChange } from "./folder.ts";
 
 /** Where a call is about to change something; paths are relative to the base. */
 export interface ChangedPlace {

@@ -4,7 +4,7 @@
  */
 import type { Hir, Range } from "../regex/hir.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
-import { maxTeddyLength } from "./teddy.ts";
+import { layout } from "./layout.ts";
 
 /** Of each character in turn the ASCII bytes it may be, and the bytes that it may start with when it is not ASCII. */
 export type ByteClassSeq = readonly ByteClass[];
@@ -89,7 +89,7 @@ function extractRepetition(part: Extracted, { min, max }: { min: number; max: nu
     return isOptional ? exactly([...anything, ...part.starts]) : unknown;
   }
   if (!part.isExact) return part;
-  const times = Math.min(min, maxTeddyLength + 1);
+  const times = Math.min(min, layout.longestShape + 1);
   const least = Array<Extracted>(times).fill(part).reduce(join);
   return { ...least, isExact: least.isExact && max === min };
 }
@@ -120,13 +120,13 @@ function join(one: Extracted, other: Extracted): Extracted {
   const candidates = [one.inner, other.inner, ...(middle ? [middle.map(rarestPart)] : [])];
   return {
     isExact: false,
-    starts: starts?.map((seq) => seq.slice(0, maxTeddyLength)) ?? one.starts,
-    ends: ends?.map((seq) => seq.slice(-maxTeddyLength)) ?? other.ends,
+    starts: starts?.map((seq) => seq.slice(0, layout.longestShape)) ?? one.starts,
+    ends: ends?.map((seq) => seq.slice(-layout.longestShape)) ?? other.ends,
     inner: candidates.reduce((best, seqs) => (byteClassRarity(seqs) > byteClassRarity(best) ? seqs : best)),
   };
 }
 
-const isTooLong = (seq: ByteClassSeq): boolean => seq.length > maxTeddyLength;
+const isTooLong = (seq: ByteClassSeq): boolean => seq.length > layout.longestShape;
 
 /** Each of the forms followed by each of the others, unless they are too many. */
 function cross(seqs: readonly ByteClassSeq[], others: readonly ByteClassSeq[]): ByteClassSeq[] | undefined {
@@ -136,9 +136,9 @@ function cross(seqs: readonly ByteClassSeq[], others: readonly ByteClassSeq[]): 
 
 /** As much of the form as the kernel takes. */
 function rarestPart(seq: ByteClassSeq): ByteClassSeq {
-  let best = seq.slice(0, maxTeddyLength);
-  for (let from = 1; from + maxTeddyLength <= seq.length; from++) {
-    const part = seq.slice(from, from + maxTeddyLength);
+  let best = seq.slice(0, layout.longestShape);
+  for (let from = 1; from + layout.longestShape <= seq.length; from++) {
+    const part = seq.slice(from, from + layout.longestShape);
     if (formRarity(part) > formRarity(best)) best = part;
   }
   return best;

@@ -1,6 +1,5 @@
 import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
-import { layout } from "./layout.ts";
 
 /**
  * How sixteen bytes are tested: each against one byte; against a range, of which the first byte and the length are told;
@@ -118,5 +117,3 @@ function rarest(seqs: readonly ByteClassSeq[], length: number): [number, number]
   const second = others.filter((position) => bits(position) === most).pop();
   return [first, second ?? first];
 }
-
-export const maxTeddyLength = layout.longestShape;

@@ -1,7 +1,7 @@
 import { digits, jsonBytes } from "../worker/json-size.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
-import type { ContentMatch, Found, PathMatch } from "./search.ts";
+import type { ContentMatch, Found, PathMatch } from "./request.ts";
 
 /** What an answer may hold. */
 export interface AnswerLimits {

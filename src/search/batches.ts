@@ -2,7 +2,7 @@ import { openFileIn } from "../files/file-buffer.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
 import { NameBuffer } from "./name-buffer.ts";
 import type { SharedFolder } from "./shared-folder.ts";
-import type { Walk } from "./walk.ts";
+import type { FileSink, Walk } from "./walk.ts";
 
 /** What the batches of all searches hold open together. */
 export interface HeldFolders {
@@ -27,7 +27,7 @@ export interface PostedFiles extends Omit<FileNames, "bytes"> {
 const usualName = 32;
 
 /** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
-export class Batch {
+export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
   readonly #folders: SharedFolder[] = [];
@@ -49,7 +49,6 @@ export class Batch {
     return this.#files === 0;
   }
 
-  /** Adds the file whose name is `bytes[from, to)`, behind all others. False, and not added, when the batch is full. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
     if (this.#files === this.#size.files) return false;
     if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;

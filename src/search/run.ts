@@ -11,7 +11,7 @@ import { FileCursor } from "./file-cursor.ts";
 import { type FindingSink, searchFiles } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
-import type { Found, SearchRequest } from "./search.ts";
+import type { Found, SearchRequest } from "./request.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";

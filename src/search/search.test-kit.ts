@@ -6,7 +6,8 @@ import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
-import { createSearcher, type SearchAnswer, type SearchRequest } from "./search.ts";
+import type { SearchAnswer, SearchRequest } from "./request.ts";
+import { createSearcher } from "./search.ts";
 
 /** What a test varies of a request. */
 export type Asked = Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines">>;

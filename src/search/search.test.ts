@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openDescriptors } from "../jail/jail.test-kit.ts";
+import type { SearchAnswer } from "./request.ts";
 import { type Ask, type Asked, openAsking, type SearchFixture } from "./search.test-kit.ts";
-import type { SearchAnswer } from "./search.ts";
 
 type Tree = Readonly<Record<string, string | Buffer>>;
 

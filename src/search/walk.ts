@@ -12,13 +12,18 @@ import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../time-slice.ts";
-import type { Batch } from "./batches.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { ignoreVanished } from "./ignore-vanished.ts";
 import { SharedFolder } from "./shared-folder.ts";
 
 /** Which paths are wanted; a `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
+
+/** Where a walk puts the files that it comes to. */
+export interface FileSink {
+  /** Adds the file whose name is `bytes[from, to)`, behind all others. False, and not added, when it takes no more. */
+  add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
+}
 
 export interface WalkOptions {
   readonly jail: Jail;
@@ -64,17 +69,17 @@ export class Walk {
   }
 
   /**
-   * Adds the next files to the batch until it is full, or for so long that others have to have their turn. False when
+   * Adds the next files to the sink until it is full, or for so long that others have to have their turn. False when
    * there are no more. Throws a refusal when the start cannot be listed.
    */
-  fill(batch: Batch): boolean {
+  fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
     this.#begin();
     for (;;) {
       if (!this.#listOn()) return true;
       const level = this.#levels.at(-1);
       if (level === undefined) return false;
-      if (this.#isOverdue() || !this.#takeFiles(level, batch)) return true;
+      if (this.#isOverdue() || !this.#takeFiles(level, sink)) return true;
       if (level.next < level.end) this.#enter(level);
       else this.#leave();
     }
@@ -103,8 +108,8 @@ export class Walk {
     }
   }
 
-  /** Takes the wanted files up to the next folder or the end; false when the batch is full or the time is over. */
-  #takeFiles(level: Level, batch: Batch): boolean {
+  /** Takes the wanted files up to the next folder or the end; false when the sink is full or the time is over. */
+  #takeFiles(level: Level, sink: FileSink): boolean {
     const { jail } = this.#options;
     const { held } = level;
     const entries = this.#entries;
@@ -116,7 +121,7 @@ export class Walk {
       const [from, to] = [entries.start(level.next), entries.end(level.next)];
       if (jail.deniesBytesIn(held.folder, entries.bytes, from, to)) continue;
       if (kind === "dir") return true;
-      if (this.#isWanted(held, from, to) && !batch.add(held, entries.bytes, from, to)) return false;
+      if (this.#isWanted(held, from, to) && !sink.add(held, entries.bytes, from, to)) return false;
     }
     return true;
   }

@@ -5,21 +5,8 @@
 
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
-import { plainKernel } from "./plain-kernel.ts";
+import { type JsonKernel, plainKernel } from "./plain-kernel.ts";
 import { textRoutines } from "./routines.ts";
-
-/** Counts in the one piece of text that lies in it. Its users take turns: none keeps a piece while others may run. */
-export interface JsonKernel {
-  /** Where the piece lies: `pieceBytes`, and some more that the kernel writes to. */
-  readonly piece: Buffer;
-  /**
-   * Line feeds in the first `length` bytes, and 65,536 more for each that a carriage return stands before; `before` is
-   * the byte in front of the piece.
-   */
-  countEndings(length: number, before: number): number;
-  /** Bytes that the first `length` take in a JSON string besides themselves. */
-  countEscapes(length: number): number;
-}
 
 /** Bytes of the longest piece: both counts of `countEndings` fit in one number, and it stays in the processor's cache. */
 export const pieceBytes = 32 * 1024;

@@ -1,5 +1,17 @@
 import { escapeBytes } from "./escape-bytes.ts";
-import type { JsonKernel } from "./kernel.ts";
+
+/** Counts in the one piece of text that lies in it. Its users take turns: none keeps a piece while others may run. */
+export interface JsonKernel {
+  /** Where the piece lies: `pieceBytes`, and some more that the kernel writes to. */
+  readonly piece: Buffer;
+  /**
+   * Line feeds in the first `length` bytes, and 65,536 more for each that a carriage return stands before; `before` is
+   * the byte in front of the piece.
+   */
+  countEndings(length: number, before: number): number;
+  /** Bytes that the first `length` take in a JSON string besides themselves. */
+  countEscapes(length: number): number;
+}
 
 /** The kernel in JavaScript, for pieces of at most so many bytes. */
 export function plainKernel(pieceBytes: number): JsonKernel {

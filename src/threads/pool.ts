@@ -3,7 +3,7 @@
  * jobs that only waited behind it go to another.
  */
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
-import type { ThreadProgram } from "./spawn.ts";
+import type { ThreadProgram } from "./sources.ts";
 
 export { ThreadEnded };
 

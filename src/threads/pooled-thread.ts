@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
-import { spawnThread, type ThreadProgram } from "./spawn.ts";
+import type { ThreadProgram } from "./sources.ts";
+import { spawnThread } from "./spawn.ts";
 
 /** The thread ended before it answered: it was given up on, could not start, or met a mistake of ours. */
 export class ThreadEnded extends Error {

@@ -1,4 +1,5 @@
-import type { ThreadProgram } from "./spawn.ts";
+/** The programs that run in threads: `thread.ts` in the room of this name. */
+export type ThreadProgram = "regex" | "search" | "watchdog";
 
 /**
  * The programs of threads as source text (CommonJS), for a bundle that has no file beside it to start them from.

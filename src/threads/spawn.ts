@@ -1,8 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { threadSources } from "./sources.ts";
-
-/** The programs that run in threads: `thread.ts` in the room of this name. */
-export type ThreadProgram = "regex" | "search" | "watchdog";
+import { type ThreadProgram, threadSources } from "./sources.ts";
 
 /** Set by the build of the executable, which has each `thread.ts` as further entry points, with `src` as root. */
 declare const COMPILED: boolean | undefined;

@@ -2,7 +2,7 @@ import { deepStrictEqual, equal } from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { noticesFile } from "../../build.ts";
-import type { Artefact } from "../../release.ts";
+import type { Artefact } from "../artefact.ts";
 import { ensureInstalled } from "../debian.ts";
 import { faultOfSignature, readSignature } from "../mach-o.ts";
 import { readMachine } from "../machine.ts";

@@ -5,7 +5,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import type { TestEngine } from "./started.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+
+/** What the suites need of an engine, be it the embedded one or an executable of iii. */
+export type TestEngine = Pick<Engine, "url" | "call" | "waitForFunction" | "stop">;
 
 /** Names the executable. */
 export const engineVariable = "CODER_TEST_ENGINE";

@@ -1,9 +1,6 @@
-import { type Engine, startEngine } from "../../../src/engine/engine.ts";
+import { startEngine } from "../../../src/engine/engine.ts";
 import type { Subject } from "../subject.ts";
-import { engineVariable, startExecutable } from "./executable.ts";
-
-/** What the suites need of an engine, be it the embedded one or an executable of iii. */
-export type TestEngine = Pick<Engine, "url" | "call" | "waitForFunction" | "stop">;
+import { engineVariable, startExecutable, type TestEngine } from "./executable.ts";
 
 /**
  * Starts the engine that the suites run on. It is the executable that `npm run test:engine` names in the environment;

@@ -1,0 +1,16 @@
+import type { WorkerName } from "../../src/about.ts";
+import type { Target } from "./targets.ts";
+
+/** An archive of a release. */
+export interface Artefact {
+  readonly worker: WorkerName;
+  readonly target: Target;
+  /** Absolute path of the archive. */
+  readonly archive: string;
+  /** SHA-256 of the archive, in hexadecimal. */
+  readonly digest: string;
+  readonly archiveBytes: number;
+  readonly executableBytes: number;
+  /** The part of it that is not the runtime. */
+  readonly programBytes: number;
+}
