@@ -1,16 +1,18 @@
-/** Writes the generated pages, or with `--check` says which of them are not what the sources make. */
+/** Writes what is generated, or with `--check` says which of it is not what the sources make. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { renderPages } from "../src/reference/pages.ts";
 import { workers } from "../src/workers.ts";
+import { renderGoldens } from "./reference/goldens.ts";
+import { fillTables } from "./reference/tables.ts";
 
 const top = dirname(import.meta.dir);
 const folder = "docs/reference";
-const pages = [...renderPages(Object.values(workers))].map(([path, text]) => ({
-  path,
-  text,
-  file: join(top, path),
-}));
+const pages = [
+  ...renderPages(Object.values(workers)),
+  ...renderGoldens(workers),
+  ...fillTables(workers.coder, (path) => readFileSync(join(top, path), "utf8")),
+].map(([path, text]) => ({ path, text, file: join(top, path) }));
 const leftover = readdirSync(join(top, folder))
   .map((name) => `${folder}/${name}`)
   .filter((path) => !pages.some((page) => page.path === path));

@@ -106,6 +106,14 @@ describe("one command", () => {
   test.each(["help", "version", "manifest", "licenses", "print-schema"])("--%s", (does) => {
     expect(parse(`--${does}`) as unknown).toEqual({ name: does, worker: "coder" });
   });
+
+  test("--print-schema --api", () => {
+    expect(parse("--print-schema --api 0.2.0")).toEqual({
+      name: "print-schema",
+      worker: "coder",
+      api: "0.2.0",
+    });
+  });
 });
 
 describe("misuse names the flag", () => {
@@ -118,6 +126,7 @@ describe("misuse names the flag", () => {
     ["--url nonsense", '--url (or III_URL) is "nonsense"; it must look like ws://'],
     ["call tree --url http://x", '--url (or III_URL) is "http://x"'],
     ["--version=1", "--version takes no value"],
+    ["--api 0.2.0", "--api only goes with --print-schema"],
     ["--worker x", '--worker is "x"; it must be one of coder, shell'],
     ["--engine other", '--engine is "other"'],
     ["--engine embedded:99999", '--engine is "embedded:99999"'],

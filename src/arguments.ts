@@ -37,8 +37,14 @@ export interface EmbeddedEngine {
 /** What the command line asks for. */
 export type Command =
   | {
-      readonly name: "print-schema" | "manifest" | "licenses" | "version" | "help";
+      readonly name: "manifest" | "licenses" | "version" | "help";
       readonly worker: WorkerName;
+    }
+  | {
+      readonly name: "print-schema";
+      readonly worker: WorkerName;
+      /** `--api`: the version of the published reference to print, instead of everything. */
+      readonly api: string | undefined;
     }
   | (ConfigSource & {
       readonly name: "serve";
@@ -77,13 +83,14 @@ const options = {
   token: { type: "string" },
   "no-token": { type: "boolean" },
   "print-schema": { type: "boolean" },
+  api: { type: "string" },
   manifest: { type: "boolean" },
   licenses: { type: "boolean" },
   version: { type: "boolean", short: "v" },
   help: { type: "boolean", short: "h" },
 } as const;
 
-const answers = ["help", "version", "print-schema", "manifest", "licenses"] as const;
+const answers = ["help", "version", "manifest", "licenses"] as const;
 
 /** The worker that a program of this name is; `coder` by any other. `argv0` is how the program was called. */
 export const workerCalled = (argv0: string): WorkerName =>
@@ -101,6 +108,7 @@ export function parseArguments(
   const { flags, words } = readFlags(argv, called);
   const worker = parseWorker(flags.get("worker") ?? called);
   for (const name of answers) if (flags.has(name)) return { name: name, worker };
+  if (flags.has("print-schema")) return { name: "print-schema", worker, api: flags.get("api") };
   const source: ConfigSource = {
     worker,
     configFile: flags.get("config"),
@@ -109,6 +117,7 @@ export function parseArguments(
     readOnly: flags.has("read-only"),
   };
   const given = { words, flags, program: called, source, environment };
+  refuseFlags(given, ["api"], "only goes with --print-schema");
   if (words[0] === "mcp") return parseMcp(given);
   refuseFlags(given, ["http", "no-token"], "only goes with mcp");
   if (!flags.has("engine")) refuseFlags(given, ["token"], "only goes with --http or --engine embedded");

@@ -28,6 +28,7 @@ Flags
   --worker NAME        be the worker coder or shell; default what the program is called as, else coder
   --log-level LEVEL    error, warn, info or debug, on stderr; default $CODER_LOG, else info
   --print-schema       print the API reference as JSON
+  --api VERSION        with --print-schema: the published reference of that version, and nothing that came later
   --manifest           print the registry manifest as JSON
   --licenses           print whose software is in this program, and under which licences
   -v, --version        print the version

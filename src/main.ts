@@ -27,9 +27,11 @@ async function carryOut(command: Command): Promise<void> {
     case "licenses":
       return print((await import("./licenses.ts")).notices());
     case "manifest":
-      return printJson(await describe(command.worker, "manifest"));
+      return printJson(
+        (await import("./reference/manifest.ts")).renderManifest(await workerNamed(command.worker)),
+      );
     case "print-schema":
-      return printJson(await describe(command.worker, "reference"));
+      return printJson(await reference(command));
     case "call":
       return printJson(await (await import("./call.ts")).runCall(command));
     case "mcp":
@@ -39,11 +41,18 @@ async function carryOut(command: Command): Promise<void> {
   }
 }
 
-async function describe(name: WorkerName, what: "manifest" | "reference"): Promise<unknown> {
-  const worker = (await import("./workers.ts")).workers[name];
-  return what === "manifest"
-    ? (await import("./reference/manifest.ts")).renderManifest(worker)
-    : (await import("./reference/json.ts")).renderReference(worker.functions);
+const workerNamed = async (name: WorkerName) => (await import("./workers.ts")).workers[name];
+
+async function reference({ worker, api }: Extract<Command, { name: "print-schema" }>): Promise<unknown> {
+  const [{ functions }, { renderReference }] = await Promise.all([
+    workerNamed(worker),
+    import("./reference/json.ts"),
+  ]);
+  if (api === undefined) return renderReference(functions);
+  const published = new Set(functions.flatMap(({ publishedIn = [] }) => publishedIn));
+  if (published.has(`${worker} ${api}`)) return renderReference(functions, `${worker} ${api}`);
+  const known = [...published].map((name) => name.slice(worker.length + 1)).join(", ");
+  throw new UsageError(`--api is ${JSON.stringify(api)}; published of ${worker} is ${known}`);
 }
 
 /** A call that failed has its answer for a sentence; anything else says who speaks. */

@@ -35,8 +35,10 @@ const response = Type.Object({ results: Type.Array(CreateFileResult) }, { title:
 /** `coder::create-file`: new files, each on its own (coder §8). */
 export const createFile = defineCoderFunction({
   id: "coder::create-file",
+  publishedIn: "coder 0.2.0",
   description:
     "Create one or more files. Per-file `overwrite` and `parents` flags; non-accessible paths return C211.",
+  summary: "new files, with their folders",
   effect: "writes",
   isIdempotent: true,
   request,

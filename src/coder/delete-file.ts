@@ -26,8 +26,10 @@ const response = Type.Object({ results: Type.Array(DeleteFileResult) }, { title:
 /** `coder::delete-file`: removes paths, each on its own (coder §8). */
 export const deleteFile = defineCoderFunction({
   id: "coder::delete-file",
+  publishedIn: "coder 0.2.0",
   description:
     "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",
+  summary: "files, links and folders",
   effect: "writes",
   isIdempotent: true,
   request,

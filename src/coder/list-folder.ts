@@ -48,8 +48,10 @@ const response = Type.Object(
 /** `coder::list-folder`: one folder, in pages, sorted by the bytes of the names (coder §8). */
 export const listFolder = defineCoderFunction({
   id: "coder::list-folder",
+  publishedIn: "coder 0.2.0",
   description:
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
+  summary: "one folder, in pages",
   effect: "reads",
   request,
   response,

@@ -31,8 +31,10 @@ const envelopeBytes = '{"path":,"is_utf8":,"size":,"mode":,"mtime":,"content":}'
 /** `coder::read-file`: one file as text (coder §8). */
 export const readFile = defineCoderFunction({
   id: "coder::read-file",
+  publishedIn: "coder 0.2.0",
   description:
     "Read a file relative to base_path. Returns content plus size/mtime/mode. Capped by max_read_bytes; non-accessible paths return C211.",
+  summary: "one file as text, with size, mode and time",
   effect: "reads",
   request,
   response,

@@ -66,8 +66,10 @@ const usualPathBytes = 256;
 /** `coder::search`: a literal or regex in contents, paths or both (coder §8). */
 export const search = defineCoderFunction({
   id: "coder::search",
+  publishedIn: "coder 0.2.0",
   description:
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
+  summary: "a literal or a regex in contents and paths",
   effect: "reads",
   request,
   response,

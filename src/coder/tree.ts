@@ -72,8 +72,10 @@ const deepest = 60;
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (coder §8). */
 export const tree = defineCoderFunction({
   id: "coder::tree",
+  publishedIn: "coder 0.2.0",
   description:
     "Recursive directory snapshot bounded by `max_depth` and a `per_folder_limit`. Folders that hit the limit are flagged `truncated` and the caller is pointed at coder::list-folder for pagination.",
+  summary: "a recursive snapshot, bounded in depth and width",
   effect: "reads",
   request,
   response,

@@ -80,8 +80,10 @@ type ReplaceOp = Extract<Static<typeof UpdateOp>, { op: "replace" }>;
 /** `coder::update-file`: batched edits, atomic per file (coder §8). */
 export const updateFile = defineCoderFunction({
   id: "coder::update-file",
+  publishedIn: "coder 0.2.0",
   description:
     "Apply batched line-oriented and regex edits across one or more files. Line ops: { op: 'insert', at_line, content } | { op: 'remove', from_line, to_line } | { op: 'update_lines', from_line, to_line, content } — 1-based, inclusive, applied bottom-up. Regex op: { op: 'replace', pattern, replacement, ignore_case? } runs on the file body after line ops. Each file commits atomically via temp + rename.",
+  summary: "line and regex edits in batches, atomic per file",
   effect: "writes",
   request,
   response,

@@ -6,7 +6,7 @@ type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
  * A schema of the registry in words that all clients know: without the formats, which name integers of Rust and make
- * validators complain, and with one type at each place, because some clients hand a schema to a model whose dialect
+ * validators complain, without versions, and with one type at each place, because some clients hand a schema to a model whose dialect
  * has no lists of types.
  */
 export const portableSchema = (schema: TSchema) => simplify(renderSchema(schema)) as Tool["inputSchema"];
@@ -15,7 +15,7 @@ function simplify(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(simplify);
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value as JsonObject)
-    .filter(([key, inner]) => !(key === "format" && typeof inner === "string"))
+    .filter(([key, inner]) => !(["format", "x-since"].includes(key) && typeof inner === "string"))
     .map(([key, inner]) => [key, simplify(inner)]);
   return splitTypes(Object.fromEntries(fields));
 }

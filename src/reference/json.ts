@@ -3,6 +3,7 @@
  * shows (bus §9). Named types stand under `definitions`, an optional value is a `null`
  * alternative, a tag is a one-value `enum`, keys are in alphabetical order.
  */
+import { isDeepStrictEqual } from "node:util";
 import { Kind, OptionalKind, type TObject, type TSchema, type TUnion } from "@sinclair/typebox";
 import type { FunctionDefinition } from "../worker/define.ts";
 
@@ -15,24 +16,43 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 type JsonObject = { [key: string]: JsonValue };
 
-/** The whole reference: what `--print-schema` prints. */
-export function renderReference(functions: readonly FunctionDefinition[]): JsonValue {
+/**
+ * The whole reference: what `--print-schema` prints. With `publishedIn`, such as `coder 0.2.0`, that reference: without
+ * the functions and fields that came later.
+ */
+export function renderReference(functions: readonly FunctionDefinition[], publishedIn?: string): JsonValue {
+  const isPublished = publishedIn !== undefined;
+  const shown = isPublished ? functions.filter((one) => one.publishedIn === publishedIn) : functions;
   return sortKeys({
-    functions: functions.map(({ id, description, request, published, response }) => ({
+    functions: shown.map(({ id, description, since, request, published, response }) => ({
       name: id,
       description,
-      metadata: {},
-      request_schema: renderSchema(published ?? request),
-      response_schema: renderSchema(response),
+      metadata: { ...(since !== undefined && { since }) },
+      request_schema: renderSchema(published ?? request, { isPublished }),
+      response_schema: renderSchema(response, { isPublished }),
     })),
     triggers: [],
   });
 }
 
+/** The functions that a published reference has not, and those that got fields since, as they are now. */
+export const renderOwnReference = (functions: readonly FunctionDefinition[]): JsonValue =>
+  renderReference(functions.filter(isOwn));
+
+const isOwn = (definition: FunctionDefinition): boolean =>
+  definition.publishedIn === undefined ||
+  !isDeepStrictEqual(renderReference([definition]), renderReference([definition], definition.publishedIn));
+
+interface Rendering {
+  readonly definitions: JsonObject;
+  /** Whether fields that came after the published reference are left out. */
+  readonly isPublished: boolean;
+}
+
 /** One schema with its `definitions`, as registered on the bus. */
-export function renderSchema(schema: TSchema): JsonObject {
+export function renderSchema(schema: TSchema, { isPublished = false } = {}): JsonObject {
   const definitions: JsonObject = {};
-  const root = renderBody(schema, definitions);
+  const root = renderBody(schema, { definitions, isPublished });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     ...root,
@@ -41,29 +61,30 @@ export function renderSchema(schema: TSchema): JsonObject {
 }
 
 /** A schema where it is used: a named one becomes a definition and a reference to it. */
-function render(schema: TSchema, definitions: JsonObject): JsonObject {
+function render(schema: TSchema, rendering: Rendering): JsonObject {
   if (schema[Kind] === "This") return { $ref: `#/definitions/${schema["$ref"]}` };
   const name = schema.$id;
-  if (name === undefined) return renderBody(schema, definitions);
+  if (name === undefined) return renderBody(schema, rendering);
+  const { definitions } = rendering;
   // With a default, the annotations are those of the place where the type is used, not of the type.
   const { default: byDefault, description, ...type } = schema;
   const isAnnotated = byDefault !== undefined;
   if (!(name in definitions)) {
     definitions[name] = {};
-    definitions[name] = renderBody(isAnnotated ? (type as TSchema) : schema, definitions);
+    definitions[name] = renderBody(isAnnotated ? (type as TSchema) : schema, rendering);
   }
   const reference = { $ref: `#/definitions/${name}` };
   return isAnnotated ? { ...annotations(schema), allOf: [reference] } : reference;
 }
 
-function renderBody(schema: TSchema, definitions: JsonObject): JsonObject {
+function renderBody(schema: TSchema, rendering: Rendering): JsonObject {
   switch (schema[Kind]) {
     case "Object":
-      return { ...annotations(schema), ...renderObject(schema as TObject, definitions) };
+      return { ...annotations(schema), ...renderObject(schema as TObject, rendering) };
     case "Array":
-      return { ...annotations(schema), type: "array", items: render(schema["items"], definitions) };
+      return { ...annotations(schema), type: "array", items: render(schema["items"], rendering) };
     case "Union":
-      return { ...annotations(schema), ...renderUnion(schema as TUnion, definitions) };
+      return { ...annotations(schema), ...renderUnion(schema as TUnion, rendering) };
     case "Unknown":
       return annotations(schema);
     case "Literal":
@@ -76,32 +97,35 @@ function renderBody(schema: TSchema, definitions: JsonObject): JsonObject {
 const shownAnnotations = ["title", "description", "default", "format", "minimum", "maximum"];
 
 function annotations(schema: TSchema): JsonObject {
-  return Object.fromEntries(shownAnnotations.filter((key) => key in schema).map((key) => [key, schema[key]]));
+  return {
+    ...Object.fromEntries(shownAnnotations.filter((key) => key in schema).map((key) => [key, schema[key]])),
+    ...("since" in schema && { "x-since": schema["since"] }),
+  };
 }
 
-function renderObject(schema: TObject, definitions: JsonObject): JsonObject {
-  const properties = Object.entries(schema.properties);
+function renderObject(schema: TObject, rendering: Rendering): JsonObject {
+  const properties = Object.entries(schema.properties).filter(
+    ([, property]) => !(rendering.isPublished && "since" in property),
+  );
   const required = properties
     .filter(([, property]) => !("default" in property) && property[OptionalKind] !== "Optional")
     .map(([name]) => name)
     .sort();
   return {
     type: "object",
-    properties: Object.fromEntries(
-      properties.map(([name, property]) => [name, render(property, definitions)]),
-    ),
+    properties: Object.fromEntries(properties.map(([name, property]) => [name, render(property, rendering)])),
     ...(required.length > 0 && { required }),
   };
 }
 
-function renderUnion(schema: TUnion, definitions: JsonObject): JsonObject {
+function renderUnion(schema: TUnion, rendering: Rendering): JsonObject {
   const variants = schema.anyOf;
   if (variants.every((variant) => variant[Kind] === "Literal")) {
     return { type: "string", enum: variants.map((variant) => variant["const"]) };
   }
   if (variants.at(-1)?.[Kind] !== "Null")
-    return { oneOf: variants.map((variant) => render(variant, definitions)) };
-  const value = render(variants[0] as TSchema, definitions);
+    return { oneOf: variants.map((variant) => render(variant, rendering)) };
+  const value = render(variants[0] as TSchema, rendering);
   if ("$ref" in value) return { anyOf: [value, { type: "null" }] };
   return { ...value, type: [value["type"] as JsonValue, "null"] };
 }

@@ -39,6 +39,7 @@ const response = Type.Object(
 /** `shell::exec`: a command in the foreground (shell §6). */
 export const exec = defineShellFunction({
   id: "shell::exec",
+  publishedIn: "shell 0.3.5",
   description:
     "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
   effect: "writes",

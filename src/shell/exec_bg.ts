@@ -31,6 +31,7 @@ const response = Type.Object(
 /** `shell::exec_bg`: a command in the background (shell §7.2). */
 export const execBg = defineShellFunction({
   id: "shell::exec_bg",
+  publishedIn: "shell 0.3.5",
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
   effect: "writes",

@@ -20,6 +20,7 @@ const response = Type.Object(
 /** `shell::kill`: ends a job with all it started (shell §7.4). */
 export const kill = defineShellFunction({
   id: "shell::kill",
+  publishedIn: "shell 0.3.5",
   description: "Kill a running background job",
   effect: "writes",
   isIdempotent: true,

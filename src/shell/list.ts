@@ -13,6 +13,7 @@ const response = Type.Object(
 /** `shell::list`: all jobs, without commands and outputs (shell §7.5). */
 export const list = defineShellFunction({
   id: "shell::list",
+  publishedIn: "shell 0.3.5",
   description: "List all background jobs",
   effect: "reads",
   request: Type.Object({}),

@@ -10,6 +10,7 @@ const response = Type.Object({ job: JobRecordSchema }, { title: "StatusResponse"
 /** `shell::status`: one job, with its command and its output (shell §7.3). */
 export const status = defineShellFunction({
   id: "shell::status",
+  publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   effect: "reads",
   request,

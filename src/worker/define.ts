@@ -169,15 +169,27 @@ type ReadonlyParts<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: ReadonlyParts<T[Key]> }
     : T;
 
+/**
+ * Where a function comes from: a published reference, which never changes, such as `coder 0.2.0`; or this project, and
+ * the version that brought it. A field that a published function got later has `since` in its schema.
+ */
+export type Provenance =
+  | { readonly publishedIn: string; readonly since?: never }
+  | { readonly since: string; readonly publishedIn?: never };
+
 /** One function as it is on the wire. */
-export interface FunctionDefinition<
+export type FunctionDefinition<
   Request extends TSchema = TSchema,
   Response extends TSchema = TSchema,
   S extends Services = Services,
-> {
+> = Provenance & FunctionContract<Request, Response, S>;
+
+interface FunctionContract<Request extends TSchema, Response extends TSchema, S extends Services> {
   /** Name on the bus; the file it is defined in has the same name. */
   readonly id: string;
   readonly description: string;
+  /** The same in half a sentence, for tables. */
+  readonly summary?: string;
   readonly request: Request;
   /** The schema of requests that the bus and the reference show, where it is not `request`. */
   readonly published?: TSchema;

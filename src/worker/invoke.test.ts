@@ -14,6 +14,7 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, more: 
   const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
   const definition = definerFor<Services>()({
     id: "test::echo",
+    since: "0.0.0",
     description: "",
     effect: "reads",
     request: Type.Object({ word: Type.String() }),

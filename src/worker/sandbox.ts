@@ -47,6 +47,7 @@ export class Lines {
 /** A function that answers at once with what it was sent. */
 export const echo: FunctionDefinition = definerFor<Services>()({
   id: "test::echo",
+  since: "0.0.0",
   description: "",
   effect: "reads",
   request: Type.Object({ value: Type.Unknown() }),

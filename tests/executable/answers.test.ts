@@ -15,8 +15,8 @@ afterAll(() => forms?.[Symbol.dispose]());
 
 describe.each(["executable", "bundle"] as const)("the %s answers by itself", (form) => {
   /** What it prints on stdout, when it ends well and has nothing to add on stderr. */
-  async function answer(flag: string): Promise<string> {
-    const { code, stdout, stderr } = await run(forms[form], [flag], { cwd: forms.folder });
+  async function answer(...flags: string[]): Promise<string> {
+    const { code, stdout, stderr } = await run(forms[form], flags, { cwd: forms.folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return stdout;
   }
@@ -60,9 +60,9 @@ describe.each(["executable", "bundle"] as const)("the %s answers by itself", (fo
     expect(manifest.supported_targets).toHaveLength(1);
   });
 
-  test("--print-schema", async () => {
+  test("--print-schema --api", async () => {
     const golden = readFileSync(join(root, "tests/conformance/coder-0.2.0.golden.json"), "utf8");
-    expect(JSON.parse(await answer("--print-schema"))).toEqual(JSON.parse(golden));
+    expect(JSON.parse(await answer("--print-schema", "--api", "0.2.0"))).toEqual(JSON.parse(golden));
   });
 
   test("it carries no path of the machine that built it", () => {

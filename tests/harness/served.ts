@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type IIIClient, type InvocationError, registerWorker } from "iii-sdk";
 import type { TestEngine } from "./engines/executable.ts";
 import { startTestEngine } from "./engines/started.ts";
-import { reference } from "./golden.ts";
+import { functions } from "./golden.ts";
 import { type Running, type Subject, startCoder } from "./subject.ts";
 import { buildTree, type Snapshot, snapshotTree, type Tree } from "./tree.ts";
 
@@ -104,7 +104,7 @@ export async function callThrough(client: IIIClient, functionId: string, payload
 
 /** Resolves once the worker has registered all functions; rejects if it ends before. */
 export async function registered(engine: TestEngine, worker: Running): Promise<void> {
-  const all = reference.functions.map((entry) => engine.waitForFunction(entry.name));
+  const all = functions.map((entry) => engine.waitForFunction(entry.name));
   const ended = worker.exited.then(() => {
     throw new Error(`the worker ended before it served: ${worker.stderr()}`);
   });

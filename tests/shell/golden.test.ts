@@ -9,8 +9,9 @@ interface Named {
 const byName = (one: Named, other: Named) => one.name.localeCompare(other.name);
 
 describe.each(subjects)("%s", (subject) => {
-  test("--print-schema is the published reference", async () => {
-    const { code, stdout, stderr } = await runCoder(subject, ["--worker", "shell", "--print-schema"]);
+  test("--print-schema --api is the published reference", async () => {
+    const args = ["--worker", "shell", "--print-schema", "--api", "0.3.5"];
+    const { code, stdout, stderr } = await runCoder(subject, args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const printed = JSON.parse(stdout) as { functions: Named[]; triggers: unknown[] };
     expect(printed.triggers).toEqual(golden.triggers);

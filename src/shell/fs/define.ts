@@ -55,6 +55,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
   }>;
   return defineShellFunction({
     id: `shell::fs::${op}`,
+    publishedIn: "shell 0.3.5",
     description,
     request,
     published: AnyValue,

@@ -1,0 +1,21 @@
+import { describeTool } from "../../src/mcp/tools.ts";
+import { renderOwnReference } from "../../src/reference/json.ts";
+import type { WorkerDefinition } from "../../src/worker/define.ts";
+
+type Workers = Readonly<Record<"coder" | "shell", WorkerDefinition>>;
+
+/**
+ * The golden files that follow the sources, by path: what they say is reviewed as a diff. The published references are
+ * not among them, for they never change.
+ */
+export function renderGoldens({ coder, shell }: Workers): [path: string, text: string][] {
+  return [
+    [
+      "tests/conformance/own.golden.json",
+      render({ coder: renderOwnReference(coder.functions), shell: renderOwnReference(shell.functions) }),
+    ],
+    ["tests/mcp/tools.golden.json", render(coder.functions.map(describeTool))],
+  ];
+}
+
+const render = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

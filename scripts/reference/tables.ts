@@ -1,0 +1,58 @@
+import { toolName } from "../../src/mcp/tools.ts";
+import { renderSchema } from "../../src/reference/json.ts";
+import type { FunctionDefinition, WorkerDefinition } from "../../src/worker/define.ts";
+
+/** Each page that is written by hand around a table of functions, and the table. */
+const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[]) => string>> = {
+  "README.md": (functions) =>
+    table(
+      ["function", "does"],
+      functions.map(({ id, summary, description }) => [link(id), summary ?? description]),
+    ),
+  "docs/mcp.md": (functions) =>
+    table(["tool", "function", "read only", "destructive", "idempotent"], functions.map(describe)),
+};
+
+const begin = "<!-- The table of functions is written by `npm run reference`. -->\n";
+const end = "<!-- End of the table. -->\n";
+
+/** Those pages, by path, with their tables as the functions are. `read` gives the text of a page. */
+export function fillTables(
+  { functions }: WorkerDefinition,
+  read: (path: string) => string,
+): [path: string, text: string][] {
+  return Object.entries(tables).map(([path, render]) => {
+    const [before, rest] = split(read(path), begin, path);
+    const [, after] = split(rest, end, path);
+    return [path, `${before}${begin}\n${render(functions)}\n${end}${after}`];
+  });
+}
+
+function split(text: string, mark: string, path: string): [before: string, after: string] {
+  const at = text.indexOf(mark);
+  if (at < 0) throw new Error(`${path} has lost the line ${mark.trim()}`);
+  return [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+const link = (id: string): string => `[\`${id}\`](docs/reference/${id.replaceAll("::", "-")}.md)`;
+
+function describe(definition: FunctionDefinition): string[] {
+  const { id, effect, isAdditive = false, isIdempotent = false } = definition;
+  const isReading = effect === "reads";
+  return [
+    `\`${toolName(id)}\``,
+    `\`${id}\``,
+    yes(isReading),
+    isReading || isAdditive ? "no" : destruction(definition),
+    yes(isReading || isIdempotent),
+  ];
+}
+
+/** A call that can be told to overwrite destroys nothing unless it is. */
+const destruction = ({ request }: FunctionDefinition): string =>
+  JSON.stringify(renderSchema(request)).includes('"overwrite":') ? "yes, with `overwrite`" : "yes";
+
+const yes = (is: boolean): string => (is ? "yes" : "no");
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
