@@ -1,86 +1,89 @@
-/** A counting semaphore with a fair queue. */
+import { FairQueue } from "./fair-queue.ts";
+
+/**
+ * A counting semaphore with a fair queue. What counts bytes instead of permits, and has a share for each caller, is the
+ * `AnswerBudget`: it admits by rules of its own from the same queue.
+ */
 export interface Semaphore {
+  /** Whether a permit can be had without waiting. */
+  readonly isFree: boolean;
+  /** A permit, to be disposed of; undefined when none is free. */
+  tryAcquire(): Disposable | undefined;
   /**
    * A permit, to be disposed of. Waits for one behind whoever has waited longer under the same key; the keys take turns.
-   * Resolves without a permit when `signal` aborts.
+   * Rejects with the signal's reason when it aborts first; then there is nothing to dispose of.
    */
-  acquire(key: string | undefined, signal: AbortSignal): Promise<Disposable | undefined>;
+  acquire(waiting?: Waiting): Promise<Disposable>;
+}
+
+interface Waiting {
+  readonly key?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface SemaphoreOptions {
   readonly permits: number;
   /**
    * Milliseconds after which one who waits gets a permit though none is free, one at a time: so holders that take long
-   * slow others down and do not shut them out.
+   * slow others down and do not shut them out. Absent: whoever waits does so until one is free.
    */
-  readonly patience: number;
+  readonly patience?: number;
 }
 
-/** Those who wait under one key. */
-type Line = ((permit: Disposable) => void)[];
-
 export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaphore {
-  /** In the order in which the keys have their turns. */
-  const lines = new Map<string | undefined, Line>();
+  const queue = new FairQueue();
   let held = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** For one who is counted in `held`. */
   function permit(): Disposable {
-    held++;
     let isHeld = true;
     return {
       [Symbol.dispose]() {
         if (!isHeld) return;
         isHeld = false;
         held--;
-        if (held < permits) next();
+        if (held < permits) admitNext();
       },
     };
   }
 
-  /** Gives a permit to the first in line, and sends the key to the end. */
-  function next(): void {
+  /** Counts the next one before it goes on, so that nobody overtakes it. */
+  function admitNext(): void {
     clearTimeout(timer);
-    const [first] = lines;
-    if (first === undefined) return;
-    const [key, line] = first;
-    const resolve = line.shift()!;
-    lines.delete(key);
-    if (line.length > 0) lines.set(key, line);
-    resolve(permit());
+    const [next] = queue.oldest();
+    if (next === undefined) return;
+    held++;
+    queue.admit(next);
     watch();
   }
 
   function watch(): void {
     clearTimeout(timer);
-    if (lines.size === 0) return;
-    timer = setTimeout(next, patience);
+    if (patience === undefined || queue.size === 0) return;
+    timer = setTimeout(admitNext, patience);
     timer.unref();
   }
 
-  function wait(key: string | undefined, signal: AbortSignal): Promise<Disposable | undefined> {
-    return new Promise((resolve) => {
-      const line = lines.get(key) ?? [];
-      const leave = () => {
-        line.splice(line.indexOf(take), 1);
-        if (line.length === 0) lines.delete(key);
-        resolve(undefined);
-      };
-      const take = (taken: Disposable) => {
-        signal.removeEventListener("abort", leave);
-        resolve(taken);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      line.push(take);
-      lines.set(key, line);
-      if (lines.size === 1 && line.length === 1) watch();
-    });
+  function tryAcquire(): Disposable | undefined {
+    if (held >= permits) return undefined;
+    held++;
+    return permit();
   }
 
   return {
-    acquire: async (key, signal) => {
-      if (signal.aborted) return undefined;
-      return held < permits ? permit() : wait(key, signal);
+    get isFree() {
+      return held < permits;
+    },
+    tryAcquire,
+    async acquire({ key, signal } = {}) {
+      signal?.throwIfAborted();
+      const free = tryAcquire();
+      if (free !== undefined) return free;
+      const admitted = queue.wait(key, undefined, signal);
+      if (queue.size === 1) watch();
+      await admitted;
+      return permit();
     },
   };
 }

@@ -45,7 +45,8 @@ export function createWalkSlice({ deadline, caller }: Walker): TimeSlice & Dispo
     },
     async yieldIfDue() {
       if (!slice.isDue) return;
-      if (++used === freeSlices) permit = await largeWalks.acquire(caller, deadline.signal);
+      if (++used === freeSlices)
+        permit = await largeWalks.acquire({ key: caller, signal: deadline.signal }).catch(() => undefined);
       await slice.yieldIfDue();
     },
     [Symbol.dispose]() {

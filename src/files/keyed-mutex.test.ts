@@ -109,3 +109,16 @@ test("work is run at once exactly when its key and a slot are free", async () =>
   await Promise.all(turns);
   expect([running, queue.isFree("another")]).toEqual([33, true]);
 });
+
+test("whose time is up while all slots are taken is refused, and takes none", async () => {
+  const queue = createKeyedMutex();
+  const { open, opened } = gate();
+  const turns = Array.from({ length: 32 }, (_, slot) => queue.run(`${slot}`, deadline, () => opened));
+  const controller = new AbortController();
+  const late = queue.run("late", deadlineIn(60_000, controller.signal), async () => {});
+  controller.abort();
+  await expect(late).rejects.toMatchObject({ reason: "timeout" });
+  open();
+  await Promise.all(turns);
+  expect(queue.isFree("late")).toBe(true);
+});

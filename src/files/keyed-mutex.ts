@@ -1,4 +1,5 @@
 import type { Deadline } from "../deadline.ts";
+import { createSemaphore } from "../semaphore.ts";
 
 /** Lets the calls on one path run one after another, and bounds how many run at all. */
 export interface KeyedMutex {
@@ -12,11 +13,11 @@ export interface KeyedMutex {
 }
 
 /** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
-const slotCount = 32;
+const mostAtOnce = 32;
 
 export function createKeyedMutex(): KeyedMutex {
   const lastInLine = new Map<string, Promise<unknown>>();
-  const slots = openSlots(slotCount);
+  const slots = createSemaphore({ permits: mostAtOnce });
 
   async function takeTurn<T>(
     earlier: Promise<unknown> | undefined,
@@ -25,13 +26,9 @@ export function createKeyedMutex(): KeyedMutex {
   ) {
     if (earlier !== undefined) await earlier;
     deadline.check();
-    if (!slots.takeFree()) await slots.take();
-    try {
-      deadline.check();
-      return await work();
-    } finally {
-      slots.give();
-    }
+    using _slot = slots.tryAcquire() ?? (await slots.acquire({ signal: deadline.signal }));
+    deadline.check();
+    return await work();
   }
 
   return {
@@ -43,30 +40,8 @@ export function createKeyedMutex(): KeyedMutex {
       lastInLine.set(key, done);
       return turn;
     },
-    isFree: (key) => !lastInLine.has(key) && slots.isAnyFree(),
+    isFree: (key) => !lastInLine.has(key) && slots.isFree,
   };
 }
 
 const ignore = () => {};
-
-function openSlots(count: number) {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  return {
-    isAnyFree: () => free > 0,
-    /** Takes one if it is free. */
-    takeFree(): boolean {
-      if (free === 0) return false;
-      free--;
-      return true;
-    },
-    /** Takes one when it is free. None is. */
-    take: () => new Promise<void>((resolve) => waiting.push(resolve)),
-    /** A slot goes from hand to hand, so nobody overtakes those who wait. */
-    give(): void {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    },
-  };
-}

@@ -1,8 +1,8 @@
 /** All programs the worker runs, so that none outlives it and not too many run at once. */
+import { createSemaphore } from "../semaphore.ts";
 import type { Program } from "./program.ts";
 import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
 import type { RunningProgram } from "./running.ts";
-import { createFifoSemaphore } from "./semaphore.ts";
 import { type SpawnOptions, startProgram } from "./start.ts";
 import { StartFailure } from "./start-failure.ts";
 import { createSubreaper, type Escaped } from "./subreaper.ts";
@@ -28,7 +28,7 @@ export interface Programs {
 export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<RunningProgram>();
   const subreaper = createSubreaper(report);
-  const semaphore = createFifoSemaphore(maxRuns);
+  const runs = createSemaphore({ permits: maxRuns });
   let stopping = false;
 
   async function start(program: Program, options: SpawnOptions): Promise<RunningProgram> {
@@ -48,12 +48,8 @@ export function createPrograms(maxRuns: number, report: (escaped: Escaped) => vo
   return {
     start,
     async run(program, options, limits) {
-      await semaphore.acquire(limits.signal);
-      try {
-        return await awaitResult(await start(program, options), limits);
-      } finally {
-        semaphore.release();
-      }
+      using _permit = await runs.acquire({ signal: limits.signal });
+      return await awaitResult(await start(program, options), limits);
     },
     async stopAll() {
       stopping = true;

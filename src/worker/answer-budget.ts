@@ -1,10 +1,13 @@
 /**
  * A weighted semaphore with fair queueing, over the bytes of answers that are made and not yet sent in this process.
  * A call waits for its share before it reads a file, so that many small requests cannot fill the memory with answers.
+ * It is no `Semaphore`, since it has two limits, one for small answers, and a share for each caller, and since a charge is
+ * corrected when the answer is there; those who wait stand in the same kind of queue.
  */
 import { collectGarbage } from "../bun.ts";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
+import { FairQueue, type Waiter } from "../fair-queue.ts";
 import type { AnswerLease } from "./define.ts";
 
 export interface BudgetOptions {
@@ -50,22 +53,19 @@ class Account {
   }
 }
 
-/** A call that waits. */
-interface Waiting {
+/** What a call that waits is to be charged. */
+interface Charge {
   readonly account: Account;
   readonly caller: string;
   readonly bytes: number;
-  readonly admit: () => void;
 }
 
 export class AnswerBudget {
   readonly #large: Account;
   readonly #small: Account;
   readonly #mostWaiting: number;
-  /** By caller, in the order in which their turns come. */
-  readonly #queues = new Map<string, Set<Waiting>>();
+  readonly #queue = new FairQueue<Charge>();
   #sentBytes = 0;
-  #waiting = 0;
   #isPumping = false;
 
   constructor({ bytes = 64 * mebibyte, smallBytes = 16 * mebibyte, mostWaiting = 4096 }: BudgetOptions = {}) {
@@ -86,7 +86,7 @@ export class AnswerBudget {
   /** Charges `bytes` now and returns undefined, or when it is the caller's turn; see `AnswerLease.reserve`. */
   acquire(caller: string, bytes: number, deadline: Deadline): Promise<void> | undefined {
     const account = this.#accountFor(bytes);
-    const isFirst = account === this.#small || this.#waiting === 0;
+    const isFirst = account === this.#small || this.#queue.size === 0;
     if (!isFirst || !account.hasRoom(bytes) || !account.hasShare(caller, bytes))
       return this.#wait({ account, caller, bytes }, deadline);
     account.add(caller, bytes);
@@ -113,7 +113,7 @@ export class AnswerBudget {
   }
 
   #pump(): void {
-    if (this.#isPumping || this.#waiting === 0) return;
+    if (this.#isPumping || this.#queue.size === 0) return;
     this.#isPumping = true;
     // One call a turn of the event loop: each may make an answer of megabytes, and small calls must get through.
     setImmediate(() => {
@@ -122,60 +122,34 @@ export class AnswerBudget {
     });
   }
 
-  async #wait(wish: Omit<Waiting, "admit">, { signal }: Deadline): Promise<void> {
-    if (this.#waiting >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const onTimeout = () => {
-        this.#remove(waiting);
-        reject(signal.reason);
-      };
-      const admit = () => {
-        signal.removeEventListener("abort", onTimeout);
-        resolve();
-      };
-      const waiting: Waiting = { ...wish, admit };
-      signal.addEventListener("abort", onTimeout, { once: true });
-      this.#add(waiting);
-    });
-  }
-
-  #add(waiting: Waiting): void {
-    const queue = this.#queues.get(waiting.caller) ?? new Set();
-    this.#queues.set(waiting.caller, queue.add(waiting));
-    this.#waiting++;
+  async #wait(charge: Charge, { signal }: Deadline): Promise<void> {
+    if (this.#queue.size >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
+    const turn = this.#queue.wait(charge.caller, charge, signal);
     // Those who wait already may be waiting for their own share only.
     this.#pump();
-  }
-
-  #remove(waiting: Waiting): void {
-    const queue = this.#queues.get(waiting.caller);
-    if (!queue?.delete(waiting)) return;
-    this.#waiting--;
-    if (queue.size === 0) this.#queues.delete(waiting.caller);
-    this.#pump();
+    try {
+      await turn;
+    } catch (error) {
+      this.#pump();
+      throw error;
+    }
   }
 
   /** Admits the oldest call of the first caller in turn whose share has room. False when there is none. */
   #admitNext(): boolean {
     const next = this.#next();
     if (next === undefined) return false;
-    const { account, caller, bytes, admit } = next;
+    const { account, caller, bytes } = next.wish;
     account.add(caller, bytes);
-    const queue = this.#queues.get(caller)!;
-    queue.delete(next);
-    this.#waiting--;
-    this.#queues.delete(caller);
-    if (queue.size > 0) this.#queues.set(caller, queue);
-    admit();
+    this.#queue.admit(next);
     return true;
   }
 
   /** A caller without room in its share lets others go first; for room in the whole nobody is overtaken. */
-  #next(): Waiting | undefined {
+  #next(): Waiter<Charge> | undefined {
     const full = new Set<Account>();
-    for (const [caller, [oldest]] of this.#queues) {
-      const { account, bytes } = oldest!;
+    for (const oldest of this.#queue.oldest()) {
+      const { account, caller, bytes } = oldest.wish;
       if (full.has(account) || !account.hasShare(caller, bytes)) continue;
       if (account.hasRoom(bytes)) return oldest;
       full.add(account);
