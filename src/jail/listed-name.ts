@@ -1,3 +1,4 @@
+import { runAtOnce } from "../time-slice.ts";
 import { errnoOf } from "./errno.ts";
 import type { Folder, Name } from "./folder.ts";
 import { nameOf } from "./name.ts";
@@ -18,15 +19,16 @@ export function listedNames(folder: Folder, name: string): string[] | undefined 
 
 function isListed(folder: Folder, name: Buffer): boolean {
   let isThere = false;
-  folder.list((bytes, from, to) => {
+  const entries = folder.list((bytes, from, to) => {
     isThere ||= to - from === name.length && bytes.compare(name, 0, name.length, from, to) === 0;
   });
+  runAtOnce(entries);
   return isThere;
 }
 
 function namesIn(folder: Folder): Name[] {
   const names: Name[] = [];
-  folder.list((bytes, from, to) => names.push(nameOf(bytes.subarray(from, to))));
+  runAtOnce(folder.list((bytes, from, to) => names.push(nameOf(bytes.subarray(from, to)))));
   return names;
 }
 
