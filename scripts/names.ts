@@ -1,13 +1,13 @@
 /**
- * `npm run names`: what things are called. Three rules that neither the compiler nor the linter knows: no name is made of
+ * `npm run names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
  * words that nobody else uses for such a thing, an exported name means one thing in the whole tree, and a citation of
  * the specification leads to a section that exists.
  */
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
 import { SyntaxKind } from "typescript/unstable/ast";
-import { parseSources, type Source } from "./syntax.ts";
-import { bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
+import { lineOf, parseSources, type Source, walk } from "./syntax.ts";
+import { bannedEverywhere, bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
 
 /** A name that a file exports. */
 interface ExportedName {
@@ -19,12 +19,15 @@ interface ExportedName {
 export async function findNamingFaults(root: string): Promise<string[]> {
   const paths = [...new Bun.Glob("src/**/*.ts").scanSync(root)].sort();
   const product = paths.filter((path) => !/\.(test|test-kit)\.ts$/.test(path));
-  const exported = (await parseSources(root, product)).flatMap(exportedNames);
+  const sources = await parseSources(root, product);
+  const exported = sources.flatMap(exportedNames);
   return [
     ...paths.flatMap((path) => bannedIn(basename(path, ".ts"), path)),
     ...exported.flatMap(({ name, path }) => bannedIn(name, path)),
+    ...sources.flatMap(bannedInside),
     ...findDuplicates(exported),
     ...(await findDeadCitations(root)),
+    ...(await findBannedInGlossary(root)),
   ];
 }
 
@@ -42,6 +45,35 @@ function bannedIn(name: string, path: string): string[] {
     const instead = bannedWords[word];
     return instead === undefined ? [] : [`${path}: ${name} says "${word}"; ${instead}`];
   });
+}
+
+const declarations: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.BindingElement,
+  SyntaxKind.FunctionDeclaration,
+  SyntaxKind.MethodDeclaration,
+  SyntaxKind.MethodSignature,
+  SyntaxKind.Parameter,
+  SyntaxKind.PropertyAssignment,
+  SyntaxKind.PropertyDeclaration,
+  SyntaxKind.PropertySignature,
+  SyntaxKind.VariableDeclaration,
+]);
+
+/** Not a pattern, whose names are declarations of their own, nor a quoted key, which is somebody else's. */
+const isName = /^#?[\w$]+$/;
+
+/** Names of any declaration, exported or not, that hold one of the few words without a plain meaning in code. */
+function bannedInside(source: Source): string[] {
+  const faults: string[] = [];
+  walk(source.syntax, (node) => {
+    if (!declarations.has(node.kind)) return;
+    const name = (node as { readonly name?: Node }).name?.getText() ?? "";
+    if (!isName.test(name)) return;
+    for (const word of wordsOf(name))
+      if (bannedEverywhere.has(word))
+        faults.push(`${source.path}:${lineOf(source, node)}: ${name} says "${word}"; ${bannedWords[word]}`);
+  });
+  return faults;
 }
 
 /** The names that a file declares and exports; what it passes on belongs to another. */
@@ -81,6 +113,12 @@ const documents = ["coder", "shell", "bus"] as const;
 /** A citation: the document, and the numbers of the sections it names, such as `shell §8.1`. */
 const citation = /\b(coder|shell|bus) §(\d+(?:\.\d+)*)/g;
 
+/** A citation inside a document of the specification: without a name it means a section of the same document. */
+const ownCitation = /(?<!\b(?:coder|shell|bus) )§(\d+(?:\.\d+)*)/g;
+
+/** Bun knows no braces within braces. */
+const citing = ["*.md", "{src,tests,scripts,bench,docs}/**/*.{ts,md}"];
+
 /** Citations whose section no document of docs/specification has, and those in another form. */
 async function findDeadCitations(root: string): Promise<string[]> {
   const sections = new Map<string, Set<string>>();
@@ -89,8 +127,11 @@ async function findDeadCitations(root: string): Promise<string[]> {
     sections.set(name, sectionsOf(text));
   }
   const faults: string[] = [];
-  for (const path of new Bun.Glob("{src,tests,scripts,bench,docs}/**/*.{ts,md}").scanSync(root)) {
+  for (const path of citing.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])) {
     const text = await Bun.file(join(root, path)).text();
+    const own = /^docs\/specification\/(\w+)\.md$/.exec(path)?.[1];
+    for (const [whole, section = ""] of own === undefined ? [] : text.matchAll(ownCitation))
+      if (sections.get(own!)?.has(section) !== true) faults.push(`${path}: ${whole} is no section of it`);
     for (const [whole, name = "", section = ""] of text.matchAll(citation))
       if (sections.get(name)?.has(section) !== true) faults.push(`${path}: ${whole} is no section`);
     if (/\((?:[a-z]+ )?specification(?: of [a-z]+)?, sections? \d/.test(text))
@@ -102,6 +143,15 @@ async function findDeadCitations(root: string): Promise<string[]> {
 /** The numbers that headings of a document begin with: `## 8. Functions` and `### 8.1 Order` have one each. */
 export const sectionsOf = (text: string): Set<string> =>
   new Set([...text.matchAll(/^#{2,4} (\d+(?:\.\d+)*)\b/gm)].map(([, number = ""]) => number));
+
+/** Words of the glossary that no name may be made of. A row begins with its word, or with several. */
+async function findBannedInGlossary(root: string): Promise<string[]> {
+  const text = await Bun.file(join(root, "docs/glossary.md")).text();
+  return [...text.matchAll(/^\| ([^|]+) \|/gm)]
+    .flatMap(([, cell = ""]) => wordsOf(cell))
+    .filter((word) => bannedWords[word] !== undefined)
+    .map((word) => `docs/glossary.md explains "${word}", which no name may say`);
+}
 
 if (import.meta.main) {
   const faults = await findNamingFaults(dirname(import.meta.dir));

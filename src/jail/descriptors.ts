@@ -159,8 +159,8 @@ class DescriptorFolder implements HeldFolder {
     const directly = this.#listDirectly(onDirent);
     try {
       for (;;) {
-        const { done, value: hasTold } = directly.next();
-        if (done && hasTold) return;
+        const { done, value: isListed } = directly.next();
+        if (done && isListed) return;
         if (done) break;
         yield;
         this.#requireOpen();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exactNaming, type Naming, namingIn, namingOfBase, tellsNamesApart } from "./folding.ts";
+import { exactNaming, hasExactNames, type Naming, namingIn, namingOfBase } from "./folding.ts";
 
 const plain = { isCasefolded: () => false };
 const [btrfs, nfs, vfat] = [0x9123683e, 0x6969, 0x4d44];
@@ -37,5 +37,5 @@ test("a folder is asked for its flag where it may have one, and only there", () 
 test("a trial of the base, and not its kind, decides where the whole file system folds or does not", () => {
   expect(namingOfBase({ type: nfs, ...plain })).toEqual(exactNaming);
   expect(namingOfBase({ type: vfat, ...plain }).folding).toBe("foreign");
-  expect([btrfs, nfs, vfat, 0].map(tellsNamesApart)).toEqual([true, false, false, false]);
+  expect([btrfs, nfs, vfat, 0].map(hasExactNames)).toEqual([true, false, false, false]);
 });

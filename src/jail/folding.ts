@@ -76,7 +76,7 @@ export function namingOfBase(base: NamedFolder): Naming {
 }
 
 /** Whether a file system of this type compares names exactly, but for folders with the flag. */
-export const tellsNamesApart = (type: number): boolean => namingOfType(type, hasCasefold).folding === "exact";
+export const hasExactNames = (type: number): boolean => namingOfType(type, hasCasefold).folding === "exact";
 
 /** For where nothing is known but that all is as usual. */
 export const exactNaming: Naming = { folding: "exact", isFlagged: false };

@@ -21,7 +21,7 @@ import { denyRules } from "./deny.ts";
 import { holdByDescriptors, openers } from "./descriptors.ts";
 import { errnoOf, mapErrno } from "./errno.ts";
 import type { BackendName, Folder, Jail, PathHandle, ReadTarget } from "./folder.ts";
-import { tellsNamesApart } from "./folding.ts";
+import { hasExactNames } from "./folding.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
 import { protectFiles } from "./protected.ts";
@@ -56,7 +56,7 @@ export function openJail(options: JailOptions): Jail {
   const base = canonicalBase(basePath);
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend ?? backendFromEnvironment());
-  const isKnownExact = tellsNamesApart(fileSystemType(base));
+  const isKnownExact = hasExactNames(fileSystemType(base));
   const rules = denyRules(
     deny,
     foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial }),

@@ -92,9 +92,9 @@ export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<
   const getdents64 = getdents64On[process.arch];
   if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return false;
   records ??= Buffer.allocUnsafeSlow(recordBytes);
-  for (let hasTold = false; ; hasTold = true) {
+  for (let hasParsed = false; ; hasParsed = true) {
     const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
-    if (length < 0 && hasTold) throw failureOf(descriptor);
+    if (length < 0 && hasParsed) throw failureOf(descriptor);
     if (length <= 0) return length === 0;
     parseDirents(records, length, onDirent);
     yield;
