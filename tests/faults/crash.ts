@@ -93,13 +93,26 @@ async function openSite(): Promise<Site> {
   };
 }
 
-/** Lets a worker write, and kills it: at any moment, or while it holds a temporary file. */
+/** The most writes of a worker before it is killed: its first ones, while its code is slow, and some of its later ones. */
+const mostWrites = 30;
+/** The most between its last write and the kill: longer than a write takes. */
+const mostMilliseconds = 10;
+
+/** Lets a worker write, and kills it some time after a write, or while it holds a temporary file. */
 async function crash(site: Site, worker: Running, random: Random): Promise<void> {
   let isOver = false;
+  let left = random.below(mostWrites + 1);
+  const enough = Promise.withResolvers<void>();
+  if (left === 0) enough.resolve();
+  const count = () => {
+    if (--left === 0) enough.resolve();
+  };
   const writers = site.files.map(async (file) => {
-    while (!isOver) await writeNext(site.engine, file).catch(() => undefined);
+    while (!isOver) await writeNext(site.engine, file).then(count, () => undefined);
   });
-  await new Promise((resolve) => setTimeout(resolve, random.below(100)));
+  // By the count of writes, not by the clock: a busy machine may need long for the first.
+  await Promise.race([enough.promise, worker.exited]);
+  await new Promise((resolve) => setTimeout(resolve, random.below(mostMilliseconds)));
   const wantsTemporary = random.chance(0.5);
   while (wantsTemporary && temporariesIn(site.base).length === 0) await new Promise(setImmediate);
   worker.child.kill("SIGKILL");

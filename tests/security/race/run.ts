@@ -2,8 +2,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../harness/served.ts";
 import type { Cell } from "./cells.ts";
+import { isWaitedAt } from "./fifo.ts";
 import { type Errand, naive, type Report } from "./victim.ts";
-import { buildWorld, swapOf } from "./world.ts";
+import { buildWorld, fifoOf, swapOf } from "./world.ts";
 
 /** How a race ended. */
 export interface Outcome extends Report {
@@ -36,7 +37,8 @@ export interface Race {
 }
 
 /** How much longer than agreed a victim may run before it counts as hung. */
-const graceSeconds = (subject: string): number => (subject === naive ? 1.5 : 10);
+const graceSeconds = 10;
+const pollMilliseconds = 10;
 
 /** Runs one race in a world of its own. */
 export async function runRace({ cell, subject, seconds, swapper }: Race): Promise<Outcome> {
@@ -62,14 +64,19 @@ async function runVictim(errand: Errand): Promise<Omit<Outcome, "swaps">> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let printed = "";
+  const kill = () => victim.kill("SIGKILL");
+  // The naive design opens as calls usually do: where it waits for the other end of a FIFO, it waits for ever.
+  const poll = () => subject === naive && isWaitedAt(fifoOf(root)) && kill();
+  const polling = setInterval(poll, pollMilliseconds);
   let alarm: ReturnType<typeof setTimeout> | undefined;
   for await (const text of victim.stdout.pipeThrough(new TextDecoderStream())) {
     // Its time runs from its first line on.
-    alarm ??= setTimeout(() => victim.kill("SIGKILL"), (seconds + graceSeconds(subject)) * 1000);
+    alarm ??= setTimeout(kill, (seconds + graceSeconds) * 1000);
     printed += text;
   }
-  clearTimeout(alarm);
   await victim.exited;
+  clearTimeout(alarm);
+  clearInterval(polling);
   if (victim.signalCode === "SIGKILL") return { ...nothing, isHung: true };
   const [, report] = printed.split("\n");
   if (!report) throw new Error("the victim ended without a report");

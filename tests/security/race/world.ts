@@ -34,10 +34,13 @@ export function buildWorld(root: string): void {
     writeFileSync(at(file), outsideText);
   symlinkSync("../../outside", at("base/s/link"));
   symlinkSync("../../outside/f", at("f-link"));
-  execFileSync("mkfifo", [at("pipe")]);
+  execFileSync("mkfifo", [fifoOf(root)]);
   for (const name of ["f-link", "pipe"]) linkSync(at(name), at(`base/s/${name}`));
   writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false }));
 }
+
+/** The name of the FIFO that nobody swaps. */
+export const fifoOf = (root: string): string => join(root, "pipe");
 
 /** Arguments for the swapper. */
 export function swapOf(swap: Swap, root: string): [string, string, string] {

@@ -1,0 +1,33 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
+
+const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/**
+ * Whether a process waits at this FIFO for its other end (fifo(7)): opening the end for writing without waiting succeeds
+ * only while a reader has its own open, and reading without waiting finds the end of the file only where no writer is.
+ */
+export function isWaitedAt(fifo: string): boolean {
+  return hasReader(fifo) || hasWriter(fifo);
+}
+
+function hasReader(fifo: string): boolean {
+  try {
+    closeSync(openSync(fifo, O_WRONLY | O_NONBLOCK));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENXIO") return false;
+    throw error;
+  }
+}
+
+function hasWriter(fifo: string): boolean {
+  const reader = openSync(fifo, O_RDONLY | O_NONBLOCK);
+  try {
+    return readSync(reader, Buffer.alloc(1)) > 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return true;
+    throw error;
+  } finally {
+    closeSync(reader);
+  }
+}
