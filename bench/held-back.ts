@@ -7,8 +7,8 @@ import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
 import { startEngine } from "../src/engine/engine.ts";
+import { createLog } from "../src/log/log.ts";
 import { createInvoke } from "../src/worker/invoke.ts";
-import { createLog } from "../src/worker/log.ts";
 import { serve } from "../src/worker/serve.ts";
 import { countOn, type Figure } from "./figures.ts";
 

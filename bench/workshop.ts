@@ -2,8 +2,8 @@
 import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
+import { createLog } from "../src/log/log.ts";
 import { createInvoke } from "../src/worker/invoke.ts";
-import { createLog } from "../src/worker/log.ts";
 
 export interface Local extends AsyncDisposable {
   /** Calls a function and gives its answer. Throws the error string. */

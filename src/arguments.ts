@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "./about.ts";
-import { type LogLevel, logLevels, originOf } from "./worker/log.ts";
+import { type LogLevel, logLevels, originOf } from "./log/log.ts";
 
 /** Which worker it is, where its configuration comes from, and what it is narrowed to. */
 export interface ConfigSource {

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { about } from "./about.ts";
 import { type Command, UsageError } from "./arguments.ts";
+import { type Log, originOf } from "./log/log.ts";
 import { stderrLog } from "./process.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";
 import { createInvoke } from "./worker/invoke.ts";
-import { type Log, originOf } from "./worker/log.ts";
 import { offeredFunctions, openWorker } from "./workers.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;

@@ -17,7 +17,7 @@ import {
   readText,
 } from "./config-file.ts";
 import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./engine-config.ts";
-import type { Log } from "./worker/log.ts";
+import type { Log } from "./log/log.ts";
 
 /** What a worker is started for. */
 export type Mode = "serve" | "mcp" | "call";

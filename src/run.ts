@@ -1,9 +1,9 @@
 import type { Command, EmbeddedEngine } from "./arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
+import { type Log, originOf } from "./log/log.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";
 import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
 import { createInvoke } from "./worker/invoke.ts";
-import { type Log, originOf } from "./worker/log.ts";
 import { serve } from "./worker/serve.ts";
 import { offeredFunctions, openWorker, workers } from "./workers.ts";
 

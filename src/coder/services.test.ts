@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { temporaryName } from "../jail/temporary.ts";
-import { createLog } from "../worker/log.ts";
+import { createLog } from "../log/log.ts";
 import { defaultConfig } from "./config.ts";
 import { openCoder, warnAboutGlobs } from "./services.ts";
 

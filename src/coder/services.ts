@@ -6,10 +6,10 @@ import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import { openJail } from "../jail/jail.ts";
+import type { Log } from "../log/log.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
 import type * as worker from "../worker/define.ts";
-import type { Log } from "../worker/log.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { request as open } from "node:http";
 import { connect, type Socket } from "node:net";
 import { readFile } from "../coder/read-file.ts";
+import { createLog, type LogFields } from "../log/log.ts";
 import type { CallOutcome } from "../worker/invoke.ts";
-import { createLog, type LogFields } from "../worker/log.ts";
 import { type HttpLimits, serveOnHttp } from "./http.ts";
 import { ToolHost } from "./tool-host.ts";
 

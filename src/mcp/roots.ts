@@ -1,5 +1,5 @@
 import type { Server } from "@modelcontextprotocol/server";
-import type { Log } from "../worker/log.ts";
+import type { Log } from "../log/log.ts";
 
 /** A line of the log stays a line that a person reads. */
 const mostCharacters = 1000;

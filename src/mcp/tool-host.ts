@@ -1,10 +1,10 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
+import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
 import type { AnswerLease, FunctionDefinition } from "../worker/define.ts";
 import { InFlight } from "../worker/in-flight.ts";
 import type { CallOutcome, Invoke } from "../worker/invoke.ts";
-import type { Log } from "../worker/log.ts";
 import { Leases } from "./leases.ts";
 import { describeTool, toolName } from "./tools.ts";
 

@@ -1,12 +1,12 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { refuseShell } from "../errors/shell.ts";
+import type { Log } from "../log/log.ts";
 import type { Jobs } from "../processes/jobs.ts";
 import type { Policy } from "../processes/policy.ts";
 import type { Programs } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { type Context, definerFor, type Services } from "../worker/define.ts";
-import type { Log } from "../worker/log.ts";
 import { Mismatch, validate } from "../worker/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import type { FsServices } from "./fs/services.ts";

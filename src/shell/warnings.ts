@@ -1,4 +1,4 @@
-import type { Log } from "../worker/log.ts";
+import type { Log } from "../log/log.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** What an operator should know about the configuration, before the first call. */

@@ -1,8 +1,8 @@
 /** The one door to the iii SDK. Sections are those of the bus specification. */
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
+import type { Log } from "../log/log.ts";
 import { type BusAccess, type ChannelRef, RemoteError } from "./define.ts";
-import type { Log } from "./log.ts";
 
 export type Bus = IIIClient;
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { renderCoderError } from "../codes.ts";
 import { refuse } from "../errors.ts";
+import { createLog } from "../log/log.ts";
 import { type Context, definerFor, type Services } from "./define.ts";
 import { createInvoke } from "./invoke.ts";
-import { createLog } from "./log.ts";
 
 type Handle = (request: { word: string }, context: Context) => unknown;
 

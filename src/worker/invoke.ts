@@ -4,6 +4,7 @@
  */
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
+import type { Log } from "../log/log.ts";
 import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
 import { maxAnswerBytes } from "../wire.ts";
 import {
@@ -17,7 +18,6 @@ import {
 } from "./define.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { jsonBytes } from "./json-size.ts";
-import type { Log } from "./log.ts";
 import { Mismatch, validate } from "./validate.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */

@@ -2,8 +2,9 @@
  * Whether the functions of this worker are its own at the engine. An engine of 0.22 lets the last registration of an
  * id win, and when that worker ends nobody has the id; one of 0.23 refuses the second worker. Neither notifies the first.
  */
+
+import type { Log } from "../log/log.ts";
 import { type Bus, slowDown, watch } from "./bus.ts";
-import type { Log } from "./log.ts";
 
 export interface RegistrationOptions {
   readonly bus: Bus;

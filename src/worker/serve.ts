@@ -2,6 +2,8 @@
  * The worker on the bus, through the official SDK: registration, the form of an error, shutdown that loses no
  * answer. Sections are those of the bus specification.
  */
+
+import type { Log } from "../log/log.ts";
 import { renderSchema } from "../reference/json.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
@@ -9,7 +11,6 @@ import type { FunctionDefinition } from "./define.ts";
 import { earliestAnswer } from "./earliest.ts";
 import { InFlight } from "./in-flight.ts";
 import type { CallOutcome, Invoke } from "./invoke.ts";
-import type { Log } from "./log.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
 import { UnsentAnswers } from "./unsent.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createLog } from "../log/log.ts";
 import { type Bus, connect, cutConnection, unsentBytes } from "./bus.ts";
-import { createLog } from "./log.ts";
 
 const { debug, error, info, log: print, warn } = console;
 const cleanups: (() => unknown)[] = [];

@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config-source.ts";
+import { createLog } from "../../src/log/log.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
-import { createLog } from "../../src/worker/log.ts";
 import { descriptorTargets } from "../harness/descriptors.ts";
 
 export type Question =

@@ -1,4 +1,4 @@
-import { escapeInvisible, quoteVisibly } from "../quote.ts";
+import { escapeInvisible, quoteVisibly } from "./quote.ts";
 
 /**
  * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
