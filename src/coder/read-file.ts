@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { decodeForAnswer } from "../edits/json-text.ts";
+import { jsonBytes } from "../text/json-size.ts";
 import { Int64, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
-import { jsonBytes } from "../worker/json-size.ts";
 import { defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(

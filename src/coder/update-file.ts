@@ -6,9 +6,9 @@ import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
 import { refuse } from "../errors.ts";
 import type { Bodies } from "../files/update.ts";
+import { jsonBytes } from "../text/json-size.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
-import { jsonBytes } from "../worker/json-size.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 
 const UpdateOp = Type.Union(

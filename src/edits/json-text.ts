@@ -1,4 +1,4 @@
-import { jsonBytes, measureUtf8 } from "../worker/json-size.ts";
+import { jsonBytes, measureUtf8 } from "../text/json-size.ts";
 import { decodeUtf8 } from "./text.ts";
 
 /** A text in an answer. */

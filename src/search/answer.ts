@@ -1,4 +1,4 @@
-import { digits, jsonBytes } from "../worker/json-size.ts";
+import { digits, jsonBytes } from "../text/json-size.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch } from "./lines.ts";
 import type { ContentMatch, Found, PathMatch } from "./request.ts";

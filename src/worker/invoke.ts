@@ -5,6 +5,7 @@
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
+import { jsonBytes } from "../text/json-size.ts";
 import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
 import { maxAnswerBytes } from "../wire.ts";
 import {
@@ -17,7 +18,6 @@ import {
   type WireError,
 } from "./define.ts";
 import { isHttpRequest } from "./http-request.ts";
-import { jsonBytes } from "./json-size.ts";
 import { Mismatch, validate } from "./validate.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
-import { escapeBytes } from "../text/escape-bytes.ts";
-import { kernelFor, pieceBytes } from "../text/kernel.ts";
+import { escapeBytes } from "./escape-bytes.ts";
+import { kernelFor, pieceBytes } from "./kernel.ts";
 
 /**
  * Bytes that `JSON.stringify(value)` has in UTF-8, counted without making the text (ECMA-262, SerializeJSONProperty).
