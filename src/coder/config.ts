@@ -7,8 +7,8 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseConfigText } from "../config-file.ts";
-import { maxAnswerBytes } from "../wire.ts";
-import { validate } from "../worker/validate.ts";
+import { maxAnswerBytes } from "../schema/fragments.ts";
+import { validate } from "../schema/validate.ts";
 
 const mebibyte = 1024 * 1024;
 

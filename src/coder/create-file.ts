@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { Named, Nullable, UInt64 } from "../wire.ts";
+import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { defineCoderFunction } from "./define.ts";
 
 const CreateFileSpec = Named("CreateFileSpec", {

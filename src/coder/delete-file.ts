@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { Named, Nullable } from "../wire.ts";
+import { Named, Nullable } from "../schema/fragments.ts";
 import { defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(

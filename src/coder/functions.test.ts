@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { renderReference, renderSchema } from "../reference/json.ts";
-import { validate } from "../worker/validate.ts";
+import { validate } from "../schema/validate.ts";
 import { functions } from "./functions.ts";
 
 const golden = await Bun.file(

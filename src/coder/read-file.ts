@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { decodeForAnswer } from "../edits/json-text.ts";
+import { Int64, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { Int64, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { defineCoderFunction } from "./define.ts";
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
-import { Named, Nullable, renderName, UInt32 } from "../wire.ts";
+import { Named, Nullable, renderName, UInt32 } from "../schema/fragments.ts";
 import { Measured } from "../worker/define.ts";
 import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 

@@ -6,8 +6,8 @@ import { bomLength, countLines } from "../edits/lines.ts";
 import { cutToBytes } from "../edits/text.ts";
 import { refuse } from "../errors.ts";
 import type { Bodies } from "../files/update.ts";
+import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { Named, Nullable, UInt32, UInt64 } from "../wire.ts";
 import { Measured } from "../worker/define.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 

@@ -2,8 +2,8 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { refusePlainly } from "../errors/plain.ts";
 import { type Argv, parseArgv } from "../processes/words.ts";
-import { Nullable, UInt64 } from "../wire.ts";
-import { Mismatch, validate } from "../worker/validate.ts";
+import { Nullable, UInt64 } from "../schema/fragments.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import { Target } from "./target.ts";
 

@@ -2,9 +2,9 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config-file.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
-import { maxAnswerBytes } from "../wire.ts";
+import { maxAnswerBytes } from "../schema/fragments.ts";
+import { validate } from "../schema/validate.ts";
 import type { OpenOptions } from "../worker/define.ts";
-import { validate } from "../worker/validate.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
   Type.Integer({ minimum: 0, maximum, default: byDefault, description });

@@ -6,8 +6,8 @@ import type { Policy } from "../processes/policy.ts";
 import type { Programs } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
 import { type Context, definerFor, type Services } from "../worker/define.ts";
-import { Mismatch, validate } from "../worker/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import type { FsServices } from "./fs/services.ts";
 

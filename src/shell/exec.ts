@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { refuseShell } from "../errors/shell.ts";
-import { Int32, Nullable, UInt64 } from "../wire.ts";
+import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
 import { defineShellFunction } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";

@@ -5,8 +5,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { forwardableCodes, shellCodes } from "../codes.ts";
 import { refuseShell } from "../errors/shell.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
 import { type BusAccess, RemoteError } from "../worker/define.ts";
-import { Mismatch, validate } from "../worker/validate.ts";
 import type { ShellContext } from "./define.ts";
 import type { SandboxTarget } from "./target.ts";
 

@@ -5,9 +5,10 @@
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
+import { maxAnswerBytes } from "../schema/fragments.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
-import { maxAnswerBytes } from "../wire.ts";
 import {
   type AnswerLease,
   type Context,
@@ -18,7 +19,6 @@ import {
   type WireError,
 } from "./define.ts";
 import { isHttpRequest } from "./http-request.ts";
-import { Mismatch, validate } from "./validate.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */
 export type CallOutcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Nullable, UInt32, UInt64 } from "../../wire.ts";
+import { Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { parseMode } from "./mode.ts";
 

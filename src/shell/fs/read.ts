@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuseFs } from "../../errors/fs.ts";
 import { refuseShell } from "../../errors/shell.ts";
-import { Int64, UInt64 } from "../../wire.ts";
+import { Int64, UInt64 } from "../../schema/fragments.ts";
 import { type BusAccess, RemoteError } from "../../worker/define.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuseFs } from "../../errors/fs.ts";
 import { refuseShell } from "../../errors/shell.ts";
-import { Nullable, UInt64 } from "../../wire.ts";
+import { Nullable, UInt64 } from "../../schema/fragments.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { parseMode } from "./mode.ts";

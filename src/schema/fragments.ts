@@ -5,7 +5,7 @@
  * before the handler runs. So such a field is written without `Type.Optional`.
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { quoteVisibly } from "./log/quote.ts";
+import { quoteVisibly } from "../log/quote.ts";
 
 /** Most bytes of JSON one answer may have: the engine drops a connection that sends a frame over 16 MiB. */
 export const maxAnswerBytes = 16 * 1024 * 1024 - 64 * 1024;

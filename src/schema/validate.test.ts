@@ -3,7 +3,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { functions } from "../coder/functions.ts";
-import { Nullable, UInt32 } from "../wire.ts";
+import { Nullable, UInt32 } from "./fragments.ts";
 import { Mismatch, validate } from "./validate.ts";
 
 const read = (schema: TSchema, value: unknown) => validate(schema, value, { unknownKeys: "ignore" });

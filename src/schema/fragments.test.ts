@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderName } from "./wire.ts";
+import { renderName } from "./fragments.ts";
 
 test.each([
   ["src/main.ts", "src/main.ts"],
