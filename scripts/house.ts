@@ -80,6 +80,7 @@ export const plan: Plan = {
       "files",
       "globs",
       "jail",
+      "log",
       "regex",
       "schema",
       "search",
@@ -126,7 +127,7 @@ export const plan: Plan = {
     "engine-config": ["config-file"],
     "coder/config": ["config-file", "schema"],
     "config-file": ["schema"],
-    schema: [],
+    schema: ["log"],
 
     prefilter: ["regex", "text", "wasm"],
     search: [
@@ -163,7 +164,6 @@ export const plan: Plan = {
     bun: [],
     codes: ["errors"],
     errors: [],
-    wire: ["log"],
   },
   packages: {
     "@modelcontextprotocol/server": ["mcp"],

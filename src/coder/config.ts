@@ -7,7 +7,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseConfigText } from "../config-file.ts";
-import { maxAnswerBytes } from "../schema/fragments.ts";
+import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 
 const mebibyte = 1024 * 1024;

@@ -2,12 +2,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
-import { Int64, Kind, Named, Nullable, renderEntry, UInt32, UInt64 } from "../schema/fragments.ts";
+import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import type { TimeSlice } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
 import { Measured } from "../worker/define.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
+import { renderEntry } from "./entry-text.ts";
 
 const request = Type.Object(
   {

@@ -1,14 +1,10 @@
 /**
- * Schema fragments that several functions share, and the limits of one message.
+ * Schema fragments that several functions share.
  *
  * A field with a `default` may be left out by the caller, and a handler always finds it: validation fills it in
  * before the handler runs. So such a field is written without `Type.Optional`.
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { quoteVisibly } from "../log/quote.ts";
-
-/** Most bytes of JSON one answer may have: the engine drops a connection that sends a frame over 16 MiB. */
-export const maxAnswerBytes = 16 * 1024 * 1024 - 64 * 1024;
 
 interface Options {
   readonly description?: string;
@@ -45,28 +41,3 @@ export const Kind = (name: string) =>
   });
 
 export type Kind = Static<ReturnType<typeof Kind>>;
-
-interface RenderedEntry {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly non_accessible: boolean;
-}
-
-const kindMarks: Readonly<Record<Kind, string>> = {
-  file: "",
-  dir: "/",
-  symlink: " [link]",
-  other: " [special]",
-};
-
-/** An entry of a folder in text: its name, marked with what it is and whether it is denied. */
-export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
-  renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
-
-/**
- * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or where it
- * would read as something else: as a line and a column of a match, or as a name in that form.
- */
-export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
-
-const isMisleading = /[\p{C}\p{Zl}\p{Zp}]|:\d+(?::|$)|^"/u;

@@ -2,7 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config-file.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
-import { maxAnswerBytes } from "../schema/fragments.ts";
+import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 import type { OpenOptions } from "../worker/define.ts";
 

@@ -5,7 +5,7 @@
 import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
-import { maxAnswerBytes } from "../schema/fragments.ts";
+import { maxAnswerBytes } from "../schema/message-size.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { createTimeSlice, type TimeSlice } from "../time-slice.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderName } from "./fragments.ts";
+import { renderName } from "./entry-text.ts";
 
 test.each([
   ["src/main.ts", "src/main.ts"],

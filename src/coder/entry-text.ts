@@ -1,0 +1,27 @@
+import { quoteVisibly } from "../log/quote.ts";
+import type { Kind } from "../schema/fragments.ts";
+
+interface RenderedEntry {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly non_accessible: boolean;
+}
+
+const kindMarks: Readonly<Record<Kind, string>> = {
+  file: "",
+  dir: "/",
+  symlink: " [link]",
+  other: " [special]",
+};
+
+/** An entry of a folder in text: its name, marked with what it is and whether it is denied. */
+export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
+  renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
+
+/**
+ * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or where it
+ * would read as something else: as a line and a column of a match, or as a name in that form.
+ */
+export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
+
+const isMisleading = /[\p{C}\p{Zl}\p{Zp}]|:\d+(?::|$)|^"/u;
