@@ -21,7 +21,7 @@ const disk = ["call", "config-file", "config-source", "files", "jail", "regex/en
 
 export const plan: Plan = {
   rooms: {
-    main: ["about", "arguments", "call", "help", "licenses", "mcp", "reference", "run", "workers"],
+    main: ["about", "arguments", "call", "licenses", "mcp", "reference", "run", "workers"],
     call: ["about", "arguments", "log", "process", "worker", "workers"],
     run: ["arguments", "engine", "log", "process", "watchdog", "worker", "workers"],
     mcp: [
@@ -67,7 +67,6 @@ export const plan: Plan = {
       "worker/define",
     ],
     arguments: ["about", "log"],
-    help: ["about"],
     licenses: [],
     about: [],
 
@@ -205,6 +204,7 @@ export const plan: Plan = {
   onlyOnBun: ["bun"],
   nameCodes: ["codes"],
   openToTests: [
+    "arguments/flags",
     "config-source",
     "deadline",
     "engine/engine",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { about } from "./about.ts";
-import { type Command, UsageError } from "./arguments.ts";
+import { type Command, UsageError } from "./arguments/arguments.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { stderrLog } from "./process.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";

@@ -3,7 +3,7 @@
  * `--print-schema` must answer in milliseconds, so everything heavy stands behind `import()`.
  */
 import type { WorkerName } from "./about.ts";
-import { type Command, parseArguments, UsageError, workerCalled } from "./arguments.ts";
+import { type Command, parseArguments, UsageError, workerCalled } from "./arguments/arguments.ts";
 
 const called = workerCalled(process.argv0);
 
@@ -23,7 +23,7 @@ async function carryOut(command: Command): Promise<void> {
     case "version":
       return print(`${command.worker} ${(await import("./about.ts")).about.version}\n`);
     case "help":
-      return print((await import("./help.ts")).renderHelp(command.worker));
+      return print((await import("./arguments/help.ts")).renderHelp(command.worker));
     case "licenses":
       return print((await import("./licenses.ts")).notices());
     case "manifest":

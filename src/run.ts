@@ -1,4 +1,4 @@
-import type { Command, EmbeddedEngine } from "./arguments.ts";
+import type { Command, EmbeddedEngine } from "./arguments/arguments.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";

@@ -1,5 +1,5 @@
 import { descriptions, type WorkerName } from "./about.ts";
-import type { ConfigSource } from "./arguments.ts";
+import type { ConfigSource } from "./arguments/arguments.ts";
 import { configSchema } from "./coder/config.ts";
 import { functions } from "./coder/functions.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";

@@ -1,4 +1,4 @@
-import type { Command } from "../arguments.ts";
+import type { Command } from "../arguments/arguments.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "../process.ts";
 import { limitsFor, openWatchdog, unwatched } from "../watchdog/watchdog.ts";
 import { createInvoke } from "../worker/invoke.ts";

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import { root } from "../../scripts/build.ts";
+import { flagNames } from "../../src/arguments/flags.ts";
 import { type Forms, installForms, run } from "./forms.ts";
 
 let forms: Forms;
@@ -27,17 +28,7 @@ describe.each(["executable", "bundle"] as const)("the %s answers by itself", (fo
 
   test("--help", async () => {
     const help = await answer("--help");
-    for (const flag of [
-      "--config",
-      "--base-path",
-      "--url",
-      "--engine",
-      "--print-schema",
-      "--manifest",
-      "--version",
-    ]) {
-      expect(help).toContain(flag);
-    }
+    for (const name of flagNames) expect(help).toContain(`--${name} `);
   });
 
   test("--licenses prints the notices that go with the archives", async () => {

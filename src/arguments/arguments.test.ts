@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseArguments, UsageError, workerCalled } from "./arguments.ts";
+import { type FlagName, flagNames, flags } from "./flags.ts";
+import { renderHelp } from "./help.ts";
 
 const parse = (line: string, environment: NodeJS.ProcessEnv = {}) =>
   parseArguments(line === "" ? [] : line.split(" "), environment);
@@ -114,6 +116,37 @@ describe("one command", () => {
       api: "0.2.0",
     });
   });
+});
+
+describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (name, flag) => {
+  const value = { engine: "embedded", http: "1", token: "0123456789abcdef" }[name as string] ?? "x";
+  const given = (flagName: string) =>
+    flags[flagName as FlagName].value === undefined ? `--${flagName}` : `--${flagName} ${value}`;
+  const words = { serve: "", mcp: "mcp ", call: "call f " };
+
+  test("the help of each worker names it, its value, and the variables that stand in for it", () => {
+    for (const worker of ["coder", "shell"] as const) {
+      const help = renderHelp(worker);
+      expect(help).toContain(`--${name}${flag.value === undefined ? " " : ` ${flag.value}`}`);
+      for (const variable of flag.environment ?? []) expect(help).toContain(`$${variable.name}`);
+    }
+  });
+
+  test("takes a value, or none", () => {
+    const line = flag.value === undefined ? `--${name}=x` : `--${name}`;
+    expect(() => parse(line)).toThrow(flag.value === undefined ? "takes no value" : "needs a value");
+  });
+
+  test.each([...(flag.conflicts ?? [])])("is refused: %o", (conflict) => {
+    const others = conflict.with === undefined ? "" : ` --http 1 ${given(conflict.with)}`;
+    for (const mode of conflict.in)
+      expect(() => parse(`${words[mode]}${given(name)}${others}`)).toThrow(`--${name} ${conflict.why}; `);
+  });
+});
+
+test("the help names no flag that there is not", () => {
+  const named = renderHelp("coder").matchAll(/--([a-z][a-z-]*)/g);
+  expect([...new Set(Array.from(named, ([, name]) => name))].sort()).toEqual([...flagNames].sort());
 });
 
 describe("misuse names the flag", () => {

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
-import { parseArgs } from "node:util";
-import { defaultUrl, type WorkerName, workerNames } from "./about.ts";
-import { type LogLevel, logLevels, originOf } from "./log/log.ts";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { defaultUrl, type WorkerName, workerNames } from "../about.ts";
+import { type LogLevel, logLevels, originOf } from "../log/log.ts";
+import { type Conflict, type FlagName, flagNames, flags, type RunMode, renderFlag } from "./flags.ts";
 
 /** Which worker it is, where its configuration comes from, and what it is narrowed to. */
 export interface ConfigSource {
@@ -66,29 +67,12 @@ export type Command =
       readonly url: string | undefined;
     });
 
+type CallCommand = Extract<Command, { readonly name: "call" }>;
+
 /** The command line makes no sense; the message is one line that names the flag. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
-
-const options = {
-  worker: { type: "string" },
-  config: { type: "string" },
-  "base-path": { type: "string" },
-  url: { type: "string" },
-  engine: { type: "string" },
-  "log-level": { type: "string" },
-  "read-only": { type: "boolean" },
-  http: { type: "string" },
-  token: { type: "string" },
-  "no-token": { type: "boolean" },
-  "print-schema": { type: "boolean" },
-  api: { type: "string" },
-  manifest: { type: "boolean" },
-  licenses: { type: "boolean" },
-  version: { type: "boolean", short: "v" },
-  help: { type: "boolean", short: "h" },
-} as const;
 
 const answers = ["help", "version", "manifest", "licenses"] as const;
 
@@ -105,55 +89,93 @@ export function parseArguments(
   environment: NodeJS.ProcessEnv,
   called: WorkerName = "coder",
 ): Command {
-  const { flags, words } = readFlags(argv, called);
-  const worker = parseWorker(flags.get("worker") ?? called);
-  for (const name of answers) if (flags.has(name)) return { name: name, worker };
-  if (flags.has("print-schema")) return { name: "print-schema", worker, api: flags.get("api") };
+  const { given, words } = readFlags(argv, called);
+  const worker = parseWorker(given.get("worker") ?? called);
+  for (const name of answers) if (given.has(name)) return { name, worker };
+  if (given.has("print-schema")) return { name: "print-schema", worker, api: given.get("api") };
+  const mode = modeOf(words);
+  const line: CommandLine = { program: called, mode, words, given, environment };
+  refuseConflicts(line);
   const source: ConfigSource = {
     worker,
-    configFile: flags.get("config"),
-    basePath: flags.get("base-path"),
-    logLevel: parseLogLevel(flags.get("log-level") ?? (environment["CODER_LOG"] || undefined)),
-    readOnly: flags.has("read-only"),
+    configFile: valueFor(line, "config"),
+    basePath: valueFor(line, "base-path"),
+    logLevel: parseLogLevel(valueFor(line, "log-level")),
+    readOnly: given.has("read-only"),
   };
-  const given = { words, flags, program: called, source, environment };
-  refuseFlags(given, ["api"], "only goes with --print-schema");
-  if (words[0] === "mcp") return parseMcp(given);
-  refuseFlags(given, ["http", "no-token"], "only goes with mcp");
-  if (!flags.has("engine")) refuseFlags(given, ["token"], "only goes with --http or --engine embedded");
-  if (words.length > 0) return parseCall(given);
+  if (mode === "mcp") return { ...source, name: "mcp", http: parseMcp(line) };
+  if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
     ...source,
     name: "serve",
-    url: parseUrl(
-      flags.get("url") ?? (environment["III_URL"] || environment["III_ENGINE_URL"] || defaultUrl),
-    ),
-    embedded: parseEngine(given),
+    url: parseUrl(valueFor(line, "url") ?? defaultUrl),
+    embedded: parseEngine(line),
   };
 }
 
-interface Flags {
-  /** What the program was called as, for error sentences. */
-  readonly program: WorkerName;
-  readonly flags: ReadonlyMap<string, string>;
+/** What was given, as far as it is known without knowing what it means. */
+interface Given {
+  /** By name; of those that take none, with an empty value. */
+  readonly given: ReadonlyMap<string, string>;
   readonly words: readonly string[];
 }
 
-function readFlags(argv: readonly string[], program: WorkerName): Flags {
+interface CommandLine extends Given {
+  /** What the program was called as, for error sentences. */
+  readonly program: WorkerName;
+  readonly mode: RunMode;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** A word that is no command is refused later. */
+const modeOf = ([command]: readonly string[]): RunMode =>
+  command === "mcp" || command === "call" ? command : "serve";
+
+/** The value of the flag, or of the first variable that is set in its place. */
+function valueFor({ given, mode, environment }: CommandLine, name: FlagName): string | undefined {
+  const value = given.get(name);
+  if (value !== undefined) return value;
+  const variables = flags[name].environment ?? [];
+  const set = variables.find((variable) => (variable.only ?? mode) === mode && environment[variable.name]);
+  return set && environment[set.name];
+}
+
+function refuseConflicts({ given, mode, program }: CommandLine): void {
+  const applies = (conflict: Conflict) =>
+    conflict.in.includes(mode) &&
+    (conflict.with === undefined || given.has(conflict.with)) &&
+    (conflict.without === undefined || !given.has(conflict.without));
+  for (const name of flagNames) {
+    const conflict = given.has(name) ? flags[name].conflicts?.find(applies) : undefined;
+    if (conflict === undefined) continue;
+    throw new UsageError(`--${name} ${conflict.why}; ${conflict.instead ?? `see ${program} --help`}`);
+  }
+}
+
+function parseOptions(): NonNullable<ParseArgsConfig["options"]> {
+  const entries = flagNames.map((name) => {
+    const { value, short } = flags[name];
+    const type = value === undefined ? "boolean" : "string";
+    return [name, { type, ...(short !== undefined && { short }) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function readFlags(argv: readonly string[], program: WorkerName): Given {
   const { tokens } = parseArgs({
     args: [...argv],
-    options,
+    options: parseOptions(),
     strict: false,
     allowPositionals: true,
     tokens: true,
   });
-  const flags = new Map<string, string>();
+  const given = new Map<string, string>();
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") flags.set(token.name, flagValue(token, program));
+    if (token.kind === "option") given.set(token.name, flagValue(token, program));
   }
-  return { program, flags, words };
+  return { given, words };
 }
 
 interface GivenFlag {
@@ -164,9 +186,10 @@ interface GivenFlag {
 }
 
 function flagValue({ name, rawName, value }: GivenFlag, program: WorkerName): string {
-  if (!Object.hasOwn(options, name))
+  const known = flagNames.find((candidate) => candidate === name);
+  if (known === undefined)
     throw new UsageError(`${rawName} is not a flag of ${program}; see ${program} --help`);
-  if (options[name as keyof typeof options].type === "boolean") {
+  if (flags[known].value === undefined) {
     if (value === undefined) return "";
     throw new UsageError(`${rawName} takes no value`);
   }
@@ -179,7 +202,7 @@ function flagValue({ name, rawName, value }: GivenFlag, program: WorkerName): st
 function parseUrl(url: string): string {
   if (/^wss?:\/\//.test(url) && URL.canParse(url)) return url;
   throw new UsageError(
-    `--url (or III_URL) is ${JSON.stringify(originOf(url))}; it must look like ${defaultUrl}`,
+    `${renderFlag("url")} is ${JSON.stringify(originOf(url))}; it must look like ${defaultUrl}`,
   );
 }
 
@@ -193,12 +216,12 @@ function parseLogLevel(level: string | undefined): LogLevel {
   const known = logLevels.find((name) => name === (level ?? "info"));
   if (known !== undefined) return known;
   throw new UsageError(
-    `--log-level (or CODER_LOG) is ${JSON.stringify(level)}; it must be one of ${logLevels.join(", ")}`,
+    `${renderFlag("log-level")} is ${JSON.stringify(level)}; it must be one of ${logLevels.join(", ")}`,
   );
 }
 
-function parseEngine({ flags, environment }: Given): EmbeddedEngine | undefined {
-  const engine = flags.get("engine");
+function parseEngine(line: CommandLine): EmbeddedEngine | undefined {
+  const engine = valueFor(line, "engine");
   if (engine === undefined) return undefined;
   const [, port = new URL(defaultUrl).port] = /^embedded(?::(\d{1,5}))?$/.exec(engine) ?? [undefined, ""];
   if (port === "" || Number(port) > 65_535) {
@@ -206,35 +229,26 @@ function parseEngine({ flags, environment }: Given): EmbeddedEngine | undefined 
       `--engine is ${JSON.stringify(engine)}; it must be embedded or embedded:PORT (0 for any free port)`,
     );
   }
-  return { port: Number(port), token: parseToken({ flags, environment }) };
+  return { port: Number(port), token: parseToken(line) };
 }
 
-interface Given extends Flags {
-  readonly source: ConfigSource;
-  readonly environment: NodeJS.ProcessEnv;
-}
-
-function parseMcp(given: Given): Command {
-  const { words, flags, source } = given;
+function parseMcp(line: CommandLine): HttpAddress | undefined {
+  const { words, given } = line;
   if (words.length > 1)
     throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
-  refuseFlags(given, ["url", "engine"], "does not go with mcp, which needs no engine");
-  const address = flags.get("http");
-  if (address === undefined) refuseFlags(given, ["token", "no-token"], "only goes with --http");
-  if (flags.has("token")) refuseFlags(given, ["no-token"], "does not go with --token");
-  const needsToken = !flags.has("no-token");
-  if (address === undefined) return { ...source, name: "mcp", http: undefined };
-  const http = parseHttp(address, needsToken ? parseToken(given) : undefined);
-  return { ...source, name: "mcp", http: { ...http, needsToken } };
+  const address = valueFor(line, "http");
+  if (address === undefined) return undefined;
+  const needsToken = !given.has("no-token");
+  return { ...parseHttp(address, needsToken ? parseToken(line) : undefined), needsToken };
 }
 
 /** Fewer can be guessed. */
 const fewestTokenCharacters = 16;
 
-function parseToken({ flags, environment }: Pick<Given, "flags" | "environment">): string | undefined {
-  const token = flags.get("token") ?? (environment["CODER_TOKEN"] || undefined);
+function parseToken(line: CommandLine): string | undefined {
+  const token = valueFor(line, "token");
   if (token !== undefined && token.length < fewestTokenCharacters)
-    throw new UsageError(`--token (or CODER_TOKEN) needs at least ${fewestTokenCharacters} characters`);
+    throw new UsageError(`${renderFlag("token")} needs at least ${fewestTokenCharacters} characters`);
   return token;
 }
 
@@ -259,31 +273,23 @@ function parseHttp(address: string, token: string | undefined): Omit<HttpAddress
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-function refuseFlags({ flags, program }: Flags, names: readonly string[], why: string): void {
-  const name = names.find((candidate) => flags.has(candidate));
-  if (name !== undefined) throw new UsageError(`--${name} ${why}; see ${program} --help`);
-}
-
 /** A function to name to somebody who named none. */
 const sample: Readonly<Record<WorkerName, string>> = { coder: "coder::read-file", shell: "shell::exec" };
 
-function parseCall({ program, words, flags, source, environment }: Given): Command {
+function parseCall(line: CommandLine, worker: WorkerName): Pick<CallCommand, "function" | "payload" | "url"> {
+  const { program, words } = line;
   const [command, id, payload = "{}", extra] = words;
   if (command !== "call")
     throw new UsageError(`${JSON.stringify(command)} is not a command of ${program}; see ${program} --help`);
   if (id === undefined)
     throw new UsageError(
-      `call needs the name of a function, such as ${sample[source.worker]}; see ${program} --help`,
+      `call needs the name of a function, such as ${sample[worker]}; see ${program} --help`,
     );
   if (extra !== undefined)
     throw new UsageError(`call takes one payload; ${JSON.stringify(extra)} is too much (quote the JSON)`);
-  if (flags.has("engine"))
-    throw new UsageError("--engine does not go with call; give --url to call through an engine");
-  const url = flags.get("url") ?? (environment["III_URL"] || undefined);
+  const url = valueFor(line, "url");
   return {
-    ...source,
-    name: "call",
-    function: id.includes("::") ? id : `${source.worker}::${id}`,
+    function: id.includes("::") ? id : `${worker}::${id}`,
     payload,
     url: url === undefined ? undefined : parseUrl(url),
   };

@@ -1,0 +1,121 @@
+/**
+ * The flags of the command line. Parsing, the defaults from the environment, the refusal of flags that do not go
+ * together and `--help` derive from this table.
+ */
+import { defaultUrl } from "../about.ts";
+
+/** What is asked for by words; without words it serves. */
+export type RunMode = "serve" | "mcp" | "call";
+
+/** An environment variable that stands in for a flag; where several are set, the first one does. */
+interface Variable {
+  readonly name: string;
+  /** Absent: in every mode. */
+  readonly only?: RunMode;
+}
+
+/** A case in which a flag is refused: in one of these modes, and with or without another flag. */
+export interface Conflict {
+  readonly in: readonly RunMode[];
+  readonly with?: string;
+  readonly without?: string;
+  readonly why: string;
+  /** The next call that works; absent: `--help`. */
+  readonly instead?: string;
+}
+
+interface Flag {
+  /** The name of its value in the help, or what the value is; absent for a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly environment?: readonly Variable[];
+  readonly conflicts?: readonly Conflict[];
+  /** What the help says of it, in lines. */
+  readonly help: string | ((words: { readonly basePathKey: string }) => string);
+}
+
+const table = {
+  config: {
+    value: "FILE",
+    help: `configuration (YAML); default, when serving: $III_CONFIG, the worker's block in the
+configuration of the iii engine, ./config.yaml, the defaults`,
+  },
+  "base-path": {
+    value: "DIR",
+    help: ({ basePathKey }) => `the folder to serve; wins over ${basePathKey} of the configuration`,
+  },
+  url: {
+    value: "URL",
+    environment: [{ name: "III_URL" }, { name: "III_ENGINE_URL", only: "serve" }],
+    conflicts: [{ in: ["mcp"], why: "does not go with mcp, which needs no engine" }],
+    help: `the engine's address; default $III_URL, $III_ENGINE_URL, ${defaultUrl}`,
+  },
+  engine: {
+    value: "embedded",
+    conflicts: [
+      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      { in: ["call"], why: "does not go with call", instead: "give --url to call through an engine" },
+    ],
+    help: `start an engine for trying out and testing; :0 takes any free port. Only programs of your own
+user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN`,
+  },
+  "read-only": { help: "offer only the functions that cannot change anything" },
+  http: {
+    value: "[HOST:]PORT",
+    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    help: "with mcp: streamable HTTP at /mcp; HOST defaults to 127.0.0.1",
+  },
+  token: {
+    value: "TOKEN",
+    environment: [{ name: "CODER_TOKEN" }],
+    conflicts: [
+      { in: ["mcp"], without: "http", why: "only goes with --http" },
+      { in: ["serve", "call"], without: "engine", why: "only goes with --http or --engine embedded" },
+    ],
+    help: `with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and
+printed with the configuration of a client; off loopback one must be given.
+With --engine embedded: what lets others in; default $CODER_TOKEN`,
+  },
+  "no-token": {
+    conflicts: [
+      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["mcp"], without: "http", why: "only goes with --http" },
+      { in: ["mcp"], with: "token", why: "does not go with --token" },
+    ],
+    help: "with --http: serve every user of this machine",
+  },
+  worker: {
+    value: "NAME",
+    help: "be the worker coder or shell; default what the program is called as, else coder",
+  },
+  "log-level": {
+    value: "LEVEL",
+    environment: [{ name: "CODER_LOG" }],
+    help: "error, warn, info or debug, on stderr; default $CODER_LOG, else info",
+  },
+  "print-schema": { help: "print the API reference as JSON" },
+  api: {
+    value: "VERSION",
+    conflicts: [
+      { in: ["serve", "mcp", "call"], without: "print-schema", why: "only goes with --print-schema" },
+    ],
+    help: "with --print-schema: the published reference of that version, and nothing that came later",
+  },
+  manifest: { help: "print the registry manifest as JSON" },
+  licenses: { help: "print whose software is in this program, and under which licences" },
+  version: { short: "v", help: "print the version" },
+  help: { short: "h", help: "print this" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type FlagName = keyof typeof table;
+
+/** In the order of the help. */
+export const flags: Readonly<Record<FlagName, Flag>> = table;
+
+export const flagNames = Object.keys(flags) as readonly FlagName[];
+
+/** How the flag and the variable that stands in for it are named in an error sentence. */
+export function renderFlag(name: FlagName): string {
+  const variable = flags[name].environment?.[0];
+  return variable === undefined ? `--${name}` : `--${name} (or ${variable.name})`;
+}
