@@ -115,7 +115,7 @@ const forbidden = (url: string) =>
     `The engine at ${originOf(url)} refuses this connection; an engine that another user started needs its token in the address: III_URL=${originOf(url)}/TOKEN.`,
   );
 
-/** The worker's own error string, without what the bus wraps around it (section 2). */
+/** The worker's own error string, without what the bus wraps around it (bus §2). */
 function sentenceOf(error: Error): string {
   return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
 }

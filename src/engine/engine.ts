@@ -51,8 +51,9 @@ export interface Engine {
 }
 
 /**
- * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus §10). It speaks the protocol of iii 0.22 with the same limits and losses as the production engine, and has
- * no queues, no HTTP functions, no access rules and no triggers of its own.
+ * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus §10). It speaks the
+ * protocol of iii 0.22 with the same limits and losses as the production engine, and has no queues, no HTTP functions, no
+ * access rules and no triggers of its own.
  * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {

@@ -1,6 +1,6 @@
 /**
  * Refusals that are bare prose on the wire, without a code (shell §2.3). Their fixed phrases
- * are those that clients look for (section 11.2).
+ * are those that clients look for (shell §11.2).
  */
 import { type StartProblem, startProblems } from "./start-problems.ts";
 
@@ -86,7 +86,7 @@ export const refusePlainly = {
       `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or have the operator write an allowlist of his own that names '${shown(name)}'.`,
     ),
 
-  /** `shell::exec_bg` could not start a program (section 7.2). */
+  /** `shell::exec_bg` could not start a program (shell §7.2). */
   notStarted: (problem: StartProblem): PlainRefusal => new PlainRefusal(`spawn: ${startProblems[problem]}.`),
 
   tooManyJobs: (most: number, running: number): PlainRefusal =>

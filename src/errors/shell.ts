@@ -40,7 +40,7 @@ export const refuseShell = {
       `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed: try again, and if it goes on, tell the operator.`,
     ),
 
-  /** `shell::exec` could not start a program (section 6.5). */
+  /** `shell::exec` could not start a program (shell §6.5). */
   notStarted: (problem: StartProblem): Refusal =>
     new Refusal("io", `host exec: spawn: ${startProblems[problem]}.`),
 

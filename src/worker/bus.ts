@@ -1,4 +1,4 @@
-/** The one door to the iii SDK. Sections are those of the bus specification. */
+/** The only file that calls the iii SDK. */
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import type { Log } from "../log/log.ts";
@@ -25,8 +25,8 @@ export function connect(url: string, { name, description, namespace }: Identity,
     reconnectionConfig: usualDelays,
   });
   const sdk = internalsOf(bus);
-  // Section 5: the SDK makes live ends of all channels in a payload, also in fields that nobody reads, and a payload
-  // has room for 250,000. A function that wants one opens it by its name.
+  // The SDK makes live ends of all channels in a payload (bus §5), also in fields that nobody reads, and a payload has
+  // room for 250,000. A function that needs one opens it by its reference.
   sdk.resolveChannelValue = (value) => value;
   // The message of an error may hold what the peer sent, or the password in the URL; its code never does.
   sdk.logError = (message, error) => log.warn(`[iii] ${message}`, { code: codeOf(error) });
@@ -160,7 +160,7 @@ export function slowDown(bus: Bus, isSlow: boolean): void {
 }
 
 /**
- * Section 4: the SDK talks on stdout, and prints whole error objects on stderr. Both become lines of the log. File
+ * The SDK writes to stdout (bus §4), and prints whole error objects on stderr. Both become lines of the log. File
  * contents must not leave in traces either, so their capture is off unless the operator has set it.
  */
 function silenceSdk(log: Log): void {

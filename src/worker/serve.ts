@@ -91,7 +91,7 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-/** The engine writes it into every payload that is an object, over whatever stood there (section 0). */
+/** The engine writes it into every payload that is an object, over whatever stood there (bus §0). */
 function callerOf(payload: unknown): string | undefined {
   const { _caller_worker_id: caller } = (payload ?? {}) as { readonly _caller_worker_id?: unknown };
   return typeof caller === "string" ? caller : undefined;
@@ -116,7 +116,7 @@ async function answerOnBus(
   return outcome.answer;
 }
 
-/** Section 2: the SDK sends an error's message and stack, so the stack must not say where this program lies. */
+/** The SDK sends an error's message and stack (bus §2), so the stack must not say where this program lies. */
 function wireError(sentence: string): Error {
   const error = new Error(`handler error: ${sentence}`);
   error.stack = `CoderError: ${error.message}`;
