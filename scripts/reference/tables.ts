@@ -1,5 +1,5 @@
 import { toolName } from "../../src/mcp/tools.ts";
-import { renderSchema } from "../../src/reference/json.ts";
+import { renderSchema } from "../../src/schema/json-schema.ts";
 import type { FunctionDefinition, WorkerDefinition } from "../../src/worker/define.ts";
 
 /** Each page that is written by hand around a table of functions, and the table. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { renderReference, renderSchema } from "../reference/json.ts";
+import { renderReference } from "../reference/json.ts";
+import { renderSchema } from "../schema/json-schema.ts";
 import { validate } from "../schema/validate.ts";
 import { functions } from "./functions.ts";
 

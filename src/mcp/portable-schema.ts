@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { TSchema } from "@sinclair/typebox";
-import { type JsonValue, renderSchema } from "../reference/json.ts";
+import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 
 type JsonObject = { readonly [key: string]: JsonValue };
 

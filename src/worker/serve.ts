@@ -4,7 +4,7 @@
  */
 
 import type { Log } from "../log/log.ts";
-import { renderSchema } from "../reference/json.ts";
+import { renderSchema } from "../schema/json-schema.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
 import type { FunctionDefinition } from "./define.ts";

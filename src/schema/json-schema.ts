@@ -1,0 +1,113 @@
+/**
+ * A schema as JSON Schema draft-07 in the form that the registry shows (bus §9). Named types stand under `definitions`,
+ * an optional value is a `null` alternative, a tag is a one-value `enum`.
+ */
+import { Kind, OptionalKind, type TObject, type TSchema, type TUnion } from "@sinclair/typebox";
+
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+type JsonObject = { [key: string]: JsonValue };
+
+interface Rendering {
+  readonly definitions: JsonObject;
+  /** Whether fields that came after the published reference are left out. */
+  readonly isPublished: boolean;
+}
+
+/** One schema with its `definitions`, as registered on the bus. */
+export function renderSchema(schema: TSchema, { isPublished = false } = {}): JsonObject {
+  const definitions: JsonObject = {};
+  const root = renderBody(schema, { definitions, isPublished });
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    ...root,
+    ...(Object.keys(definitions).length > 0 && { definitions }),
+  };
+}
+
+/** A schema where it is used: a named one becomes a definition and a reference to it. */
+function render(schema: TSchema, rendering: Rendering): JsonObject {
+  if (schema[Kind] === "This") return { $ref: `#/definitions/${schema["$ref"]}` };
+  const name = schema.$id;
+  if (name === undefined) return renderBody(schema, rendering);
+  const { definitions } = rendering;
+  // With a default, the annotations are those of the place where the type is used, not of the type.
+  const { default: byDefault, description, ...type } = schema;
+  const isAnnotated = byDefault !== undefined;
+  if (!(name in definitions)) {
+    definitions[name] = {};
+    definitions[name] = renderBody(isAnnotated ? (type as TSchema) : schema, rendering);
+  }
+  const reference = { $ref: `#/definitions/${name}` };
+  return isAnnotated ? { ...annotations(schema), allOf: [reference] } : reference;
+}
+
+function renderBody(schema: TSchema, rendering: Rendering): JsonObject {
+  switch (schema[Kind]) {
+    case "Object":
+      return { ...annotations(schema), ...renderObject(schema as TObject, rendering) };
+    case "Array":
+      return { ...annotations(schema), type: "array", items: render(schema["items"], rendering) };
+    case "Union":
+      return { ...annotations(schema), ...renderUnion(schema as TUnion, rendering) };
+    case "Unknown":
+      return annotations(schema);
+    case "Literal":
+      return { ...annotations(schema), type: "string", enum: [schema["const"]] };
+    default:
+      return { ...annotations(schema), type: schema["type"] };
+  }
+}
+
+const shownAnnotations = ["title", "description", "default", "format", "minimum", "maximum"];
+
+function annotations(schema: TSchema): JsonObject {
+  return {
+    ...Object.fromEntries(shownAnnotations.filter((key) => key in schema).map((key) => [key, schema[key]])),
+    ...("since" in schema && { "x-since": schema["since"] }),
+  };
+}
+
+function renderObject(schema: TObject, rendering: Rendering): JsonObject {
+  const properties = Object.entries(schema.properties).filter(
+    ([, property]) => !(rendering.isPublished && "since" in property),
+  );
+  const required = properties
+    .filter(([, property]) => !("default" in property) && property[OptionalKind] !== "Optional")
+    .map(([name]) => name)
+    .sort();
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties.map(([name, property]) => [name, render(property, rendering)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function renderUnion(schema: TUnion, rendering: Rendering): JsonObject {
+  const variants = schema.anyOf;
+  if (variants.every((variant) => variant[Kind] === "Literal")) {
+    return { type: "string", enum: variants.map((variant) => variant["const"]) };
+  }
+  if (variants.at(-1)?.[Kind] !== "Null")
+    return { oneOf: variants.map((variant) => render(variant, rendering)) };
+  const value = render(variants[0] as TSchema, rendering);
+  if ("$ref" in value) return { anyOf: [value, { type: "null" }] };
+  return { ...value, type: [value["type"] as JsonValue, "null"] };
+}
+
+/** Keys in alphabetical order at every level. */
+export function sortKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as { readonly [key: string]: JsonValue };
+  return Object.fromEntries(
+    Object.keys(fields)
+      .sort()
+      .map((key) => [key, sortKeys(fields[key] as JsonValue)]),
+  );
+}
