@@ -1,8 +1,8 @@
 /** The process as a server: where it logs, what ends it. */
 
+import type { Runtime } from "./contract/definition.ts";
 import { createLineBuffer } from "./log/line-buffer.ts";
 import { createLog, type Log, type LogLevel } from "./log/log.ts";
-import type { Runtime } from "./worker/define.ts";
 
 /** How long the process may take to end by itself after everything was stopped; a leftover handle must not keep it. */
 const lastResortMilliseconds = 2000;

@@ -4,10 +4,10 @@ import { configSchema } from "./coder/config.ts";
 import { functions } from "./coder/functions.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config-source.ts";
+import type { FunctionDefinition, Runtime, WorkerDefinition } from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellFunctions } from "./shell/functions.ts";
-import type { FunctionDefinition, Runtime, WorkerDefinition } from "./worker/define.ts";
 
 /** The workers that this program can be. Whatever is said or done for each of them derives from this list. */
 export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {

@@ -1,6 +1,6 @@
+import type { WorkerDefinition } from "../../src/contract/definition.ts";
 import { describeTool } from "../../src/mcp/tools.ts";
 import { renderOwnReference } from "../../src/reference/json.ts";
-import type { WorkerDefinition } from "../../src/worker/define.ts";
 
 type Workers = Readonly<Record<"coder" | "shell", WorkerDefinition>>;
 

@@ -1,6 +1,6 @@
+import type { FunctionDefinition, WorkerDefinition } from "../../src/contract/definition.ts";
 import { toolName } from "../../src/mcp/tools.ts";
 import { renderSchema } from "../../src/schema/json-schema.ts";
-import type { FunctionDefinition, WorkerDefinition } from "../../src/worker/define.ts";
 
 /** Each page that is written by hand around a table of functions, and the table. */
 const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[]) => string>> = {

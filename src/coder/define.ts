@@ -1,8 +1,8 @@
+import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { Files } from "../files/files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
-import { type Context, definerFor, type Services } from "../worker/define.ts";
 import type { Config } from "./config.ts";
 
 /** What every call to `coder::*` works with. */

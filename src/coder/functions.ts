@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from "../worker/define.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
 import { listFolder } from "./list-folder.ts";

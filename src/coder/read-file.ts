@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { Measured } from "../contract/definition.ts";
 import { decodeForAnswer } from "../edits/json-text.ts";
 import { Int64, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { Measured } from "../worker/define.ts";
 import { defineCoderFunction } from "./define.ts";
 
 const request = Type.Object(

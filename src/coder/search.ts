@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { Measured } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
-import { Measured } from "../worker/define.ts";
 import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { renderCoderError } from "../codes.ts";
 import { ConfigError, checkKeys } from "../config-file.ts";
+import type * as worker from "../contract/definition.ts";
 import { createFiles } from "../files/files.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
@@ -9,7 +10,6 @@ import { openJail } from "../jail/jail.ts";
 import type { Log } from "../log/log.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
-import type * as worker from "../worker/define.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 

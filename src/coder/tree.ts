@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Measured } from "../contract/definition.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
@@ -6,7 +7,6 @@ import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragment
 import { jsonBytes } from "../text/json-size.ts";
 import type { TimeSlice } from "../time-slice.ts";
 import { createWalkSlice } from "../walk-slice.ts";
-import { Measured } from "../worker/define.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
+import { Measured } from "../contract/definition.ts";
 import { decodeForAnswer, type JsonText } from "../edits/json-text.ts";
 import { applyLineOps, type Edited } from "../edits/line-ops.ts";
 import { bomLength, countLines } from "../edits/lines.ts";
@@ -8,7 +9,6 @@ import { refuse } from "../errors.ts";
 import type { Bodies } from "../files/update.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { Measured } from "../worker/define.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 
 const UpdateOp = Type.Union(

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestId } from "@modelcontextprotocol/server";
+import type { AnswerLease } from "../contract/definition.ts";
 import type { AnswerBudget } from "../worker/answer-budget.ts";
-import type { AnswerLease } from "../worker/define.ts";
 
 /** The leases of the answers that one connection owes, by the ids of their requests. */
 export class Leases {

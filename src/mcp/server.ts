@@ -1,7 +1,7 @@
 /** The functions as an MCP server: one for each connection. */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
-import type { FunctionDefinition } from "../worker/define.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";

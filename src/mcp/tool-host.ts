@@ -1,8 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
+import type { AnswerLease, FunctionDefinition } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
-import type { AnswerLease, FunctionDefinition } from "../worker/define.ts";
 import { InFlight } from "../worker/in-flight.ts";
 import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 import { Leases } from "./leases.ts";

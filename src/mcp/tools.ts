@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import type { FunctionDefinition } from "../worker/define.ts";
 import { portableSchema } from "./portable-schema.ts";
 
 /** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */

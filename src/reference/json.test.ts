@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { definerFor, type FunctionDefinition, type Services } from "../worker/define.ts";
+import { definerFor, type FunctionDefinition, type Services } from "../contract/definition.ts";
 import { renderOwnReference, renderReference } from "./json.ts";
 
 const define = definerFor<Services>();

@@ -1,7 +1,7 @@
 /** The published API reference, from the list of functions, with its keys in alphabetical order (bus §9). */
 import { isDeepStrictEqual } from "node:util";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { type JsonValue, renderSchema, sortKeys } from "../schema/json-schema.ts";
-import type { FunctionDefinition } from "../worker/define.ts";
 
 /**
  * The whole reference: what `--print-schema` prints. With `publishedIn`, such as `coder 0.2.0`, that reference: without

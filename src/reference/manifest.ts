@@ -1,6 +1,6 @@
 import { about } from "../about.ts";
+import type { WorkerDefinition } from "../contract/definition.ts";
 import { validate } from "../schema/validate.ts";
-import type { WorkerDefinition } from "../worker/define.ts";
 
 /** The target this executable was built for; the build writes it in. */
 declare const CODER_TARGET: string | undefined;

@@ -1,10 +1,10 @@
 /** Every key of the configuration of `shell`, once: its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config-file.ts";
+import type { OpenOptions } from "../contract/definition.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
-import type { OpenOptions } from "../worker/define.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
   Type.Integer({ minimum: 0, maximum, default: byDefault, description });

@@ -1,4 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
+import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import { refuseShell } from "../errors/shell.ts";
 import type { Log } from "../log/log.ts";
 import type { Jobs } from "../processes/jobs.ts";
@@ -7,7 +8,6 @@ import type { Programs } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
-import { type Context, definerFor, type Services } from "../worker/define.ts";
 import type { ShellConfig } from "./config.ts";
 import type { FsServices } from "./fs/services.ts";
 

@@ -4,9 +4,9 @@
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { forwardableCodes, shellCodes } from "../codes.ts";
+import { type BusAccess, RemoteError } from "../contract/definition.ts";
 import { refuseShell } from "../errors/shell.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
-import { type BusAccess, RemoteError } from "../worker/define.ts";
 import type { ShellContext } from "./define.ts";
 import type { SandboxTarget } from "./target.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
+import type { AnswerLease } from "../contract/definition.ts";
 import { type Deadline, deadlineIn } from "../deadline.ts";
 import { AnswerBudget } from "./answer-budget.ts";
-import type { AnswerLease } from "./define.ts";
 
 const mebibyte = 1024 * 1024;
 const later: Deadline = deadlineIn(60_000);

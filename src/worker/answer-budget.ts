@@ -5,10 +5,10 @@
  * corrected when the answer is there; those who wait stand in the same kind of queue.
  */
 import { collectGarbage } from "../bun.ts";
+import type { AnswerLease } from "../contract/definition.ts";
 import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { FairQueue, type Waiter } from "../fair-queue.ts";
-import type { AnswerLease } from "./define.ts";
 
 export interface BudgetOptions {
   /** Bytes of large answers that are made and not sent. A single caller has at most half of them. */

@@ -1,8 +1,8 @@
 /** The only file that calls the iii SDK. */
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
+import { type BusAccess, type ChannelRef, RemoteError } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
-import { type BusAccess, type ChannelRef, RemoteError } from "./define.ts";
 
 export type Bus = IIIClient;
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { renderCoderError } from "../codes.ts";
+import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { createLog } from "../log/log.ts";
-import { type Context, definerFor, type Services } from "./define.ts";
 import { createInvoke } from "./invoke.ts";
 
 type Handle = (request: { word: string }, context: Context) => unknown;

@@ -2,13 +2,7 @@
  * Runs every call: validate, handle, map errors, log. The bus, the command line and tests call functions through this
  * file, and nothing else catches an error to make an answer of it.
  */
-import { deadlineIn } from "../deadline.ts";
-import { Refusal, refuse } from "../errors.ts";
-import type { Log } from "../log/log.ts";
-import { maxAnswerBytes } from "../schema/message-size.ts";
-import { Mismatch, validate } from "../schema/validate.ts";
-import { jsonBytes } from "../text/json-size.ts";
-import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
+
 import {
   type AnswerLease,
   type Context,
@@ -17,7 +11,14 @@ import {
   type Origin,
   type Services,
   type WireError,
-} from "./define.ts";
+} from "../contract/definition.ts";
+import { deadlineIn } from "../deadline.ts";
+import { Refusal, refuse } from "../errors.ts";
+import type { Log } from "../log/log.ts";
+import { maxAnswerBytes } from "../schema/message-size.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
+import { jsonBytes } from "../text/json-size.ts";
+import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
 import { isHttpRequest } from "./http-request.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */

@@ -1,7 +1,7 @@
 /** For tests: a worker on the bus in this process. */
 import { Type } from "@sinclair/typebox";
+import { definerFor, type FunctionDefinition, type Services } from "../contract/definition.ts";
 import { createLog, type Log } from "../log/log.ts";
-import { definerFor, type FunctionDefinition, type Services } from "./define.ts";
 import { createInvoke } from "./invoke.ts";
 import { type ServeOptions, type Serving, serve } from "./serve.ts";
 

@@ -3,11 +3,11 @@
  * answer. Sections are those of the bus specification.
  */
 
+import type { FunctionDefinition } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
 import { renderSchema } from "../schema/json-schema.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
-import type { FunctionDefinition } from "./define.ts";
 import { earliestAnswer } from "./earliest.ts";
 import { InFlight } from "./in-flight.ts";
 import type { CallOutcome, Invoke } from "./invoke.ts";

@@ -1,5 +1,5 @@
 /** Answers that a transport holds and has not sent. Their leases are released as the bytes go out. */
-import type { AnswerLease } from "./define.ts";
+import type { AnswerLease } from "../contract/definition.ts";
 
 /** A connection as far as it buffers what is written to it. Figures are in bytes. */
 export interface Outlet {

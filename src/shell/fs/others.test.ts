@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { FunctionDefinition, Runtime } from "../../contract/definition.ts";
 import { createFiles } from "../../files/files.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { createLog } from "../../log/log.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
-import type { FunctionDefinition, Runtime } from "../../worker/define.ts";
 import { createInvoke } from "../../worker/invoke.ts";
 import { defaultShellConfig } from "../config.ts";
 import type { ShellServices } from "../define.ts";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { type BusAccess, RemoteError } from "../../contract/definition.ts";
 import { refuseFs } from "../../errors/fs.ts";
 import { refuseShell } from "../../errors/shell.ts";
 import { Int64, UInt64 } from "../../schema/fragments.ts";
-import { type BusAccess, RemoteError } from "../../worker/define.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";
 import { renderMode, renderTime } from "./mode.ts";

@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import type { ChannelSink } from "../../contract/definition.ts";
 import type { OpenFile } from "../../files/open-file.ts";
 import { openFile } from "../../files/open-file.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { openJail } from "../../jail/jail.ts";
-import type { ChannelSink } from "../../worker/define.ts";
 import { send } from "./send.ts";
 
 let folder: string;

@@ -1,4 +1,5 @@
 import { ConfigError } from "../../config-file.ts";
+import type { OpenOptions } from "../../contract/definition.ts";
 import { createFiles, type Files } from "../../files/files.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
 import { trialFor } from "../../jail/case-sensitivity.ts";
@@ -7,7 +8,6 @@ import type { Jail } from "../../jail/folder.ts";
 import { openJail } from "../../jail/jail.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
 import { createSearcher, type Searcher } from "../../search/search.ts";
-import type { OpenOptions } from "../../worker/define.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { readNamed } from "../../../src/config-source.ts";
+import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contract/definition.ts";
 import { createLog } from "../../../src/log/log.ts";
-import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/worker/define.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { workers } from "../../../src/workers.ts";
 
