@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 const ContentDirection = (byDefault: object) =>
   Type.Union([Type.Literal("read"), Type.Literal("write")], { $id: "ContentDirection", ...byDefault });
 
-/** A channel by its name. Without a direction it is one to read from. */
+/** A channel by its id. Without a direction it is one to read from. */
 export const ContentRef = Type.Object(
   {
     access_key: Type.String(),
@@ -26,7 +26,8 @@ export const ForwardedContentRef = Type.Object({
 });
 
 /**
- * Longest pause on a channel, in milliseconds. Callers that say nothing else wait 30 s for an answer (bus §3), and the one that says why has to come before.
+ * Longest pause on a channel, in milliseconds. By default callers wait 30 s for an answer (bus §3), and the error that
+ * says why has to come before.
  */
 export const idleMilliseconds = 25_000;
 
