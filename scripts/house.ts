@@ -17,7 +17,7 @@ export interface Plan {
   readonly openToTests: readonly string[];
 }
 
-const disk = ["call", "config-file", "config-source", "files", "jail", "regex/engine", "shell/services"];
+const disk = ["call", "config/file", "config/source", "files", "jail", "regex/engine", "shell/services"];
 
 export const plan: Plan = {
   rooms: {
@@ -40,12 +40,12 @@ export const plan: Plan = {
       "worker",
       "workers",
     ],
-    workers: ["about", "arguments", "coder", "codes", "config-source", "contract", "log", "shell"],
+    workers: ["about", "arguments", "coder", "codes", "config", "contract", "log", "shell"],
     process: ["contract", "log"],
     coder: [
       "arguments",
       "codes",
-      "config-file",
+      "config",
       "contract",
       "deadline",
       "edits",
@@ -67,7 +67,7 @@ export const plan: Plan = {
 
     shell: [
       "codes",
-      "config-file",
+      "config",
       "contract",
       "deadline",
       "edits",
@@ -85,12 +85,10 @@ export const plan: Plan = {
     ],
     worker: ["bun", "contract", "deadline", "errors", "fair-queue", "log", "schema", "text", "time-slice"],
     reference: ["about", "coder", "codes", "contract", "schema"],
-    contract: ["config-source", "deadline", "log"],
+    contract: ["config", "deadline", "log"],
     text: ["wasm"],
     log: [],
-    "config-source": ["config-file", "engine-config", "log"],
-    "engine-config": ["config-file"],
-    "config-file": ["schema"],
+    config: ["log", "schema"],
     schema: ["log"],
 
     prefilter: ["regex", "text", "wasm"],
@@ -134,7 +132,7 @@ export const plan: Plan = {
     "@sinclair/typebox": [
       "contract",
       "coder",
-      "config-file",
+      "config/file",
       "mcp",
       "reference",
       "shell",
@@ -145,7 +143,7 @@ export const plan: Plan = {
     "iii-sdk": ["worker/bus"],
     rregex: ["regex/engine"],
     ws: ["engine"],
-    yaml: ["config-file"],
+    yaml: ["config/file"],
   },
   guarded: {
     "node:fs": [
@@ -170,7 +168,7 @@ export const plan: Plan = {
   nameCodes: ["codes"],
   openToTests: [
     "arguments/flags",
-    "config-source",
+    "config/source",
     "deadline",
     "engine/engine",
     "coder/functions",

@@ -3,7 +3,7 @@ import type { ConfigSource } from "./arguments/arguments.ts";
 import { configSchema } from "./coder/config.ts";
 import { functions } from "./coder/functions.ts";
 import { coderMeanings, shellMeanings } from "./codes.ts";
-import { configFiles, findConfig, type Mode, requireNamedBase } from "./config-source.ts";
+import { configFiles, findConfig, type Mode, requireNamedBase } from "./config/source.ts";
 import type { FunctionDefinition, Runtime, WorkerDefinition } from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../config-file.ts";
+import { ConfigError } from "../config/file.ts";
 import { defaultConfig, parseConfig } from "./config.ts";
 
 const parse = (text: string, environment: NodeJS.ProcessEnv = {}) => parseConfig(text, "c.yaml", environment);

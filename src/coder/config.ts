@@ -6,7 +6,7 @@
  * with file, key and reason.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { parseConfigText } from "../config-file.ts";
+import { parseConfigText } from "../config/file.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 

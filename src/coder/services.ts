@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { renderCoderError } from "../codes.ts";
-import { ConfigError, checkKeys } from "../config-file.ts";
+import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFiles } from "../files/files.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";

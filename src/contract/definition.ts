@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import type { FoundConfig, Mode } from "../config-source.ts";
+import type { FoundConfig, Mode } from "../config/source.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Log } from "../log/log.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, parseConfigText } from "../config-file.ts";
+import { ConfigError, parseConfigText } from "../config/file.ts";
 import { crossCheck, defaultShellConfig, shellConfigSchema } from "./config.ts";
 
 const parse = (text: string, environment: NodeJS.ProcessEnv = {}) =>

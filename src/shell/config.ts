@@ -1,6 +1,6 @@
 /** Every key of the configuration of `shell`, once: its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { ConfigError, checkKeys } from "../config-file.ts";
+import { ConfigError, checkKeys } from "../config/file.ts";
 import type { OpenOptions } from "../contract/definition.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-file.ts";
+import { ConfigError } from "../config/file.ts";
 import { type DenylistPattern, makePolicy, type Policy } from "../processes/policy.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { renderShellError } from "../codes.ts";
-import { ConfigError } from "../config-file.ts";
+import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, Runtime } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/coder/services.ts";
-import { readNamed } from "../../src/config-source.ts";
+import { readNamed } from "../../src/config/source.ts";
 import { temporaryFolder } from "../harness/served.ts";
 
 /** The defaults with `keys` over them, read as the worker reads its configuration. */

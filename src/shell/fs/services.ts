@@ -1,4 +1,4 @@
-import { ConfigError } from "../../config-file.ts";
+import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
 import { createFiles, type Files } from "../../files/files.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";

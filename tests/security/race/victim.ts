@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { functions } from "../../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../../src/coder/services.ts";
-import { readNamed } from "../../../src/config-source.ts";
+import { readNamed } from "../../../src/config/source.ts";
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { openDescriptors } from "../../harness/descriptors.ts";

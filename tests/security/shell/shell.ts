@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { readNamed } from "../../../src/config-source.ts";
+import { readNamed } from "../../../src/config/source.ts";
 import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contract/definition.ts";
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";

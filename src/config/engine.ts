@@ -3,7 +3,7 @@
  * which the engine passes on as a file of its own (bus §8). A worker that was started without that
  * file finds its block here.
  */
-import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./config-file.ts";
+import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./file.ts";
 
 /** Keys that the engine's file has at its top level; the second is the older name. */
 const listKeys = ["workers", "modules"] as const;

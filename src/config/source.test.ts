@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { configFiles, readNamed } from "./config-source.ts";
+import { configFiles, readNamed } from "./source.ts";
 
 test("a file that is not there is refused, with what named it", async () => {
   const refusal = (variable?: string) =>

@@ -7,6 +7,8 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import type { Log } from "../log/log.ts";
+import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./engine.ts";
 import {
   ConfigError,
   type Keys,
@@ -15,9 +17,7 @@ import {
   parseForeignYaml,
   parseYaml,
   readText,
-} from "./config-file.ts";
-import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./engine-config.ts";
-import type { Log } from "./log/log.ts";
+} from "./file.ts";
 
 /** What a worker is started for. */
 export type Mode = "serve" | "mcp" | "call";
@@ -42,13 +42,13 @@ export interface ConfigQuery {
 }
 
 /** The file that is read from the current folder where no other is named. The iii engine's has the same name. */
-const usualFile = "./config.yaml";
+const usualFile = "../config.yaml";
 
 const defaults: FoundConfig = { source: "defaults", keys: {} };
 
 /**
  * Finds the configuration: `--config`; when serving, else `$III_CONFIG`, else the block of the worker's entry in the
- * engine's file, else `./config.yaml` with keys of this worker; else the defaults. Throws a `ConfigError`.
+ * engine's file, else `../config.yaml` with keys of this worker; else the defaults. Throws a `ConfigError`.
  */
 export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   const { named, mode, environment } = query;

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import type { Static, TObject } from "@sinclair/typebox";
-import { Mismatch, validate } from "./schema/validate.ts";
+import { Mismatch, validate } from "../schema/validate.ts";
 
 /** The configuration cannot be used. The message is one sentence with the file, the key and the reason. */
 export class ConfigError extends Error {
