@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Entry } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
+import { createWalkSlice, yieldIfDue } from "../scheduling/walk-slice.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
-import { createWalkSlice, yieldIfDue } from "../walk-slice.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";

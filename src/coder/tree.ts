@@ -3,10 +3,10 @@ import { Measured } from "../contract/definition.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
+import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import type { TimeSlice } from "../time-slice.ts";
-import { createWalkSlice } from "../walk-slice.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";
 

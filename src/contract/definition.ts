@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FoundConfig, Mode } from "../config/source.ts";
-import type { Deadline } from "../deadline.ts";
 import type { Log } from "../log/log.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 
 /** An error as it is on the wire. */
 export interface WireError {

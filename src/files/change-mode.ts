@@ -1,9 +1,9 @@
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Name, PathHandle } from "../jail/folder.ts";
-import { runInSlices } from "../time-slice.ts";
-import { createWalkSlice } from "../walk-slice.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { runInSlices } from "../scheduling/time-slice.ts";
+import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { readEntries } from "./entries.ts";
 import { requireAllowed, type TreeOperation, yieldToEventLoop } from "./remove.ts";
 import type { FilesContext } from "./types.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
-import { deadlineIn } from "../deadline.ts";
 import type { JailedPath, Name } from "../jail/folder.ts";
 import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { type CreateOptions, moveByReservation } from "./create.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";

@@ -1,9 +1,9 @@
 import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
 import { NewFolders } from "./new-folders.ts";
 import { withPathLock } from "./path-lock.ts";

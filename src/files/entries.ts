@@ -2,8 +2,8 @@ import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
-import { mergeSort } from "../merge-sort.ts";
-import type { Steps } from "../time-slice.ts";
+import { mergeSort } from "../scheduling/merge-sort.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
 import { Smallest } from "./smallest.ts";
 import type { Entry } from "./types.ts";
 

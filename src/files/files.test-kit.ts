@@ -1,12 +1,12 @@
 /** Files over a sandbox, for tests. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Deadline, deadlineIn } from "../deadline.ts";
 import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture, type Plan } from "../jail/jail.test-kit.ts";
-import { createTimeSlice } from "../time-slice.ts";
-import type { Pace } from "../walk-slice.ts";
+import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import type { Pace } from "../scheduling/walk-slice.ts";
 import { createFiles, type Files } from "./files.ts";
 import type { FilesConfig } from "./types.ts";
 

@@ -3,9 +3,9 @@
  * caller sent it.
  */
 import type { Stats } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import type { Pace } from "../walk-slice.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { Pace } from "../scheduling/walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type CreateOptions, writeFile } from "./create.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";

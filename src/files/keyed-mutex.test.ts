@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deadlineIn } from "../deadline.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 
 const deadline = deadlineIn(60_000);

@@ -1,5 +1,5 @@
-import type { Deadline } from "../deadline.ts";
-import { createSemaphore } from "../semaphore.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { createSemaphore } from "../scheduling/semaphore.ts";
 
 /** Lets the calls on one path run one after another, and bounds how many run at all. */
 export interface KeyedMutex {

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import { runInSlices } from "../time-slice.ts";
-import type { Pace } from "../walk-slice.ts";
+import { runInSlices } from "../scheduling/time-slice.ts";
+import type { Pace } from "../scheduling/walk-slice.ts";
 import { readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";

@@ -1,6 +1,6 @@
-import type { Deadline } from "../deadline.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { AdmitOptions, ProtectedChange, ResolvedPath } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import type { FilesContext } from "./types.ts";
 
 /** The path of a call that writes, and how it is admitted. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { deadlineIn } from "../deadline.ts";
 import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import { requireNothingDenied } from "./remove.ts";
 

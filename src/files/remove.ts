@@ -1,11 +1,11 @@
 import { rmdirSync, unlinkSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail, Name, ResolvedPath } from "../jail/folder.ts";
 import { holdsMount } from "../jail/mounts.ts";
-import { runAtOnce, runInSlices, type TimeSlice } from "../time-slice.ts";
-import { createWalkSlice } from "../walk-slice.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { runAtOnce, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
+import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { readEntries } from "./entries.ts";
 import { withPathLock } from "./path-lock.ts";
 import { sweepFolder } from "./sweep.ts";

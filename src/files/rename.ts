@@ -1,9 +1,9 @@
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import { type Refusal, refuse } from "../errors.ts";
 import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
-import { createWalkSlice } from "../walk-slice.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { moveToNew } from "./create.ts";
 import { openFile } from "./open-file.ts";
 import { requireNothingDenied } from "./remove.ts";

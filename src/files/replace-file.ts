@@ -1,6 +1,6 @@
 import { renameSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import type { DeferredClose } from "./deferred-close.ts";
 import { type PendingFile, writeAtomically } from "./write.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { runAtOnce } from "../time-slice.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { Smallest } from "./smallest.ts";
 
 const isBefore = (one: string, other: string) => one < other;

@@ -1,5 +1,5 @@
-import { mergeSort } from "../merge-sort.ts";
-import type { Steps } from "../time-slice.ts";
+import { mergeSort } from "../scheduling/merge-sort.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
 
 /** The `count` smallest of the items that are added. Few of very many cost little more than looking at each. */
 export class Smallest<T> {

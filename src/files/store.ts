@@ -1,9 +1,9 @@
 import { renameSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
 import type { Metadata } from "./metadata.ts";
 import { NewFolders } from "./new-folders.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { runAtOnce } from "../time-slice.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
 import { FilesFixture } from "./files.test-kit.ts";
 import { sweepFolder } from "./sweep.ts";

@@ -4,7 +4,7 @@ import { Refusal } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isGone, makerOf } from "../jail/temporary.ts";
-import { createTimeSlice, runInSlices, type TimeSlice } from "../time-slice.ts";
+import { createTimeSlice, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
 import type { Entry } from "./types.ts";
 

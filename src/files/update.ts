@@ -1,9 +1,9 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { DeferredClose } from "./deferred-close.ts";
 import { withPathLock } from "./path-lock.ts";
 import { openWithin, readWithin } from "./read.ts";

@@ -16,10 +16,10 @@ import {
   writevSync,
 } from "node:fs";
 import { promisify } from "node:util";
-import type { Deadline } from "../deadline.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
 

@@ -1,4 +1,4 @@
-import { runAtOnce } from "../time-slice.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { errnoOf } from "./errno.ts";
 import type { Folder, Name } from "./folder.ts";
 import { nameOf } from "./name.ts";

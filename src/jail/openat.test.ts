@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { runAtOnce } from "../time-slice.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { errnoOf } from "./errno.ts";
 import { JailFixture } from "./jail.test-kit.ts";
 import type { EntryKind } from "./kind.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deadlineIn } from "../deadline.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
 import { Leases } from "./leases.ts";
 

@@ -1,5 +1,5 @@
 /** All programs the worker runs, so that none outlives it and not too many run at once. */
-import { createSemaphore } from "../semaphore.ts";
+import { createSemaphore } from "../scheduling/semaphore.ts";
 import type { Program } from "./program.ts";
 import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
 import type { RunningProgram } from "./running.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Deadline, deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
+import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createRegexEngine, type RegexEngine } from "./engine.ts";
 
 const maxBytes = 1024 * 1024;

@@ -7,8 +7,8 @@
 import { readFileSync } from "node:fs";
 // @ts-expect-error: the package declares the exports of an instance; importing gives the file.
 import asset from "../../node_modules/rregex/lib/rregex.wasm";
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { Pool, ThreadEnded } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { compileModule, type WasmModule } from "../wasm/module.ts";

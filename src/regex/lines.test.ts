@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deadlineIn } from "../deadline.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { createRegexEngine } from "./engine.ts";
 
 describe("replaceInLines", () => {

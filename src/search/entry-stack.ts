@@ -1,6 +1,6 @@
 import type { EntryKind } from "../jail/kind.ts";
-import { mergeSort } from "../merge-sort.ts";
-import type { Steps } from "../time-slice.ts";
+import { mergeSort } from "../scheduling/merge-sort.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
 /** Bytes of names that there is room for at first. */

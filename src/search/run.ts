@@ -2,9 +2,9 @@
  * One search under way: a walk that gives batches, batches that are searched here or in threads, and an answer that
  * takes what was found in the order of the walk.
  */
-import type { Deadline } from "../deadline.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
-import type { TimeSlice } from "../time-slice.ts";
 import { SearchAnswerBuilder } from "./answer.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";

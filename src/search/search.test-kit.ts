@@ -1,9 +1,10 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
-import { deadlineIn } from "../deadline.ts";
+
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";

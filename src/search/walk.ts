@@ -11,7 +11,7 @@ import type { Folder, Jail } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
-import { createTimeSlice, type Steps, type TimeSlice } from "../time-slice.ts";
+import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { ignoreVanished } from "./ignore-vanished.ts";
 import { SharedFolder } from "./shared-folder.ts";

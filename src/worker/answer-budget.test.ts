@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { AnswerLease } from "../contract/definition.ts";
-import { type Deadline, deadlineIn } from "../deadline.ts";
+import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 
 const mebibyte = 1024 * 1024;

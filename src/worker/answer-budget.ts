@@ -6,9 +6,9 @@
  */
 import { collectGarbage } from "../bun.ts";
 import type { AnswerLease } from "../contract/definition.ts";
-import type { Deadline } from "../deadline.ts";
 import { refuse } from "../errors.ts";
-import { FairQueue, type Waiter } from "../fair-queue.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { FairQueue, type Waiter } from "../scheduling/fair-queue.ts";
 
 export interface BudgetOptions {
   /** Bytes of large answers that are made and not sent. A single caller has at most half of them. */

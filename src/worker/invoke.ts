@@ -12,13 +12,13 @@ import {
   type Services,
   type WireError,
 } from "../contract/definition.ts";
-import { deadlineIn } from "../deadline.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
+import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { createTimeSlice, type TimeSlice } from "../time-slice.ts";
 import { isHttpRequest } from "./http-request.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */

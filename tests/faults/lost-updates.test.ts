@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCoder } from "../../src/coder/services.ts";
-import { deadlineIn } from "../../src/deadline.ts";
+import { deadlineIn } from "../../src/scheduling/deadline.ts";
 import { serve, temporaryFolder } from "../harness/served.ts";
 import { buildTree } from "../harness/tree.ts";
 import { configOf } from "./settings.ts";

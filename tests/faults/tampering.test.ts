@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
-import { type Deadline, deadlineIn } from "../../src/deadline.ts";
+import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
 import { temporaryFolder } from "../harness/served.ts";
 import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { configOf } from "./settings.ts";

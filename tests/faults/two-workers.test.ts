@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCoder } from "../../src/coder/services.ts";
-import { type Deadline, deadlineIn } from "../../src/deadline.ts";
+import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
 import { codesOf, type Driven, drive, type Outcome } from "./driven.ts";
 import { configOf } from "./settings.ts";
 

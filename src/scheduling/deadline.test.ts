@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { Refusal } from "../errors.ts";
 import { deadlineIn } from "./deadline.ts";
-import { Refusal } from "./errors.ts";
 
 describe("a deadline", () => {
   test("passes when the time is up", async () => {

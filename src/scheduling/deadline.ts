@@ -1,4 +1,4 @@
-import { refuse } from "./errors.ts";
+import { refuse } from "../errors.ts";
 
 /**
  * The moment a call has to be answered by. Loops call `check()`; what waits listens to `signal`.
