@@ -86,7 +86,7 @@ export const plan: Plan = {
     text: ["wasm"],
     log: [],
     config: ["log", "schema"],
-    schema: ["log"],
+    schema: [],
 
     prefilter: ["regex", "text", "wasm"],
     search: [
