@@ -40,6 +40,10 @@ export const createFile = defineCoderFunction({
     "Create one or more files. Per-file `overwrite` and `parents` flags; non-accessible paths return C211.",
   summary: "new files, with their folders",
   effect: "writes",
+  paths: [
+    { at: "/files/*/path", access: "create", when: { overwrite: false, parents: false } },
+    { at: "/files/*/path", access: "replace", when: { overwrite: true, parents: true } },
+  ],
   isIdempotent: true,
   request,
   response,

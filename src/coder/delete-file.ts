@@ -31,6 +31,10 @@ export const deleteFile = defineCoderFunction({
     "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",
   summary: "files, links and folders",
   effect: "writes",
+  paths: [
+    { at: "/paths/*", access: "remove", when: { recursive: false } },
+    { at: "/paths/*", access: "remove-tree", when: { recursive: true } },
+  ],
   isIdempotent: true,
   request,
   response,

@@ -54,6 +54,7 @@ export const listFolder = defineCoderFunction({
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
   summary: "one folder, in pages",
   effect: "reads",
+  paths: [{ at: "/path", access: "list" }],
   request,
   response,
   examples: [

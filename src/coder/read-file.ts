@@ -36,6 +36,7 @@ export const readFile = defineCoderFunction({
     "Read a file relative to base_path. Returns content plus size/mtime/mode. Capped by max_read_bytes; non-accessible paths return C211.",
   summary: "one file as text, with size, mode and time",
   effect: "reads",
+  paths: [{ at: "/path", access: "read" }],
   request,
   response,
   examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],

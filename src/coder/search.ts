@@ -72,6 +72,7 @@ export const search = defineCoderFunction({
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
   summary: "a literal or a regex in contents and paths",
   effect: "reads",
+  paths: [{ at: "/path", access: "list" }],
   request,
   response,
   examples: [

@@ -78,6 +78,7 @@ export const tree = defineCoderFunction({
     "Recursive directory snapshot bounded by `max_depth` and a `per_folder_limit`. Folders that hit the limit are flagged `truncated` and the caller is pointed at coder::list-folder for pagination.",
   summary: "a recursive snapshot, bounded in depth and width",
   effect: "reads",
+  paths: [{ at: "/path", access: "list" }],
   request,
   response,
   examples: [

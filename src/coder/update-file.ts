@@ -85,6 +85,7 @@ export const updateFile = defineCoderFunction({
     "Apply batched line-oriented and regex edits across one or more files. Line ops: { op: 'insert', at_line, content } | { op: 'remove', from_line, to_line } | { op: 'update_lines', from_line, to_line, content } — 1-based, inclusive, applied bottom-up. Regex op: { op: 'replace', pattern, replacement, ignore_case? } runs on the file body after line ops. Each file commits atomically via temp + rename.",
   summary: "line and regex edits in batches, atomic per file",
   effect: "writes",
+  paths: [{ at: "/files/*/path", access: "write" }],
   request,
   response,
   examples: [

@@ -177,6 +177,31 @@ export type Provenance =
   | { readonly publishedIn: string; readonly since?: never }
   | { readonly since: string; readonly publishedIn?: never };
 
+/**
+ * What a call does with what a path leads to. `read`: a file; `list`: a folder, or what is below it; `write`: changes a
+ * file that is there; `create`: makes it, where nothing is; `replace`: makes it, or puts it in the place of a file;
+ * `move`: takes it away, a folder with everything inside, and fails where nothing is. With `-tree` folders are gone through.
+ */
+export type PathAccess =
+  | "read"
+  | "list"
+  | "write"
+  | "write-tree"
+  | "create"
+  | "replace"
+  | "remove"
+  | "remove-tree"
+  | "move";
+
+/** A field of a request that is a path. */
+export interface RequestPath {
+  /** Where it stands: a JSON pointer, in which `*` is each item of an array. */
+  readonly at: string;
+  readonly access: PathAccess;
+  /** The fields beside it with which a call has this access, where it depends on them. */
+  readonly when?: Readonly<Record<string, unknown>>;
+}
+
 /** One function as it is on the wire. */
 export type FunctionDefinition<
   Request extends TSchema = TSchema,
@@ -197,6 +222,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly examples: readonly Example[];
   /** Whether a call can change the tree. */
   readonly effect: "reads" | "writes";
+  /** The fields of a request that are paths, once for each access: what the suites try to abuse them for follows. */
+  readonly paths: readonly RequestPath[];
   /** Whether a call that changes the tree only adds to it, and cannot replace or remove what is there. */
   readonly isAdditive?: boolean;
   /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */

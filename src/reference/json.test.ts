@@ -8,6 +8,7 @@ const define = definerFor<Services>();
 const rest = {
   description: "",
   effect: "reads",
+  paths: [],
   response: Type.Object({}),
   examples: [],
   handle: () => ({}),

@@ -43,6 +43,7 @@ export const exec = defineShellFunction({
   description:
     "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
   effect: "writes",
+  paths: [],
   isOpenWorld: true,
   request,
   parse: parseCommand,

@@ -35,6 +35,7 @@ export const execBg = defineShellFunction({
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
   effect: "writes",
+  paths: [],
   isOpenWorld: true,
   request,
   parse: parseCommand,

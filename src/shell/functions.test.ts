@@ -30,6 +30,11 @@ describe.each(shellFunctions.map((definition) => [definition.id, definition] as 
       }
     });
 
+    test("only a call that can write has paths that are more than read", () => {
+      const writes = definition.paths.filter(({ access }) => access !== "read" && access !== "list");
+      if (definition.effect === "reads") expect(writes).toEqual([]);
+    });
+
     test("every default is a good value of its field", () => {
       for (const property of Object.values(request.properties) as TSchema[]) {
         if ("default" in property)

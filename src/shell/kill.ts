@@ -23,6 +23,7 @@ export const kill = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Kill a running background job",
   effect: "writes",
+  paths: [],
   isIdempotent: true,
   request,
   parse: (payload) => parsePlainly(request, payload),

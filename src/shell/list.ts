@@ -16,6 +16,7 @@ export const list = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "List all background jobs",
   effect: "reads",
+  paths: [],
   request: Type.Object({}),
   published: AnyValue,
   parse: () => ({}),

@@ -13,6 +13,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   effect: "reads",
+  paths: [],
   request,
   parse: (payload) => parsePlainly(request, payload),
   response,

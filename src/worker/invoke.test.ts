@@ -17,6 +17,7 @@ async function call(handle: Handle, payload: unknown = { word: "hello" }, more: 
     since: "0.0.0",
     description: "",
     effect: "reads",
+    paths: [],
     request: Type.Object({ word: Type.String() }),
     response: Type.Unknown(),
     examples: [],

@@ -50,6 +50,7 @@ export const echo: FunctionDefinition = definerFor<Services>()({
   since: "0.0.0",
   description: "",
   effect: "reads",
+  paths: [],
   request: Type.Object({ value: Type.Unknown() }),
   response: Type.Unknown(),
   examples: [],

@@ -1,5 +1,7 @@
 /** Random calls: some sensible, most of them slightly wrong, a few wild. */
 
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { functions } from "../../src/coder/functions.ts";
 import type { Random } from "../harness/random.ts";
 import type { Tree } from "../harness/tree.ts";
 
@@ -144,76 +146,61 @@ const pathFrom = (random: Random): string => random.pick(random.chance(0.8) ? na
 
 const few = <T>(random: Random, make: () => T): T[] => Array.from({ length: random.below(4) }, make);
 
-const line = (random: Random): number => (random.chance(0.8) ? random.below(5) : random.pick(numbers));
+/** Strings for a field of this name; where there are none, `texts`. */
+const strings: Readonly<Record<string, readonly string[]>> = {
+  query: [...patterns, ...texts],
+  pattern: patterns,
+  include_globs: globs,
+  exclude_globs: globs,
+  mode: modes,
+};
 
-function opFrom(random: Random): unknown {
-  const content = random.pick(texts);
-  switch (random.below(5)) {
-    case 0:
-      return { op: "insert", at_line: line(random), content };
-    case 1:
-      return { op: "remove", from_line: line(random), to_line: line(random) };
-    case 2:
-      return { op: "update_lines", from_line: line(random), to_line: line(random), content };
-    case 3:
-      return {
-        op: "replace",
-        pattern: random.pick(patterns),
-        replacement: content,
-        ignore_case: random.chance(0.5),
-      };
+/** What the random values of one payload are made from. */
+interface Making {
+  readonly random: Random;
+  /** Pointers to the fields that are paths. */
+  readonly paths: ReadonlySet<string>;
+}
+
+/** A value that a field takes, or nearly; `at` is the pointer to the field, with `*` for each item of an array. */
+function valueFor(schema: TSchema, at: string, making: Making): unknown {
+  const { random, paths } = making;
+  if (paths.has(at)) return pathFrom(random);
+  if (schema["anyOf"] !== undefined) return valueFor(random.pick(schema["anyOf"] as TSchema[]), at, making);
+  if (schema["const"] !== undefined)
+    return random.chance(0.95)
+      ? schema["const"]
+      : random.pick(["constructor", "__proto__", "", String(schema["const"]).toUpperCase()]);
+  if (schema["default"] !== undefined && schema["type"] !== "array" && random.chance(0.7))
+    return schema["default"];
+  switch (schema["type"]) {
+    case "object":
+      return objectFor(schema as TObject, at, making);
+    case "array":
+      return few(random, () => valueFor(schema["items"] as TSchema, `${at}/*`, making));
+    case "string":
+      return random.pick(strings[at.replace("/*", "").split("/").at(-1)!] ?? texts);
+    case "integer":
+      return random.chance(0.6) ? random.below(5) : random.pick(numbers);
+    case "boolean":
+      return random.chance(0.5);
     default:
-      return { op: random.pick(["constructor", "__proto__", "", "INSERT"]), at_line: 1, content };
+      return null;
   }
 }
 
-const makers: Readonly<Record<string, (random: Random) => Record<string, unknown>>> = {
-  "coder::read-file": (random) => ({ path: pathFrom(random) }),
-  "coder::list-folder": (random) => ({
-    path: pathFrom(random),
-    page: random.pick(numbers),
-    page_size: random.pick([null, ...numbers]),
-  }),
-  "coder::tree": (random) => ({
-    path: pathFrom(random),
-    max_depth: random.pick([null, ...numbers]),
-    per_folder_limit: random.pick([null, ...numbers]),
-  }),
-  "coder::search": (random) => ({
-    query: random.pick(random.chance(0.5) ? patterns : texts),
-    path: random.pick([".", "d", pathFrom(random)]),
-    regex: random.chance(0.5),
-    ignore_case: random.chance(0.5),
-    include_globs: few(random, () => random.pick(globs)),
-    exclude_globs: few(random, () => random.pick(globs)),
-    max_matches: random.pick([null, ...numbers]),
-    max_line_bytes: random.pick([null, ...numbers]),
-    search_content: random.chance(0.8),
-    search_paths: random.chance(0.8),
-  }),
-  "coder::create-file": (random) => ({
-    files: few(random, () => ({
-      path: pathFrom(random),
-      content: random.pick(texts),
-      mode: random.chance(0.7) ? "0644" : random.pick(modes),
-      overwrite: random.chance(0.5),
-      parents: random.chance(0.5),
-    })),
-  }),
-  "coder::update-file": (random) => ({
-    files: few(random, () => ({ path: pathFrom(random), ops: few(random, () => opFrom(random)) })),
-  }),
-  "coder::delete-file": (random) => ({
-    // The base would be emptied too often.
-    paths: few(random, () => pathFrom(random)),
-    recursive: random.chance(0.3),
-  }),
-};
+function objectFor({ properties }: TObject, at: string, making: Making): Record<string, unknown> {
+  const fields = Object.entries(properties).filter(
+    ([, field]) => field["default"] === undefined || making.random.chance(0.8),
+  );
+  return Object.fromEntries(fields.map(([name, field]) => [name, valueFor(field, `${at}/${name}`, making)]));
+}
 
-/** A call of one of the seven functions. A third of the payloads have something wild in them. */
+/** A call of one of the functions. A third of the payloads have something wild in them. */
 export function randomCall(random: Random): RandomCall {
-  const functionId = random.pick(Object.keys(makers));
-  const payload = makers[functionId]!(random);
+  const { id: functionId, request, paths } = random.pick(functions);
+  const making = { random, paths: new Set(paths.map(({ at }) => at)) };
+  const payload = objectFor(request as TObject, "", making);
   if (random.chance(0.02)) return { functionId, payload: wild(random) };
   if (random.chance(0.33)) spoil(payload, random);
   return { functionId, payload };

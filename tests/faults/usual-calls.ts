@@ -1,4 +1,6 @@
+import { functions } from "../../src/coder/functions.ts";
 import type { Random } from "../harness/random.ts";
+import { waysOf } from "../harness/ways.ts";
 import type { RandomCall } from "./payloads.ts";
 
 /**
@@ -15,6 +17,7 @@ const pattern = (random: Random): string =>
   random.pick(["needle", "(?i)NEE\\w+", "\\bn[e-l]+", "\\p{L}{3,9}", "^.*d"]) +
   random.pick(["", "$", `|${random.below(10_000)}`, `|x{1,${random.below(500)}}y`]);
 
+/** Those that threads work at more often than the others, which are the examples of all functions. */
 const makers: readonly ((random: Random) => RandomCall)[] = [
   (random) => ({
     functionId: "coder::search",
@@ -49,8 +52,8 @@ const makers: readonly ((random: Random) => RandomCall)[] = [
       ],
     },
   }),
-  (random) => ({ functionId: "coder::read-file", payload: { path: path(random) } }),
-  (random) => ({ functionId: "coder::delete-file", payload: { paths: [path(random)] } }),
-  () => ({ functionId: "coder::list-folder", payload: { path: "usual" } }),
-  () => ({ functionId: "coder::tree", payload: {} }),
+  ...waysOf(functions, {}).map(({ id, payload, access }) => (random: Random) => ({
+    functionId: id,
+    payload: payload(access === "list" ? "usual" : path(random), { there: path(random), free: path(random) }),
+  })),
 ];

@@ -6,7 +6,7 @@ import { parseError } from "../harness/errors.ts";
 import { type Outcome, type Served, serve, temporaryFolder } from "../harness/served.ts";
 import { runCoder } from "../harness/subject.ts";
 import { backends } from "./backends.ts";
-import { waysToCall } from "./calls.ts";
+import { ways } from "./calls.ts";
 import type { Call } from "./layout.ts";
 import { leaksIn } from "./witness.ts";
 
@@ -16,8 +16,6 @@ beforeAll(() => {
   house = temporaryFolder();
 });
 afterAll(() => rmSync(house, { recursive: true, force: true }));
-
-const ways = Object.entries(waysToCall).flatMap(([name, calls]) => calls.map((way) => ({ name, ...way })));
 
 const isOnFolder = (call: Call): boolean => ["list", "tree", "search"].includes(call);
 
@@ -30,9 +28,9 @@ describe.each(backends)("%s", (backend) => {
   /** Every call, on the file or the folder that it takes. */
   async function callAll(): Promise<string[]> {
     const shown: string[] = [];
-    for (const { name, call, payload } of ways) {
+    for (const { id, name, call, payload } of ways) {
       const path = isOnFolder(call) ? "d" : "d/a.txt";
-      shown.push(`${call}: ${shownBy(await served.call(name, payload(path)))}`);
+      shown.push(`${name}: ${shownBy(await served.call(id, payload(path)))}`);
     }
     return shown;
   }
@@ -78,12 +76,12 @@ describe.each(backends)("%s", (backend) => {
     expect(shown.filter((text) => !text.includes("C216"))).toEqual([]);
   });
 
-  test.each(ways.map(({ name, call, payload }) => [call, name, payload] as const))(
+  test.each(ways.map((way) => [way.name, way] as const))(
     "%s opens nothing on a pseudo file system, even where the base is the root of the system",
-    async (call, name, payload) => {
+    async (_, { id, call, payload }) => {
       // Nothing could be harmed by a call that came through: procfs takes neither new files nor removals.
       const sent = JSON.stringify(payload(isOnFolder(call) ? "proc/self/task" : "proc/self/environ"));
-      const args = ["call", name, sent, "--base-path", "/"];
+      const args = ["call", id, sent, "--base-path", "/"];
       const { code, stdout, stderr } = await runCoder("source", args, { env: { CODER_JAIL: backend } });
       expect(refusalIn(code === 0 ? stdout : stderr)).toBe("C211");
     },

@@ -1,31 +1,47 @@
-import type { Call } from "./layout.ts";
+import { functions } from "../../src/coder/functions.ts";
+import type { PathAccess } from "../../src/contract/definition.ts";
+import { type Way as WayOfFunction, waysOf } from "../harness/ways.ts";
+import type { Call, Layout, Verdict } from "./layout.ts";
 
-interface Way {
+/** A way to bring a function to act on a path. */
+export interface Way extends WayOfFunction {
+  /** The column of a layout that says how it ends, and the cells of the races that it is in. */
   readonly call: Call;
-  readonly payload: (path: string) => unknown;
 }
 
 /** Finds the words of forbidden files, without being one. */
 const query = "(outside|denied).(secret|name)";
 
-const file = (path: string, rest: object) => ({ files: [{ path, ...rest }] });
-const edit = { ops: [{ op: "insert", at_line: 1, content: "new" }] };
-
-/**
- * How each function is brought to act on a path. A function of the worker that is missing here fails the matrix.
- */
-export const waysToCall: Readonly<Record<string, readonly Way[]>> = {
-  "coder::read-file": [{ call: "read", payload: (path) => ({ path }) }],
-  "coder::update-file": [{ call: "update", payload: (path) => file(path, edit) }],
-  "coder::list-folder": [{ call: "list", payload: (path) => ({ path }) }],
-  "coder::tree": [{ call: "tree", payload: (path) => ({ path, max_depth: 20 }) }],
-  "coder::search": [{ call: "search", payload: (path) => ({ path, query, regex: true }) }],
-  "coder::create-file": [
-    { call: "create", payload: (path) => file(path, { content: "new", overwrite: false, parents: false }) },
-    { call: "overwrite", payload: (path) => file(path, { content: "new", overwrite: true, parents: true }) },
-  ],
-  "coder::delete-file": [
-    { call: "delete", payload: (path) => ({ paths: [path], recursive: false }) },
-    { call: "remove", payload: (path) => ({ paths: [path], recursive: true }) },
-  ],
+/** What an example of a function has to be changed in, so that nothing escapes the suites. */
+const particulars: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "coder::tree": { max_depth: 20 },
+  "coder::search": { query, regex: true },
+  "coder::update-file": { ops: [{ op: "insert", at_line: 1, content: "new" }] },
+  "coder::create-file": { content: "new" },
 };
+
+const calls: Readonly<Record<PathAccess, Call>> = {
+  read: "read",
+  list: "list",
+  write: "update",
+  "write-tree": "update",
+  create: "create",
+  replace: "overwrite",
+  remove: "delete",
+  "remove-tree": "remove",
+  move: "remove",
+};
+
+/** These list, and are raced for themselves. */
+const named: Readonly<Record<string, Call>> = { "coder::tree": "tree", "coder::search": "search" };
+
+/** All ways to call the functions of the worker, as their definitions tell. */
+export const ways: readonly Way[] = waysOf(functions, particulars).map((way) => ({
+  ...way,
+  call: named[way.id] ?? calls[way.access],
+}));
+
+/** How such a call ends on a layout. */
+export function verdictOn({ answers }: Layout, { call, access }: Way): Verdict {
+  return access === "move" && answers[call] === "nothing" ? "C211" : answers[call];
+}

@@ -1,7 +1,7 @@
 import type { Code } from "../harness/errors.ts";
 import type { Tree } from "../harness/tree.ts";
 
-/** One way to call a function on a path; `calls.ts` has the payloads. */
+/** What a call does with a path; `calls.ts` says which functions do it. */
 export type Call =
   | "read"
   | "update"
@@ -42,6 +42,7 @@ export interface Layout {
 /** What every layout has: files the base may show, and files that nothing may reach. */
 export const surroundings: Tree = {
   "a.txt": "inside\n",
+  "other.txt": "inside\n",
   "d/b.txt": "inside\n",
   "../outside/outside-name.txt": "outside-secret\n",
   "../outside/sub/outside-name.txt": "outside-secret\n",

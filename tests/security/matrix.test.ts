@@ -4,8 +4,9 @@ import { errorFaults, parseError, parseWireError } from "../harness/errors.ts";
 import { type Outcome, type Served, serve } from "../harness/served.ts";
 import { runCoder } from "../harness/subject.ts";
 import { expandBase, expandPayload } from "../harness/tree.ts";
+import { usualOthers } from "../harness/ways.ts";
 import { backends } from "./backends.ts";
-import { waysToCall } from "./calls.ts";
+import { verdictOn, type Way, ways } from "./calls.ts";
 import { type Call, type Layout, surroundings, type Verdict } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import { changedKeys, leaksIn, stampsOutside } from "./witness.ts";
@@ -16,7 +17,7 @@ const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout)
 const functions = schema.functions.map(({ name }) => name);
 
 test("each function of the worker is called on each layout", () => {
-  expect(Object.keys(waysToCall).sort()).toEqual([...functions].sort());
+  expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual([...functions].sort());
 });
 
 let cells = 0;
@@ -41,9 +42,9 @@ describe.each(backends)("%s", (backend) => {
   test.each(layouts.map((layout) => [layout.name, layout] as const))("%s", async (_, layout) => {
     const faults: string[] = [];
     for (const name of functions) {
-      for (const { call, payload } of waysToCall[name] ?? []) {
-        const found = await judge(layout, { name, call, payload: payload(layout.path) });
-        faults.push(...found.map((fault) => `${call}: ${fault}`));
+      for (const way of ways.filter(({ id }) => id === name)) {
+        const found = await judge(layout, way);
+        faults.push(...found.map((fault) => `${way.name}: ${fault}`));
       }
       cells++;
     }
@@ -51,21 +52,21 @@ describe.each(backends)("%s", (backend) => {
   });
 
   /** What is wrong with a call on a layout: its answer, what the answer gives away, what the call changed. */
-  async function judge(layout: Layout, sent: Sent): Promise<string[]> {
+  async function judge(layout: Layout, way: Way): Promise<string[]> {
     if (standing !== layout) served.build({ ...surroundings, ...layout.tree });
     const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
-    const payload = expandPayload(sent.payload, served.base);
-    const outcome = await served.call(sent.name, payload);
+    const payload = expandPayload(way.payload(layout.path), served.base);
+    const outcome = await served.call(way.id, payload);
     const changed = changedKeys(before, served.snapshot());
     const isSameOutside = Bun.deepEquals(stampsOutside(served.root), stamps);
     standing = changed.length === 0 && isSameOutside ? layout : undefined;
     const given = { payload, root: served.root };
     const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
     return [
-      ...verdictFaults(outcome, layout.answers[sent.call], expandBase(layout.path, served.base)),
+      ...verdictFaults(outcome, verdictOn(layout, way), expandBase(layout.path, served.base)),
       ...errorFaults(outcome, given),
       ...leaksIn(shown, JSON.stringify(payload), served.root).map((leak) => `shows ${leak}: ${shown}`),
-      ...changeFaults(layout, sent.call, changed),
+      ...changeFaults(layout, way, changed),
       ...(isSameOutside ? [] : ["changed something outside"]),
     ];
   }
@@ -82,12 +83,6 @@ test("no cell was left out", () => {
   expect(layouts.length).toBeGreaterThanOrEqual(60);
   expect(cells).toBe(layouts.length * functions.length * backends.length);
 });
-
-interface Sent {
-  readonly name: string;
-  readonly call: Call;
-  readonly payload: unknown;
-}
 
 interface Result {
   readonly success?: boolean;
@@ -110,12 +105,18 @@ const writes: readonly Call[] = ["update", "create", "overwrite"];
 const deletes: readonly Call[] = ["delete", "remove"];
 
 /** A call that works changes the one place it is meant for, and all others change nothing. */
-function changeFaults(layout: Layout, call: Call, changed: readonly string[]): string[] {
-  const isChange = layout.answers[call] === "ok" && [...writes, ...deletes].includes(call);
+function changeFaults(layout: Layout, way: Way, changed: readonly string[]): string[] {
+  const { call } = way;
+  const isChange = verdictOn(layout, way) === "ok" && [...writes, ...deletes].includes(call);
   if (!isChange) return changed.map((key) => `changed ${key}`);
-  const place = (deletes.includes(call) ? layout.entry : layout.place) ?? layout.path;
+  const { path, place = path, entry = path } = layout;
+  const meant = way.isPaired
+    ? [place, entry, ...Object.values(usualOthers)]
+    : [deletes.includes(call) ? entry : place];
   const isMeant = (key: string) =>
-    key === place || key.startsWith(`${place}/`) || (key.endsWith("/") && place.startsWith(key));
+    meant.some(
+      (one) => key === one || key.startsWith(`${one}/`) || (key.endsWith("/") && one.startsWith(key)),
+    );
   const astray = changed.filter((key) => !isMeant(key)).map((key) => `changed ${key}`);
   return changed.length > 0 ? astray : ["did nothing"];
 }

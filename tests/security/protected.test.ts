@@ -21,8 +21,9 @@ import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
+import type { Others, Way } from "../harness/ways.ts";
 import { backends } from "./backends.ts";
-import { waysToCall } from "./calls.ts";
+import { ways as waysOfCoder } from "./calls.ts";
 import { openShell, ways } from "./shell/shell.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -99,24 +100,25 @@ interface Kind {
   open(base: string, configFiles: readonly string[]): Promise<Worker>;
 }
 
-const coderWays = Object.entries(waysToCall)
-  .filter(([id]) => functions.find((definition) => definition.id === id)?.effect === "writes")
-  .flatMap(([id, all]) => all.map((way) => ({ id, ...way })));
+/** The other ends of calls with two paths; the folder may be on the way to a protected file. */
+const otherEnds: readonly Others[] = ["a.txt", "other"].map((there) => ({ there, free: "moved-here" }));
 
-const shellWays = [
-  ...ways.filter(({ effect }) => effect === "writes"),
-  // A folder that takes the place of one on the way to a protected file, which is not there yet.
-  {
-    op: "mv",
-    name: "mv folder to",
-    effect: "writes" as const,
-    payload: (path: string, base: string) => ({ src: `${base}/other`, dst: path, overwrite: true }),
-  },
-];
+const writing = (all: readonly Way[]) =>
+  all
+    .filter(({ effect }) => effect === "writes")
+    .flatMap((way) =>
+      way.isPaired
+        ? otherEnds.map((others) => ({ ...way, others, name: `${way.name}, ${others.there}` }))
+        : [{ ...way, others: otherEnds[0]! }],
+    );
+
+const coderWays = writing(waysOfCoder);
+
+const shellWays = writing(ways);
 
 const kinds: Readonly<Record<string, Kind>> = {
   coder: {
-    ways: coderWays.map(({ call }) => call),
+    ways: coderWays.map(({ name }) => name),
     denied: /C211/,
     async open(base, configFiles) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
@@ -125,9 +127,9 @@ const kinds: Readonly<Record<string, Kind>> = {
       const invoke = createInvoke(workshop, log);
       return {
         async call(name, path) {
-          const { id, payload } = coderWays.find(({ call }) => call === name)!;
+          const { id, payload, others } = coderWays.find((way) => way.name === name)!;
           const definition = functions.find((candidate) => candidate.id === id)!;
-          return JSON.stringify(await invoke(definition, payload(path)));
+          return JSON.stringify(await invoke(definition, payload(path, others)));
         },
         close: () => workshop.close(),
       };
@@ -139,7 +141,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     async open(base, configFiles) {
       const shell = await openShell(base, { denied: [], configFiles }, (line) => process.stderr.write(line));
       return {
-        call: (wanted, path) => shell.call(shellWays.find(({ name }) => name === wanted)!, join(base, path)),
+        call(wanted, path) {
+          const way = shellWays.find(({ name }) => name === wanted)!;
+          return shell.call(way, join(base, path), way.others);
+        },
         close: shell.close,
       };
     },
@@ -218,7 +223,7 @@ test("a file that takes the place of a protected one is protected too", async ()
   writeFileSync(join(base, "next.yaml"), "next\n");
   rmSync(file);
   linkSync(join(base, "next.yaml"), file);
-  expect(await worker.call("update", "next.yaml")).toContain("C211");
+  expect(await worker.call("coder::update-file /files/*/path write", "next.yaml")).toContain("C211");
   await worker.close();
 });
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { temporaryFolder } from "../harness/served.ts";
 import { backends } from "./backends.ts";
-import { waysToCall } from "./calls.ts";
-import { type Cell, cells, nameOf } from "./race/cells.ts";
+import { ways } from "./calls.ts";
+import { type Cell, cells, nameOf, racesOf } from "./race/cells.ts";
 import { bestSwapper, type Outcome, portableSwapper, runRace, type Swapper } from "./race/run.ts";
 import { naive } from "./race/victim.ts";
 
@@ -21,6 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const races = racesOf(ways);
 const table = cells.map((cell): [string, Cell] => [nameOf(cell), cell]);
 
 /** Nothing got out, nothing was told, nothing blocked, nothing is held; and somebody really was at it. */
@@ -32,9 +33,9 @@ function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: Outc
 }
 
 describe.each(backends)("%s holds", (backend) => {
-  test.each(table)(
-    "%s",
-    async (_, cell) => expectHeld(await runRace({ cell, subject: backend, seconds, swapper })),
+  test.each(races.map((raced) => [raced.way, nameOf(raced.cell), raced] as const))(
+    "%s: %s",
+    async (_way, _cell, raced) => expectHeld(await runRace({ ...raced, subject: backend, seconds, swapper })),
     testMilliseconds,
   );
 });
@@ -43,7 +44,8 @@ describe("a check by realpath loses", () => {
   test.each(table)(
     "%s",
     async (_, cell) => {
-      const outcome = await runRace({ cell, subject: naive, seconds: untilLost.seconds, swapper });
+      const race = { cell, way: cell.call, subject: naive, swapper };
+      const outcome = await runRace({ ...race, seconds: untilLost.seconds });
       expect(cell.swap === "file and FIFO" ? outcome.isHung : outcome.escapes > 0).toBe(true);
     },
     untilLost.milliseconds,
@@ -51,13 +53,12 @@ describe("a check by realpath loses", () => {
 });
 
 test("the swapper that needs no compiler bends paths too", async () => {
-  const race = { cell: cells[0]!, swapper: portableSwapper };
+  const race = { ...races[0]!, swapper: portableSwapper };
   expectHeld(await runRace({ ...race, subject: backends[0]!, seconds }));
   expect((await runRace({ ...race, subject: naive, seconds: untilLost.seconds })).escapes).toBeGreaterThan(0);
 });
 
 test("each way to call a function is raced", () => {
-  const raced = new Set(cells.map(({ call }) => call));
-  const ways = Object.values(waysToCall).flat();
-  expect(ways.map(({ call }) => call).filter((call) => !raced.has(call))).toEqual([]);
+  const raced = new Set(races.map(({ way }) => way));
+  expect(ways.map(({ name }) => name).filter((name) => !raced.has(name))).toEqual([]);
 });

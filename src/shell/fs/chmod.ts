@@ -8,6 +8,10 @@ export const chmod = defineFsFunction({
   op: "chmod",
   description: "Change permissions on host or sandbox",
   effect: "writes",
+  paths: [
+    { at: "/path", access: "write", when: { recursive: false } },
+    { at: "/path", access: "write-tree", when: { recursive: true } },
+  ],
   isIdempotent: true,
   fields: {
     path: Type.String(),

@@ -18,6 +18,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   /** What a sandbox has to answer, where that is not `response`. */
   readonly forwardedResponse?: TSchema;
   readonly effect: FunctionDefinition["effect"];
+  readonly paths: FunctionDefinition["paths"];
   readonly isAdditive?: boolean;
   readonly isIdempotent?: boolean;
   readonly examples: readonly Example[];
@@ -45,6 +46,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     fields,
     response,
     effect,
+    paths,
     isAdditive = false,
     isIdempotent = false,
     examples,
@@ -61,6 +63,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     published: AnyValue,
     response,
     effect,
+    paths,
     ...(answerBytes !== undefined && { answerBytes: () => answerBytes }),
     isAdditive,
     isIdempotent,

@@ -9,6 +9,7 @@ export const ls = defineFsFunction({
   op: "ls",
   description: "List directory contents on host or sandbox",
   effect: "reads",
+  paths: [{ at: "/path", access: "list" }],
   answerBytes: 1024 * 1024,
   fields: { path: Type.String() },
   response: Type.Object({ entries: Type.Array(Named("FsEntry", entryFields)) }, { title: "LsResponse" }),

@@ -7,6 +7,7 @@ export const mkdir = defineFsFunction({
   op: "mkdir",
   description: "Create a directory on host or sandbox",
   effect: "writes",
+  paths: [{ at: "/path", access: "create", when: { parents: true } }],
   isAdditive: true,
   fields: {
     path: Type.String(),

@@ -8,6 +8,11 @@ export const mv = defineFsFunction({
   op: "mv",
   description: "Move/rename a path on host or sandbox",
   effect: "writes",
+  paths: [
+    { at: "/src", access: "move" },
+    { at: "/dst", access: "create", when: { overwrite: false } },
+    { at: "/dst", access: "replace", when: { overwrite: true } },
+  ],
   fields: { src: Type.String(), dst: Type.String(), overwrite: Type.Boolean({ default: false }) },
   response: Type.Object({ moved: Type.Boolean() }, { title: "MvResponse" }),
   examples: [{ title: "Rename a file", request: { src: "/srv/data/a.txt", dst: "/srv/data/b.txt" } }],

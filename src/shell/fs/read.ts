@@ -18,6 +18,7 @@ export const read = defineFsFunction({
   op: "read",
   description: "Stream a file from a host path or sandbox via StreamChannelRef",
   effect: "reads",
+  paths: [{ at: "/path", access: "read" }],
   fields: { path: Type.String() },
   response: Type.Object({ content: ContentRef, ...metadata }, { title: "ReadResponseWire" }),
   forwardedResponse: Type.Object({ content: ForwardedContentRef, ...metadata }),

@@ -6,6 +6,10 @@ export const rm = defineFsFunction({
   op: "rm",
   description: "Remove a path on host or sandbox",
   effect: "writes",
+  paths: [
+    { at: "/path", access: "remove", when: { recursive: false } },
+    { at: "/path", access: "remove-tree", when: { recursive: true } },
+  ],
   fields: { path: Type.String(), recursive: Type.Boolean({ default: false }) },
   response: Type.Object({ removed: Type.Boolean() }, { title: "RmResponse" }),
   examples: [

@@ -49,6 +49,10 @@ export const sed = defineFsFunction({
   op: "sed",
   description: "Find-and-replace on host or sandbox",
   effect: "writes",
+  paths: [
+    { at: "/files/*", access: "write" },
+    { at: "/path", access: "write-tree" },
+  ],
   fields,
   response: Type.Object(
     { results: Type.Array(FsSedFileResult), total_replacements: UInt64() },
@@ -63,6 +67,10 @@ export const sed = defineFsFunction({
         pattern: "\\bgetUser\\b",
         replacement: "loadUser",
       },
+    },
+    {
+      title: "The same in one file",
+      request: { files: ["/srv/data/src/user.ts"], pattern: "\\bgetUser\\b", replacement: "loadUser" },
     },
   ],
   async handle(request, context) {

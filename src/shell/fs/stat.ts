@@ -7,6 +7,7 @@ export const stat = defineFsFunction({
   op: "stat",
   description: "Stat a path on host or sandbox",
   effect: "reads",
+  paths: [{ at: "/path", access: "read" }],
   fields: { path: Type.String() },
   response: Type.Object(entryFields, { title: "FsEntry" }),
   examples: [{ title: "Look at one file", request: { path: "/srv/data/notes.txt" } }],

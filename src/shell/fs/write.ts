@@ -15,6 +15,7 @@ export const write = defineFsFunction({
   op: "write",
   description: "Stream a file to a host path or sandbox via StreamChannelRef",
   effect: "writes",
+  paths: [{ at: "/path", access: "replace", when: { parents: true } }],
   fields: {
     path: Type.String(),
     mode: Type.Optional(

@@ -1,3 +1,4 @@
+import type { Way } from "../calls.ts";
 import type { Call } from "../layout.ts";
 
 /** What the swapper does to a path while it is used. */
@@ -16,6 +17,18 @@ export interface Cell {
 
 export const nameOf = ({ call, swap, path }: Cell): string =>
   `${call} ${path.replace(upAndDown, "d/../f")}, ${swap}`;
+
+/** A cell, and the name of a way to make its call. */
+export interface Raced {
+  readonly cell: Cell;
+  readonly way: string;
+}
+
+/** Every way, in all cells of its call. */
+export const racesOf = (ways: readonly Way[]): Raced[] =>
+  cells.flatMap((cell) =>
+    ways.filter(({ call }) => call === cell.call).map(({ name: way }) => ({ cell, way })),
+  );
 
 const cell = (call: Call, swap: Swap, path: string): Cell => ({ call, swap, path });
 

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../harness/served.ts";
-import type { Cell } from "./cells.ts";
+import type { Raced } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
 import { type Errand, naive, type Report } from "./victim.ts";
 import { buildWorld, fifoOf, swapOf } from "./world.ts";
@@ -29,8 +29,7 @@ export async function bestSwapper(folder: string): Promise<Swapper> {
   return [program];
 }
 
-export interface Race {
-  readonly cell: Cell;
+export interface Race extends Raced {
   readonly subject: string;
   readonly seconds: number;
   readonly swapper: Swapper;
@@ -41,12 +40,12 @@ const graceSeconds = 10;
 const pollMilliseconds = 10;
 
 /** Runs one race in a world of its own. */
-export async function runRace({ cell, subject, seconds, swapper }: Race): Promise<Outcome> {
+export async function runRace({ cell, way, subject, seconds, swapper }: Race): Promise<Outcome> {
   const root = temporaryFolder();
   buildWorld(root);
   const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
   try {
-    const report = await runVictim({ cell, root, subject, seconds });
+    const report = await runVictim({ cell, way, root, subject, seconds });
     swapping.kill("SIGTERM");
     return { ...report, swaps: Number(await swapping.stdout.text()) };
   } finally {

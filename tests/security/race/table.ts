@@ -6,7 +6,8 @@ import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../../harness/served.ts";
 import { backends } from "../backends.ts";
-import { cells, nameOf } from "./cells.ts";
+import { ways } from "../calls.ts";
+import { nameOf, type Raced, racesOf } from "./cells.ts";
 import { bestSwapper, type Outcome, runRace } from "./run.ts";
 import { naive } from "./victim.ts";
 
@@ -20,27 +21,29 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 if (!(seconds > 0)) throw new Error(`--seconds is ${values.seconds}; give a number above 0`);
 
+const nameIn = ({ cell, way }: Raced): string => `${way}: ${nameOf(cell)}`;
+
 const isHeld = ({ escapes, faults, isHung, descriptors }: Outcome): boolean =>
   escapes === 0 && faults.length === 0 && !isHung && descriptors[0] === descriptors[1];
 
 const row = (first: string, rest: readonly (string | number)[]): void =>
-  console.log(first.padEnd(48) + rest.map((word) => String(word).padStart(20)).join(""));
+  console.log(first.padEnd(88) + rest.map((word) => String(word).padStart(20)).join(""));
 
 const folder = temporaryFolder();
 try {
   const swapper = await bestSwapper(folder);
   const subjects = [...backends, naive];
   row("escapes / calls", subjects);
-  for (const cell of cells.filter((cell) => nameOf(cell).includes(values.only))) {
+  for (const { cell, way } of racesOf(ways).filter((raced) => nameIn(raced).includes(values.only))) {
     const shown: string[] = [];
     for (const subject of subjects) {
-      const outcome = await runRace({ cell, subject, seconds, swapper });
+      const outcome = await runRace({ cell, way, subject, seconds, swapper });
       shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
       if (subject === naive || isHeld(outcome)) continue;
       process.exitCode = 1;
       shown.push(`FAILED ${JSON.stringify(outcome)}`);
     }
-    row(nameOf(cell), shown);
+    row(nameIn({ cell, way }), shown);
   }
 } finally {
   rmSync(folder, { recursive: true });

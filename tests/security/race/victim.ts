@@ -2,6 +2,7 @@
  * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
  * must not have touched, and prints a `Report`.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { functions } from "../../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../../src/coder/services.ts";
@@ -9,7 +10,7 @@ import { readNamed } from "../../../src/config/source.ts";
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { openDescriptors } from "../../harness/descriptors.ts";
-import { waysToCall } from "../calls.ts";
+import { ways } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../layout.ts";
 import { leaksIn } from "../witness.ts";
 import type { Cell } from "./cells.ts";
@@ -18,6 +19,8 @@ import { breachesOf, Caretaker } from "./world.ts";
 
 export interface Errand {
   readonly cell: Cell;
+  /** The name of a way to make the call of the cell. */
+  readonly way: string;
   /** The folder that holds the world. */
   readonly root: string;
   /** A backend of the jail, which CODER_JAIL names too; or the naive design, which stops when it has lost. */
@@ -38,7 +41,7 @@ export interface Report {
 }
 
 /** Makes a call on a path and returns the whole answer. */
-type Caller = (path: string) => Promise<string> | string;
+type Caller = (path: string, number: number) => Promise<string> | string;
 
 export const naive = "naive";
 const writing: readonly Call[] = ["update", "create", "overwrite", "delete", "remove"];
@@ -48,9 +51,9 @@ const fewestCalls = 20;
 /** The first line a victim prints; the report is the second. */
 export const started = "started";
 
-async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
+async function race({ cell, way, root, subject, seconds }: Errand): Promise<Report> {
   const faults: string[] = [];
-  const call = subject === naive ? naiveCaller(cell, root) : await jailedCaller(cell, root, faults);
+  const call = subject === naive ? naiveCaller(cell, root) : await jailedCaller(way, root, faults);
   using caretaker = new Caretaker(root, cell.swap);
   const isWriting = writing.includes(cell.call);
   const outcomes: Record<string, number> = {};
@@ -60,7 +63,7 @@ async function race({ cell, root, subject, seconds }: Errand): Promise<Report> {
   while (performance.now() < end || calls < fewestCalls) {
     if (isWriting) caretaker.tidy();
     const path = cell.path.replace("#", String(calls));
-    const answer = await call(path);
+    const answer = await call(path, calls);
     if (calls++ === 0) before = await openDescriptors();
     const breaches = isWriting ? breachesOf(root) : [];
     const shown = [...secrets, outsideName].filter((word) => answer.includes(word));
@@ -84,17 +87,19 @@ const naiveCaller =
   (path) =>
     callChecked(cell.call, join(root, "base"), path);
 
-async function jailedCaller(cell: Cell, root: string, faults: string[]): Promise<Caller> {
+async function jailedCaller(name: string, root: string, faults: string[]): Promise<Caller> {
   const config = await readNamed(join(root, "config.yaml"));
   const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }));
   const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
   const invoke = createInvoke(workshop, log);
-  const [name, ways] = Object.entries(waysToCall).find(([, ways]) =>
-    ways.some(({ call }) => call === cell.call),
-  )!;
-  const definition = functions.find(({ id }) => id === name)!;
-  const { payload } = ways.find(({ call }) => call === cell.call)!;
-  return async (path) => JSON.stringify(await invoke(definition, payload(path)));
+  const { id, isPaired, payload } = ways.find((way) => way.name === name)!;
+  const definition = functions.find((one) => one.id === id)!;
+  return async (path, number) => {
+    const others = { there: "f", free: `moved-${number}` };
+    // The last call may have moved it away.
+    if (isPaired) writeFileSync(join(root, "base", others.there), "inside\n");
+    return JSON.stringify(await invoke(definition, payload(path, others)));
+  };
 }
 
 if (import.meta.main) {

@@ -4,15 +4,16 @@ import { join } from "node:path";
 import { workers } from "../../../src/workers.ts";
 import { temporaryFolder } from "../../harness/served.ts";
 import { buildTree, expandBase, snapshotTree } from "../../harness/tree.ts";
+import type { Way } from "../../harness/ways.ts";
 import { backends } from "../backends.ts";
 import { isForbidden, type Layout, surroundings } from "../layout.ts";
 import { layouts } from "../layouts.ts";
 import { changedKeys, leaksIn, stampsOutside } from "../witness.ts";
-import { openShell, type Shell, type Way, ways } from "./shell.ts";
+import { openShell, type Shell, ways } from "./shell.ts";
 
 test("each function of files is called on each layout", () => {
   const ids = workers.shell.functions.map(({ id }) => id).filter((id) => id.startsWith("shell::fs::"));
-  expect([...new Set(ways.map(({ op }) => `shell::fs::${op}`))].sort()).toEqual(ids.sort());
+  expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual(ids.sort());
 });
 
 /** What is denied here: by path, so what only has the name of something that coder denies is not. */

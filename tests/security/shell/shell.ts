@@ -8,48 +8,28 @@ import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contrac
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { workers } from "../../../src/workers.ts";
-
-/** A way to call a function on an absolute path. */
-export interface Way {
-  readonly op: string;
-  readonly name: string;
-  readonly effect: "reads" | "writes";
-  payload(path: string, base: string): Readonly<Record<string, unknown>>;
-}
+import { type Others, usualOthers, type Way, waysOf } from "../../harness/ways.ts";
 
 const content = { channel_id: "c", access_key: "k" };
 /** Finds the words of forbidden files, without being one. */
 const pattern = "(outside|denied).(secret|name)|inside";
 
-const way = (op: string, effect: Way["effect"], payload: Way["payload"], name = op): Way => ({
-  op,
-  effect,
-  payload,
-  name,
-});
+/** What an example of a function has to be changed in, so that nothing escapes the suites. */
+const particulars = {
+  "shell::fs::grep": { pattern, include_glob: [] },
+  "shell::fs::sed": { pattern, replacement: "new", include_glob: [] },
+  "shell::fs::chmod": { mode: "0711" },
+  "shell::fs::write": { content },
+};
 
-/** How each function is brought to act on a path. A function of `shell::fs` that is missing here fails the matrix. */
-export const ways: readonly Way[] = [
-  way("ls", "reads", (path) => ({ path })),
-  way("stat", "reads", (path) => ({ path })),
-  way("read", "reads", (path) => ({ path })),
-  way("grep", "reads", (path) => ({ path, pattern })),
-  way("mkdir", "writes", (path) => ({ path, parents: true })),
-  way("rm", "writes", (path) => ({ path })),
-  way("rm", "writes", (path) => ({ path, recursive: true }), "rm tree"),
-  way("chmod", "writes", (path) => ({ path, mode: "0711" })),
-  way("chmod", "writes", (path) => ({ path, mode: "0711", recursive: true }), "chmod tree"),
-  way("mv", "writes", (path, base) => ({ src: path, dst: `${base}/moved-here` }), "mv away"),
-  way("mv", "writes", (path, base) => ({ src: `${base}/a.txt`, dst: path }), "mv to"),
-  way("mv", "writes", (path, base) => ({ src: `${base}/a.txt`, dst: path, overwrite: true }), "mv onto"),
-  way("sed", "writes", (path) => ({ files: [path], pattern, replacement: "new" })),
-  way("sed", "writes", (path) => ({ path, pattern, replacement: "new" }), "sed tree"),
-  way("write", "writes", (path) => ({ path, content, parents: true })),
-];
+/** All ways to call the functions, as their definitions tell; with absolute paths. */
+export const ways: readonly Way[] = waysOf(workers.shell.functions, particulars);
 
 export interface Shell {
-  /** Makes a call and returns all that the caller is shown, the bytes of a file too. */
-  call(way: Way, path: string): Promise<string>;
+  /**
+   * Makes a call and returns all that the caller is shown, the bytes of a file too. Other paths of it are below the base.
+   */
+  call(way: Way, path: string, others?: Others): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -83,10 +63,11 @@ export async function openShell(
   rmSync(settings, { recursive: true });
   const invoke = createInvoke(workshop, log);
   return {
-    async call({ op, payload }, path) {
+    async call({ id, payload }, path, { there, free } = usualOthers) {
       const bus = new PretendedBus();
-      const definition = functions.find(({ id }) => id === `shell::fs::${op}`)!;
-      const outcome = await invoke(definition, payload(path, base), { bus });
+      const definition = functions.find((one) => one.id === id)!;
+      const others = { there: join(base, there), free: join(base, free) };
+      const outcome = await invoke(definition, payload(path, others), { bus });
       return JSON.stringify(outcome) + (await bus.sent());
     },
     close: () => workshop.close(),

@@ -2,6 +2,7 @@
  * One side of a race, a process of its own: makes a call of `shell::fs` over and over on a path that is being bent, looks
  * at every answer and at what it must not have touched, and prints a `ShellReport` as its second line.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDescriptors } from "../../harness/descriptors.ts";
 import { outsideName, secrets } from "../layout.ts";
@@ -40,7 +41,9 @@ async function race({ way: name, swap, path, root, seconds }: ShellErrand): Prom
   console.log("started");
   while (performance.now() < end || calls < fewestCalls) {
     if (way.effect === "writes") caretaker.tidy();
-    const shown = await shell.call(way, join(base, path.replace("#", String(calls))));
+    const others = { there: "f", free: `moved-${calls}` };
+    if (way.isPaired) writeFileSync(join(base, others.there), "inside\n");
+    const shown = await shell.call(way, join(base, path.replace("#", String(calls))), others);
     if (calls++ === 0) before = await openDescriptors();
     const found = [
       ...(way.effect === "writes" ? breachesOf(root) : []),
