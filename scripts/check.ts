@@ -5,12 +5,15 @@
  *     npm test -- --only unit,rooms
  *     npm test -- --only unit,escapes,faults --as nobody
  *     npm test -- --only faults --backend current-directory
+ *     npm test -- --changed origin/main
  */
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "./build.ts";
+import { changedFiles, select } from "./changed.ts";
+import { plan } from "./house.ts";
 
 interface Step {
   readonly name: string;
@@ -195,30 +198,58 @@ interface Choice {
 }
 
 function choose(argv: readonly string[]): Choice {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...argv],
+    allowPositionals: true,
     options: {
       only: { type: "string", multiple: true },
       as: { type: "string" },
       backend: { type: "string" },
+      changed: { type: "boolean" },
     },
   });
+  if (positionals.length > (values.changed ? 1 : 0))
+    throw new Error(`Unexpected argument ${positionals.at(-1)}.`);
   const { as, backend } = values;
   if (as !== undefined && process.getuid?.() !== 0) throw new Error("Only root may use --as.");
   if (as !== undefined && Bun.spawnSync(["id", "-g", as]).exitCode !== 0)
     throw new Error(`There is no user ${as}.`);
-  return { chosen: stepsNamed(values.only?.flatMap((list) => list.split(","))), manner: { as, backend } };
+  const all = values.changed ? stepsFor(changedFiles(root, positionals[0])) : steps;
+  return {
+    chosen: stepsNamed(
+      all,
+      values.only?.flatMap((list) => list.split(",")),
+    ),
+    manner: { as, backend },
+  };
 }
 
-/** The steps of these names, with the build if one of them tries its result; without names, all. */
-function stepsNamed(names: readonly string[] | undefined): readonly Step[] {
-  if (names === undefined) return steps;
+/** The steps that can notice a change of these files: of the unit tests their own, and everything that is no suite. */
+function stepsFor(changed: readonly string[]): readonly Step[] {
+  const tests = [...new Bun.Glob("{src,scripts}/**/*.test.ts").scanSync(root)].sort();
+  const { unit, suites } = select(changed, plan, tests);
+  return steps.flatMap((step) => {
+    if (step.name !== "unit") return !step.isSuite || suites.includes(step.name) ? [step] : [];
+    return unit.length > 0
+      ? [
+          suite(
+            "unit",
+            unit.map((path) => `./${path}`),
+          ),
+        ]
+      : [];
+  });
+}
+
+/** The steps of these names among `some`, with the build if one of them tries its result; without names, all of them. */
+function stepsNamed(some: readonly Step[], names: readonly string[] | undefined): readonly Step[] {
+  if (names === undefined) return some;
   const unknown = names.find((name) => !steps.some((step) => step.name === name));
   if (unknown !== undefined) {
     throw new Error(`There is no step ${unknown}; they are ${steps.map(({ name }) => name).join(", ")}.`);
   }
-  const named = steps.filter(({ name }) => names.includes(name));
-  return steps.filter(
+  const named = some.filter(({ name }) => names.includes(name));
+  return some.filter(
     (step) => named.includes(step) || (step.name === "build" && named.some(({ needsBuild }) => needsBuild)),
   );
 }

@@ -9,6 +9,7 @@ import {
   isPropertyAssignment,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
+import { isForTests } from "./rooms.ts";
 import { lineOf, parseSources, type Source, walk } from "./syntax.ts";
 
 const ceiling = 300;
@@ -61,7 +62,7 @@ function row(what: string, extents: readonly Extent[]): string {
 async function measure(root: string): Promise<void> {
   const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.ts").scanSync(root)].sort();
   const sources = await parseSources(root, paths);
-  const product = sources.filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"));
+  const product = sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
   console.log(`${"lines".padEnd(20)}  count median    p90    max`);
   console.log(row("functions of src", product.flatMap(functionsOf)));
   console.log(row("files of src", product.map(linesOf)));

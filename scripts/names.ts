@@ -6,6 +6,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
 import { SyntaxKind } from "typescript/unstable/ast";
+import { isForTests } from "./rooms.ts";
 import { lineOf, parseSources, type Source, walk } from "./syntax.ts";
 import { bannedEverywhere, bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
 
@@ -18,7 +19,7 @@ interface ExportedName {
 /** Every breach of the rules in the project at `root`, one sentence each. */
 export async function findNamingFaults(root: string): Promise<string[]> {
   const paths = [...new Bun.Glob("src/**/*.ts").scanSync(root)].sort();
-  const product = paths.filter((path) => !/\.(test|test-kit)\.ts$/.test(path));
+  const product = paths.filter((path) => !isForTests(path));
   const sources = await parseSources(root, product);
   const exported = sources.flatMap(exportedNames);
   return [

@@ -98,6 +98,7 @@ const broken: readonly [rule: string, path: string, text: string, says: string][
   ["a computed pattern, called", "src/main.ts", "RegExp(`${process.pid}`);", "computed pattern"],
   ["a code", "src/main.ts", 'export const code = "C210";', "spells out C210"],
   ["a code as a key", "src/main.ts", "export const meanings = { S215: 1 };", "spells out S215"],
+  ["a kit of tests", "src/main.ts", 'import "./upstairs/up.test-kit.ts";', "which is for tests"],
   [
     "a test that looks inside",
     "tests/a.test.ts",
@@ -123,6 +124,7 @@ test("what follows the plan is no breach", async () => {
       'import "node:fs";\nimport "yaml";\nimport "../errors.ts";\nimport "node:path";',
     "src/downstairs/native.ts": 'import "bun:ffi";\nBun.gc(true);',
     "src/downstairs/config.test.ts": 'import "bun:test";\nimport "../main.ts";',
+    "src/downstairs/config.test-kit.ts": 'import "node:child_process";\nimport "../main.ts";\nBun.gc(true);',
     "src/errors.ts":
       '// import "./main.ts"; Bun.gc()\nexport const codes = ["C210", /C2/, new RegExp("C2")];',
     "tests/a.test.ts": 'import "bun:test";\nimport "../src/downstairs/door.ts";\nimport "./b.ts";',

@@ -19,12 +19,12 @@ export async function findBreaches(root: string, plan: Plan): Promise<string[]> 
     root,
     paths.filter((path) => !/^src\/.*\.test\.ts$/.test(path)),
   );
-  const inSrc = sources.filter(({ path }) => path.startsWith("src/"));
+  const product = sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
   const inTests = sources.filter(({ path }) => path.startsWith("tests/"));
   return [
     ...findCycles(plan),
     ...findFileCycles(sources),
-    ...inSrc.flatMap((source) => [...judgeImports(source, plan), ...judgeWords(source, plan)]),
+    ...product.flatMap((source) => [...judgeImports(source, plan), ...judgeWords(source, plan)]),
     ...inTests.flatMap((source) => judgeTest(source, plan)),
   ];
 }
@@ -85,6 +85,7 @@ function judgeImport(file: string, { specifier, typeOnly }: Import, plan: Plan):
 }
 
 function judgeArrow(file: string, target: string, { rooms }: Plan): string | undefined {
+  if (isForTests(`${target}.ts`)) return `imports ${target}, which is for tests`;
   const from = roomOf(file, rooms);
   const to = roomOf(target, rooms);
   if (from === undefined) return `is in no room; give ${file} one in scripts/house.ts`;
@@ -132,8 +133,11 @@ function judgeTest(source: Source, { openToTests }: Plan): string[] {
   });
 }
 
+/** A unit test, or a kit that unit tests share: no part of the product, and free to take what it needs. */
+export const isForTests = (path: string): boolean => /\.(test|test-kit)\.ts$/.test(path);
+
 /** `src/jail/jail.ts` → `jail/jail`. */
-const stem = (path: string) => path.replace(/^src\//, "").replace(/\.ts$/, "");
+export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
 
 /** The path from the root that a relative specifier means; a package's specifier is itself. */
 function resolve(file: string, specifier: string): string {
@@ -146,7 +150,8 @@ const holds = (room: string, file: string) => file === room || file.startsWith(`
 
 const within = (file: string, rooms: readonly string[]) => rooms.some((room) => holds(room, file));
 
-function roomOf(file: string, rooms: Plan["rooms"]): string | undefined {
+/** The room of a file that is named by its `stem`. */
+export function roomOf(file: string, rooms: Plan["rooms"]): string | undefined {
   const fitting = Object.keys(rooms).filter((room) => holds(room, file));
   return fitting.sort((one, other) => other.length - one.length)[0];
 }
