@@ -8,7 +8,7 @@ import type { ownerOf } from "./peer.ts";
 
 /** Who may connect. */
 export interface Access {
-  /** What the path of the address begins with for whoever is not a program of the engine's own user. */
+  /** The first part of the address's path, required of all but programs of the engine's own user. */
   readonly token: string | undefined;
   /** The user id that owns the socket at an address of this machine, connected to another; undefined if unknown. */
   readonly ownerOf: typeof ownerOf;

@@ -36,7 +36,7 @@ export class Channels {
     return undefined;
   }
 
-  /** Gives up all channels and cuts their sockets. */
+  /** Removes all channels and cuts their sockets. */
   dropAll(): void {
     for (const channel of this.#open.values()) channel.drop();
   }
@@ -104,7 +104,7 @@ class Channel {
     if (this.#writer !== undefined && this.#reader !== undefined) clearTimeout(this.#idle);
   }
 
-  /** Sends what the reader can take, and lets the writer go on or makes it wait. */
+  /** Sends what the reader can take, and resumes or pauses the writer. */
   #pass(): void {
     while (this.#reader !== undefined && this.#inFlight < this.#capacity) {
       const message = this.#waiting.shift();

@@ -27,7 +27,7 @@ const defaultMaxUnsentBytes = 256 * 1024 * 1024;
 /** One worker's socket, and who is at its other end. Every client of the bus is a worker. */
 export class WorkerConnection {
   readonly id: string = randomUUID();
-  /** Known to this worker alone: whoever shows it may retire this connection. */
+  /** A secret of this worker: a connection that presents it retires this one. */
   readonly reattachToken: string = randomUUID();
   readonly connectedAt: number = Date.now();
   profile: Profile = {};

@@ -33,7 +33,7 @@ function shuffle<Item>(items: Item[], random: (below: number) => number): Item[]
   return items;
 }
 
-/** A linear congruential generator (Numerical Recipes); whole numbers from 0 on, below what is asked for. */
+/** A linear congruential generator (Numerical Recipes); whole numbers from 0 on, below the bound. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

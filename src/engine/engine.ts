@@ -18,8 +18,8 @@ export interface EngineOptions extends Behaviour, ConnectionOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /**
-   * What lets others in than programs of the user who runs the engine: a part of its address. By default there is none,
-   * and nobody else gets in; where the system does not show whose a connection is, the engine makes one.
+   * Admits others than programs of the user who runs the engine: a part of its address. By default there is none, and
+   * all others are refused; where the system does not show whose a connection is, the engine makes one.
    */
   readonly token?: string | undefined;
   /** Whose a connection is; by default as the system says. For trying out other users. */

@@ -50,7 +50,7 @@ export class Invocations {
     this.#pending.set(id, { ...invocation, sentAt: performance.now() });
   }
 
-  /** Settles a call, whoever answers: to know its id is enough. An answer to anything else is dropped. */
+  /** Settles a call for any connection that knows its id. An answer to anything else is dropped. */
   settle(id: string, outcome: InvocationOutcome): void {
     const invocation = this.#pending.get(id);
     if (invocation === undefined || performance.now() - invocation.sentAt < this.#loseWithin) return;

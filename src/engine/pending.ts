@@ -8,7 +8,7 @@ const mostPending = 32;
 export const requestMilliseconds = 5000;
 
 /**
- * Bounds the connections of `server` that have not been upgraded, so that whoever opens many and sends nothing takes no
+ * Bounds the connections of `server` that have not been upgraded, so that a peer that opens many and sends nothing takes no
  * descriptors from the functions: the oldest makes room for the next.
  */
 export function boundPending(server: Server): void {

@@ -80,7 +80,7 @@ export class Router {
     worker.close();
   }
 
-  /** Does what a worker's frame asks. */
+  /** Carries out a worker's frame. */
   receive(worker: WorkerConnection, frame: Frame): void {
     switch (frame.type) {
       case "registerfunction":
@@ -138,7 +138,7 @@ export class Router {
     else this.#forward(call, { server, caller, settle });
   }
 
-  /** The triggers whose type somebody provides; of one worker, if `worker` is set. */
+  /** The triggers whose type a worker provides; of one worker, if `worker` is set. */
   activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
     return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
   }

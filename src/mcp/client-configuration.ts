@@ -1,5 +1,5 @@
 /**
- * What a client needs to reach a server that asks for `token`, in the form of JSON that most of them read; `name` is what
+ * What a client needs to reach a server that requires `token`, in the form of JSON that most of them read; `name` is what
  * they call the server.
  */
 export function renderClientConfiguration(name: string, url: string, token: string): string {

@@ -16,7 +16,7 @@ export interface Connection {
 }
 
 /**
- * Bounds the connections of a server. One more than a limit closes the oldest stranger: somebody who sends his headers
+ * Bounds the connections of a server. One more than a limit closes the oldest stranger: a client that sends its headers
  * at once is no stranger for long, and one who sends half of them waits until he is the oldest. Where there is none,
  * the new connection is closed.
  */

@@ -25,7 +25,7 @@ export type Guard = (credentials: Credentials) => Denial | undefined;
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 const everyAddress = ["0.0.0.0", "::"];
 
-/** The guard of a server that listens at `host`. Without a token, none is asked for. */
+/** The guard of a server that listens at `host`. Without a token, it requires none. */
 export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
   const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
   const matches = token === undefined ? () => true : createTokenCheck(token);

@@ -17,7 +17,7 @@ export interface HttpLimits {
   /** How long the headers of a request may take to arrive, and the whole of it. */
   readonly headersMilliseconds: number;
   readonly requestMilliseconds: number;
-  /** How often that is looked at. */
+  /** The interval of that check. */
   readonly checkMilliseconds: number;
   /** Bytes of all bodies of requests that are being received or worked on. */
   readonly bodyBytes: number;
@@ -79,7 +79,7 @@ interface ServerParts {
   readonly limits: HttpLimits;
 }
 
-/** A server that does not listen yet. Whoever is not let in has no body read, and keeps no connection for long. */
+/** A server that does not listen yet. An unauthorized request has no body read, and keeps no connection for long. */
 function createHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
   const server = createServer(

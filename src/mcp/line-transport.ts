@@ -36,7 +36,7 @@ export class LineTransport implements Transport {
   #unsent = 0;
 
   /**
-   * `input` gives whole lines; a piece without an end is a line that is too long. `takeLease` gives that of the answer
+   * `input` yields whole lines; a piece without an end is a line that is too long. `takeLease` returns that of the answer
    * to a request, which is released when the answer has left.
    */
   constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
@@ -106,7 +106,7 @@ export class LineTransport implements Transport {
     if (refusals.length > 0) void this.#refuse(refusals);
   }
 
-  /** Hands on the messages in a line, and gives the answers to the others. */
+  /** Passes on the messages in a line, and returns the answers to the others. */
   #take(line: string): RefusedMessage[] {
     const values = parseLine(line);
     if (!Array.isArray(values)) return [values];

@@ -1,6 +1,6 @@
 /** A transport of the worker that accepts clients. */
 export interface Listener {
-  /** Resolves when there is nobody left to serve; over HTTP never. */
+  /** Resolves when no client is left; over HTTP never. */
   readonly closed: Promise<void>;
   /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the clients. */
   stop(): Promise<void>;

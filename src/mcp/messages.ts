@@ -14,7 +14,7 @@ export interface RefusedMessage {
   readonly error: { readonly code: number; readonly message: string };
 }
 
-/** A message; or its refusal, and whether its sender waits for an answer: nobody does for a notification or a response. */
+/** A message; or its refusal, and whether its sender waits for an answer, as for requests alone. */
 export type Reading =
   | { readonly message: JSONRPCMessage }
   | { readonly refusal: RefusedMessage; readonly isAwaited: boolean };
@@ -35,7 +35,7 @@ export const badBatch = (most: number): RefusedMessage =>
   );
 
 /**
- * Reads parsed JSON as one message of JSON-RPC. More generous than the SDK in what harms nobody: `"params": null` is
+ * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in what is harmless: `"params": null` is
  * absent, and keys of the envelope that mean nothing are left out. Never throws.
  */
 export function readMessage(value: unknown): Reading {

@@ -3,8 +3,8 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 const everyMilliseconds = 1000;
 
 /**
- * Tells a caller that asked for progress, once a second, for how many seconds of those it may take its call has been
- * worked on. Stops when disposed of.
+ * Notifies a caller that requested progress, once a second: the seconds since its call began, of those that it may take.
+ * Stops when disposed of.
  */
 export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;

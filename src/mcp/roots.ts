@@ -6,7 +6,7 @@ const mostCharacters = 1000;
 
 /**
  * Shows the operator which folders a client calls its roots. They change nothing: what can be reached is for the
- * configuration to say, never for a caller. Revision 2026-07-28 has no roots, so only older clients are asked.
+ * configuration to say, never for a caller. Revision 2026-07-28 has no roots, so only older clients have them requested.
  */
 export function showRoots(server: Server, log: Log): void {
   const show = async () => {

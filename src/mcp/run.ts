@@ -9,7 +9,7 @@ import { ToolHost } from "./tool-host.ts";
 export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
   const runtime = await openWorker(command, log);
-  // On Node the loop stands still while nobody reads the pipe, which is no reason to end.
+  // On Node the event loop blocks while the client does not read the pipe, which is no reason to end.
   const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
   const watchdog = mayStandStill ? unwatched : openWatchdog(limitsFor(runtime.callMilliseconds));
   const host = new ToolHost({

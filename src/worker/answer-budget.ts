@@ -145,7 +145,7 @@ export class AnswerBudget {
     return true;
   }
 
-  /** A caller without room in its share lets others go first; for room in the whole nobody is overtaken. */
+  /** Others overtake a caller whose own share is full; calls that wait for room in the whole keep their order. */
   #next(): Waiter<Charge> | undefined {
     const full = new Set<Account>();
     for (const oldest of this.#queue.oldest()) {
@@ -180,7 +180,7 @@ class Lease implements AnswerLease {
     return undefined;
   }
 
-  /** An answer that nobody waits for any more holds nothing. */
+  /** An abandoned answer holds nothing. */
   #setBytes(bytes: number): void {
     if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
     else this.#bytes = bytes;

@@ -25,7 +25,7 @@ export function connect(url: string, { name, description, namespace }: Identity,
     reconnectionConfig: usualDelays,
   });
   const sdk = internalsOf(bus);
-  // The SDK makes live ends of all channels in a payload (bus §5), also in fields that nobody reads, and a payload has
+  // The SDK makes live ends of all channels in a payload (bus §5), also in fields that no function reads, and a payload has
   // room for 250,000. A function that needs one opens it by its reference.
   sdk.resolveChannelValue = (value) => value;
   // The message of an error may hold what the peer sent, or the password in the URL; its code never does.
@@ -137,7 +137,7 @@ export function watch(bus: Bus, events: ConnectionEvents): void {
   };
 }
 
-/** Bytes of a frame that may be a refusal. Calls, which may be long, need not be looked through. */
+/** Bytes of a frame that may be a refusal. Calls, which may be long, need no parsing. */
 const longestRefusal = 4096;
 
 /** Whether the engine refuses the worker's name, which is a frame that SDK 0.22 does not know. */

@@ -1,7 +1,7 @@
-/** How long a stop waits for calls that are under way where nobody gives the process less. */
+/** The default time, in milliseconds, that a stop waits for calls in flight. */
 const drainMilliseconds = 5000;
 
-/** The calls that are being worked on, so that a stop loses no answer. */
+/** The calls in flight, so that a stop loses no answer. */
 export class InFlight {
   readonly #calls = new Set<Promise<unknown>>();
 

@@ -1,6 +1,6 @@
 /**
  * Whether the functions of this worker are its own at the engine. An engine of 0.22 lets the last registration of an
- * id win, and when that worker ends nobody has the id; one of 0.23 refuses the second worker. Neither notifies the first.
+ * id win, and when that worker ends the id is gone; one of 0.23 refuses the second worker. Neither notifies the first.
  */
 
 import type { Log } from "../log/log.ts";

@@ -59,7 +59,7 @@ export const echo: FunctionDefinition = definerFor<Services>()({
 
 const renderError = (error: unknown) => ({ text: (error as Error).message, code: undefined });
 
-/** Serves `echo` at the engine of `url`, which is asked about it every 10 ms. */
+/** Serves `echo` at the engine of `url`, which it queries every 10 ms. */
 export function serveEcho(
   url: string,
   lines: Lines,

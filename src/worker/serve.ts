@@ -35,7 +35,7 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
-/** How long a stop waits for calls that are under way: iii kills a worker 3 s after it asked it to end. */
+/** How long a stop waits for calls in flight: iii sends SIGKILL 3 s after SIGTERM. */
 const drainMilliseconds = 2500;
 
 /** Registers `functions` at the engine and answers calls until stopped. An absent engine is tried for ever. */
