@@ -11,7 +11,7 @@ interface CodeVariables {
   readonly prefixes?: string;
 }
 
-/** By whom they are obeyed. */
+/** The programs that read them. */
 const table: readonly CodeVariables[] = [
   { source: "ld.so(8), dyld(1)", prefixes: "LD_ DYLD_" },
   { source: "iconv_open(3), getconf(1)", names: "GCONV_PATH GETCONF_DIR" },

@@ -1,5 +1,5 @@
 /**
- * What the programs of the published allowlist must not be asked for: to run a program, to write a file, to change the
+ * Arguments that are refused to the programs of the published allowlist: those to run a program, to write a file, to change the
  * system. It holds as long as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks
  * like an option counts as one wherever it stands, and so do all abbreviations.
  */
@@ -88,7 +88,7 @@ function takesNext(guard: Guard, word: string): boolean {
   return guard.valued.includes(word.at(-1) ?? "") && lettersOf(guard, word).length === word.length - 1;
 }
 
-/** Whether a word such as "--outp=x" stands for one of the names. */
+/** Whether a word such as "--outp=x" abbreviates one of the names. */
 function abbreviates(word: string, names: readonly string[]): boolean {
   const [name = ""] = word.slice(2).split("=", 1);
   return name !== "" && names.some((full) => full.startsWith(name));

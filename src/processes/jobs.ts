@@ -1,4 +1,4 @@
-/** Programs in the background: somebody asks for them later. */
+/** Programs in the background, whose results callers query later. */
 import { randomUUID } from "node:crypto";
 import { refusePlainly } from "../errors/plain.ts";
 import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
@@ -11,7 +11,7 @@ export interface JobLimits extends RetentionLimits {
   readonly maxRunning: number;
   /** Milliseconds until a program is ended; 0 is no limit. */
   readonly maxRunMs: number;
-  /** Whether callers see only their own jobs; otherwise everybody sees all. */
+  /** Whether callers see only their own jobs; otherwise every caller sees all. */
   readonly isPrivate: boolean;
 }
 
@@ -43,7 +43,7 @@ export class Jobs {
   readonly #retention: Retention;
   #taken = 0;
 
-  /** `now` gives milliseconds of the Unix epoch. */
+  /** `now` returns milliseconds of the Unix epoch. */
   constructor(limits: JobLimits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
@@ -79,12 +79,12 @@ export class Jobs {
     return this.#find(id, viewer).record;
   }
 
-  /** Whether a job that runs belongs to somebody else than `viewer` and to nobody who is known to be gone. */
+  /** Whether a job that runs belongs to another caller than `viewer` that is not known to have left. */
   hasForeign(viewer: string | undefined): boolean {
     return [...this.#jobs.values()].some((job) => !this.#isVisible(job, viewer) && !job.isOrphan);
   }
 
-  /** Makes orphans of the jobs whose owner is not among those `present`: everybody may list and end them. */
+  /** Makes orphans of the jobs whose owner is not among those `present`: every caller may list and end them. */
   disown(present: ReadonlySet<string>): void {
     for (const job of this.#jobs.values()) {
       job.isOrphan = job.owner !== undefined && !present.has(job.owner);

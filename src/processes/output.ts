@@ -9,7 +9,7 @@ export interface Output {
   readonly head: HeadBuffer;
   /** It has been read to its end, or is not read any more. Never rejects. */
   readonly closed: Promise<void>;
-  /** Reads no more, whoever still holds the other end. */
+  /** Stops reading, even if a process still holds the other end. */
   destroy(): void;
 }
 

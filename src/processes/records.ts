@@ -29,7 +29,7 @@ export interface KillAnswer {
   readonly reason?: string;
 }
 
-/** Leaves out the command and its output: a list is for everybody. */
+/** Leaves out the command and its output: every caller may see the list. */
 export function summarize({ argv, stdout, stderr, ...summary }: JobRecord): JobSummary {
   return summary;
 }

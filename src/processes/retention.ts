@@ -22,7 +22,7 @@ export interface Retention {
 /** The longest delay of a timer, in milliseconds. */
 const longestDelay = 2 ** 31 - 1;
 
-/** `drop` is called with the id of each job that goes; `now` gives milliseconds of the Unix epoch. */
+/** `drop` is called with the id of each job that goes; `now` returns milliseconds of the Unix epoch. */
 export function createRetention(
   limits: RetentionLimits,
   now: () => number,

@@ -1,11 +1,11 @@
-/** A program in the foreground: somebody waits for its result. */
+/** A program in the foreground, whose caller waits for the result. */
 import { type Captured, type RunningProgram, withTimeout } from "./running.ts";
 
 /** How long a run may take. */
 export interface RunLimits {
   /** Milliseconds until the program is stopped and the result says `timed_out`. */
   readonly timeoutMs: number;
-  /** Stops the program when nobody waits for its result any more. */
+  /** Aborts when the caller no longer waits; that stops the program. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,7 +51,7 @@ function awaitEnding(running: RunningProgram, { timeoutMs, signal }: RunLimits):
       resolve(ending);
     };
     const abort = () => settle("aborted");
-    // The detour lets the news of an exit that was in time overtake: timers come first in a turn of the event loop.
+    // An exit that was in time must win over the timer, and timers run first in a turn of the event loop.
     const expire = () => setImmediate(settle, "timed-out");
     const timer = setTimeout(expire, Math.min(timeoutMs, longestDelay));
     signal?.addEventListener("abort", abort);

@@ -4,7 +4,7 @@ import type { Output } from "./output.ts";
 import { isProcess } from "./process-table.ts";
 import { endSession, killSession, signalSession } from "./session.ts";
 
-/** How long a session that was asked to end has before it is killed, and then until it has to be gone, in milliseconds. */
+/** The time between TERM and KILL for a session, and then until it has to be gone, in milliseconds. */
 export const graceMs = 250;
 
 /** How long the outputs are waited for once nothing of the session is left to write, in milliseconds. */
@@ -23,7 +23,7 @@ export interface Captured {
  * program has exited: that is when what it left behind goes.
  *
  * Not promised: that a process ends which made itself a session of its own (setsid(2)) or runs as another user. It is
- * out of reach, but nobody waits for it.
+ * out of reach, but no call waits for it.
  */
 export class RunningProgram {
   /** The number of the session, and the id of its leader. */
@@ -67,7 +67,7 @@ export class RunningProgram {
 
   /** Whether nothing of the session runs any more. What has left it does not count. */
   get isGone(): boolean {
-    // A session's number is not given away as long as it has processes; afterwards it must not be signalled.
+    // The system does not reuse a session's number while it has processes; afterwards it must not be signalled.
     this.#isGone ||= this.#hasExited && isProcess(this.session);
     return this.#isGone;
   }
@@ -78,9 +78,9 @@ export class RunningProgram {
   }
 
   /**
-   * Ends what is left of the session: TERM, `graceMs`, KILL, until nobody is there. Resolves when it is gone and its
-   * output is read, at the latest twice `graceMs` and another 250 ms later, whoever still holds the outputs; never
-   * rejects. A `reason` is the last line of standard error if the program runs when it is first asked to end.
+   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and its
+   * output is read, at the latest twice `graceMs` and another 250 ms later, even if a process still holds the outputs; never
+   * rejects. A `reason` is the last line of standard error if the program still runs at the TERM.
    */
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {

@@ -1,7 +1,7 @@
 /**
  * The session that a program leads (setsid(2)): every process that it started, whatever its process group, unless that
  * made itself a session of its own. It is signalled process by process. Where there is no process table, the first
- * process group stands for the session (kill(2) with a negative id).
+ * process group takes the place of the session (kill(2) with a negative id).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";
@@ -18,13 +18,13 @@ const mostRounds = 100;
  */
 export type Reached = "sent" | "gone" | "forbidden";
 
-/** Sends a signal to every process of a session; 0 only asks. */
+/** Sends a signal to every process of a session; 0 only checks. */
 export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0): Reached {
   const members = membersOf(session);
   return members === undefined ? send(-session, signal) : sum(members.map((id) => send(id, signal)));
 }
 
-/** Kills a session at once. What was sent SIGKILL cannot start more: the last round finds nobody new. */
+/** Kills a session at once. What got SIGKILL starts no more processes: the last round finds none. */
 export function killSession(session: number): Reached {
   const killed = new Set<number>();
   let reached: Reached = "gone";

@@ -28,7 +28,7 @@ export interface Subreaper {
   reap(): void;
 }
 
-/** How often orphans are looked for while programs run, in milliseconds: one that has ended keeps its number till then. */
+/** The interval of reaping while programs run, in milliseconds: an orphan that has ended keeps its number till then. */
 const reapEvery = 1000;
 
 const setChildSubreaper = 36;
@@ -36,7 +36,7 @@ const noHang = 1;
 
 /**
  * Makes this process a subreaper; `report` is called once for each session that has escaped. Does nothing where the C
- * library is out of reach: then init does all that, and nothing is reported.
+ * library is out of reach: then init reaps, and nothing is reported.
  */
 export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();

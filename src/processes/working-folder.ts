@@ -1,4 +1,4 @@
-/** The folder that programs run in, held so that nobody can put another in its place. */
+/** The folder that programs run in, held so that no other can take its place. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { StartFailure } from "./start-failure.ts";
 
@@ -11,7 +11,7 @@ export interface WorkingFolder {
   close(): void;
 }
 
-/** Opens the folder; one that is missing is looked for again when it is asked for. */
+/** Opens the folder; where it is missing, each use tries again. */
 export function holdFolder(path: string): WorkingFolder {
   let held = tryOpen(path);
   return {
@@ -32,7 +32,7 @@ interface Held extends Identity {
   readonly descriptor: number;
 }
 
-/** What a folder is known by, as long as somebody holds it. */
+/** What identifies a folder as long as it is held open. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;

@@ -1,7 +1,7 @@
 import type { Programs } from "../processes/programs.ts";
 
 /**
- * Kills all programs when this process ends by itself or by a signal that nobody else listens for: in sessions
+ * Kills all programs when this process ends by itself or by a signal without another handler: in sessions
  * of their own, they would outlive it. Gives a function that undoes this.
  */
 export function killOnExit(programs: Programs): () => void {

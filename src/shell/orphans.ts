@@ -4,8 +4,8 @@ import type { ShellContext } from "./define.ts";
 const patience = 2000;
 
 /**
- * Finds out whose jobs nobody owns any more. A client gets a new id with each connection, and no worker is notified when one
- * leaves: the engine is asked, and only when jobs are private and there are some of others.
+ * Finds the jobs whose owner has left. A client gets a new id with each connection, and no worker is notified when one
+ * leaves: this queries the engine, and only when jobs are private and there are some of others.
  */
 export async function findOrphans({ bus, caller, config, jobs }: ShellContext): Promise<void> {
   if (!config.private_jobs || bus === undefined || !jobs.hasForeign(caller)) return;
@@ -16,7 +16,7 @@ export async function findOrphans({ bus, caller, config, jobs }: ShellContext): 
   }
 }
 
-/** Throws when the answer is not a list of workers: then nobody is known to be gone. */
+/** Throws when the answer is not a list of workers: then no owner is known to have left. */
 function idsIn(answer: unknown): Set<string> {
   const { workers } = answer as { readonly workers: readonly { readonly id: string }[] };
   return new Set(workers.map(({ id }) => id));

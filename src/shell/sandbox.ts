@@ -27,7 +27,7 @@ export interface Forwarding<Response extends TSchema> {
 const usualMilliseconds = 30_000;
 
 /**
- * Has a sandbox carry out a call and gives its answer. Throws a `Refusal` when that cannot be (disabled, no bus, an
+ * Has a sandbox carry out a call and returns its answer. Throws a `Refusal` when that cannot be (disabled, no bus, an
  * answer of another shape), and the sandbox's own refusal as a `ForwardedRefusal`.
  */
 export async function forward<Response extends TSchema>(

@@ -3,7 +3,7 @@ import { refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 
-/** `shell::fs::mv`: gives a path another name (shell §9.6). */
+/** `shell::fs::mv`: renames a path (shell §9.6). */
 export const mv = defineFsFunction({
   op: "mv",
   description: "Move/rename a path on host or sandbox",

@@ -11,8 +11,8 @@ import { send } from "./send.ts";
 const metadata = { mode: Type.String(), mtime: Int64(), size: UInt64() };
 
 /**
- * `shell::fs::read`: a file as the bytes of a channel (shell §9.10). What is told of the file
- * and what is sent of it are of the one file that was opened before the answer.
+ * `shell::fs::read`: a file as the bytes of a channel (shell §9.10). Metadata and bytes
+ * belong to one file, which is opened before the answer.
  */
 export const read = defineFsFunction({
   op: "read",

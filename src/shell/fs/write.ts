@@ -58,7 +58,7 @@ export const write = defineFsFunction({
       };
       let bytes_written = 0;
       const counted = (async function* () {
-        // Whoever sends nothing need not connect, and the SDK's writers do not.
+        // A sender of no bytes need not connect, and the SDK's writers do not.
         for await (const piece of size === 0 ? [] : receive(source, receiving)) {
           bytes_written += piece.length;
           yield piece;
