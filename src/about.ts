@@ -3,7 +3,7 @@ import { description, name, version } from "../package.json";
 /** What this program calls itself. */
 export const about = { name, version, description } as const;
 
-/** The workers that this program can be; it is the first unless something else is said. */
+/** The workers that this program can be; by default the first. */
 export const workerNames = ["coder", "shell"] as const;
 export type WorkerName = (typeof workerNames)[number];
 
@@ -14,5 +14,5 @@ export const descriptions: Readonly<Record<WorkerName, string>> = {
     "Unix exec and filesystem worker for the iii bus: allowlisted commands, background jobs and file operations on one folder of the host, or in a sandbox.",
 };
 
-/** The engine's address when nothing else is said. */
+/** The default address of the engine. */
 export const defaultUrl = "ws://127.0.0.1:49134";

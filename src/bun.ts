@@ -35,7 +35,7 @@ export function openLibc<Functions>(signatures: ForeignSignatures): Functions | 
   return undefined;
 }
 
-/** errno of the last call of `openLibc` in this thread, if it is asked for at once; undefined where that is. */
+/** errno of the last call of `openLibc` in this thread, if it is read at once; undefined where that is. */
 export function openErrno(): (() => number) | undefined {
   const functions = openLibc<{ __errno_location(): number }>({
     __errno_location: { args: [], returns: "ptr" },
@@ -46,7 +46,7 @@ export function openErrno(): (() => number) | undefined {
 }
 
 /**
- * The bytes that come out of a pipe, as long as somebody holds its other end. The descriptor must be in non-blocking
+ * The bytes that come out of a pipe, as long as a process holds its other end. The descriptor must be in non-blocking
  * mode, and stays open: who gave it closes it when the stream has ended or is cancelled. Throws on Node.
  */
 export function readDescriptor(descriptor: number): ReadableStream<Uint8Array> {

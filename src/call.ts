@@ -20,7 +20,7 @@ export class CallFailed extends Error {
 const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
 
-/** Calls one function and gives its answer. Throws a `UsageError` or a `CallFailed`. */
+/** Calls one function and returns its answer. Throws a `UsageError` or a `CallFailed`. */
 export async function runCall(command: CallCommand): Promise<unknown> {
   const payload = parsePayload(command.payload);
   const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);

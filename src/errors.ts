@@ -46,7 +46,7 @@ export const quoteShort = (text: string): string =>
 
 /** The constructors. Nothing else in the project makes a `Refusal`. */
 export const refuse = {
-  /** A payload, an argument or a combination of arguments that cannot be carried out as given. */
+  /** A payload, an argument or a combination of arguments that cannot be carried out as sent. */
   badInput: (sentence: string): Refusal => new Refusal("bad-input", sentence),
 
   /** Missing and denied share one sentence: a probe must not learn which of the two it met. */

@@ -12,7 +12,7 @@ const lastResortMilliseconds = 2000;
  * lines may wait 10 ms for each other. They survive every end of the process but a signal that it does not handle.
  */
 export function stderrLog(level: LogLevel): Log {
-  // Nobody reads the log any more; calls are to be answered all the same.
+  // The reader of the log has left; calls are answered all the same.
   process.stderr.on("error", () => {});
   const lines = createLineBuffer((text) => process.stderr.write(text));
   process.on("exit", lines.flush);
@@ -26,7 +26,7 @@ export function stderrLog(level: LogLevel): Log {
   });
 }
 
-/** Resolves with the name of the signal that asks the process to stop. */
+/** Resolves with the name of the signal that stops the process. */
 export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));

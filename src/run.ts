@@ -45,7 +45,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
 
 /**
  * Starts the engine that tries things out. A frame that the real one would drop is worth a line, its text is not; and so
- * is an address that nobody could know, since the engine made up its token.
+ * is an address that only this process knows, since the engine made its token.
  */
 async function embedEngine({ port, token }: EmbeddedEngine, log: Log): Promise<Engine> {
   try {

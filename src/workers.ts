@@ -9,7 +9,7 @@ import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellFunctions } from "./shell/functions.ts";
 
-/** The workers that this program can be. Whatever is said or done for each of them derives from this list. */
+/** The workers that this program can be. All that differs between them derives from this list. */
 export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   coder: {
     name: "coder",

@@ -24,7 +24,7 @@ export interface HttpAddress {
   readonly port: number;
   /** Absent: one is made, if one is needed. */
   readonly token: string | undefined;
-  /** False with `--no-token`: whoever reaches the address is served. */
+  /** False with `--no-token`: every client that reaches the address is served. */
   readonly needsToken: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface EmbeddedEngine {
   readonly token: string | undefined;
 }
 
-/** What the command line asks for. */
+/** The command that the command line names. */
 export type Command =
   | {
       readonly name: "manifest" | "licenses" | "version" | "help";
@@ -113,7 +113,7 @@ export function parseArguments(
   };
 }
 
-/** What was given, as far as it is known without knowing what it means. */
+/** The command line in its parts, before they are interpreted. */
 interface Given {
   /** By name; of those that take none, with an empty value. */
   readonly given: ReadonlyMap<string, string>;
@@ -273,7 +273,7 @@ function parseHttp(address: string, token: string | undefined): Omit<HttpAddress
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-/** A function to name to somebody who named none. */
+/** An example function, for the error of a call without one. */
 const sample: Readonly<Record<WorkerName, string>> = { coder: "coder::read-file", shell: "shell::exec" };
 
 function parseCall(line: CommandLine, worker: WorkerName): Pick<CallCommand, "function" | "payload" | "url"> {

@@ -4,7 +4,7 @@
  */
 import { defaultUrl } from "../about.ts";
 
-/** What is asked for by words; without words it serves. */
+/** Commands by their words; without words the program serves. */
 export type RunMode = "serve" | "mcp" | "call";
 
 /** An environment variable that stands in for a flag; where several are set, the first one does. */

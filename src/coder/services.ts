@@ -33,7 +33,7 @@ export function warnAboutGlobs({ base_path, non_accessible_globs: globs }: Confi
   }
 }
 
-/** What is said of the configuration, where it was not made up. */
+/** Where the configuration comes from; absent where a program made it. */
 type Opening = Partial<Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly">>;
 
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */

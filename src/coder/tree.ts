@@ -211,7 +211,7 @@ interface Inner {
   readonly depth: number;
 }
 
-/** A folder that cannot be opened is a node that says so, not a failed call. */
+/** A folder that cannot be opened becomes a truncated node, not a failed call. */
 async function enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Promise<Inside> {
   if (depth >= snapshot.maxDepth) return truncated(snapshot, cutByDepth(snapshot.maxDepth));
   using inside = tryOpen(folder, entry);

@@ -136,7 +136,7 @@ export const updateFile = defineCoderFunction({
       .join("\n"),
 });
 
-/** Files of a batch that are looked at before the work; a longer one is taken to fill its answer. */
+/** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
 const mostMeasured = 64;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -15,7 +15,7 @@ export const engineKeyOf = (keys: Keys): string | undefined =>
 /** Whether the text of a file that is no YAML looks like the engine's. */
 export const seemsOfEngine = (text: string): boolean => /^["']?(workers|modules)["']?[ \t]*:/m.test(text);
 
-/** What is looked for, and where. */
+/** The name to find, and the file. */
 export interface EntryQuery {
   readonly file: string;
   /** The name of the entry. */
@@ -25,7 +25,7 @@ export interface EntryQuery {
 
 /**
  * The block of the entry that `query` names in the text of the engine's file; undefined when it has no such entry, or one
- * without a block. Throws a `ConfigError` where there may be a block that cannot be had: whoever wrote it wants it to hold.
+ * without a block. Throws a `ConfigError` where there may be a block that cannot be used: its author wants it to hold.
  */
 export async function blockIn(text: string, query: EntryQuery): Promise<Keys | undefined> {
   const { file, name } = query;

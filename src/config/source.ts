@@ -145,7 +145,7 @@ export interface BaseQuery {
 
 /**
  * Some programs start servers in `/`, and people start a shell at home. Without a word from the operator neither is
- * served: throws a `ConfigError`. Over MCP, where nobody sees which folder it is, any other is worth a warning.
+ * served: throws a `ConfigError`. Over MCP, where the folder is not visible, any other is worth a warning.
  */
 export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): void {
   if (mode === "call" || basePath !== undefined || Object.hasOwn(config.keys, "base_path")) return;

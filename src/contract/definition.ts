@@ -93,7 +93,7 @@ export class RemoteError extends Error {
   }
 }
 
-/** The bytes of one answer, from before it is made until it was sent. What holds too many together lets calls wait. */
+/** The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls wait. */
 export interface AnswerLease {
   /** What is held now. */
   readonly bytes: number;
@@ -158,7 +158,7 @@ export class Measured<T> {
   }
 }
 
-/** An answer may be made of parts that nobody may change. */
+/** An answer may hold readonly parts. */
 type Answer<Response extends TSchema> = ReadonlyParts<Static<Response>>;
 
 type Handled<Response extends TSchema> = Answer<Response> | Measured<Answer<Response>>;

@@ -13,7 +13,7 @@ export interface LineSurvey {
   readonly lines: number;
   /** The ending most lines have; "\n" when there are as many of each, or none. */
   readonly ending: LineEnding;
-  /** Where the lines asked for start, in bytes; the line after the last one starts at the end of the file. */
+  /** Where the requested lines start, in bytes; the line after the last one starts at the end of the file. */
   readonly starts: ReadonlyMap<number, number>;
 }
 

@@ -4,7 +4,7 @@ import { GlobError, parseGlob } from "./parse.ts";
 
 export { GlobError };
 
-/** Globs that are asked together. */
+/** Globs that are matched together. */
 export interface GlobSet {
   /** Whether any of the globs matches the whole of `path`: relative to the base, "/" between its names. */
   matches(path: string): boolean;

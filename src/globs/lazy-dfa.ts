@@ -29,7 +29,7 @@ export class LazyDfa {
   private remembered = 0;
   private dead = 0;
   private start = 0;
-  /** The folder last asked about, and the row to which it leads with a "/" behind it. */
+  /** The folder matched last, and the row to which it leads with a "/" behind it. */
   private folder = "";
   private afterFolder = 0;
 

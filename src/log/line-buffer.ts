@@ -11,7 +11,7 @@ export interface LineBuffer {
 
 /**
  * Passes lines on to `write`: a line after a pause at once, those that follow it within 10 ms together, because each
- * write wakes the program that reads the log. Whoever ends the process calls `flush`.
+ * write wakes the program that reads the log. Code that ends the process calls `flush`.
  */
 export function createLineBuffer(write: (text: string) => void): LineBuffer {
   let held = "";

@@ -2,7 +2,7 @@ import { escapeInvisible, quoteVisibly } from "./quote.ts";
 
 /**
  * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
- * only what was asked for, and no line ever carries the contents of a file or a payload.
+ * only what the command line requests, and no line ever carries the contents of a file or a payload.
  */
 export const logLevels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,7 +1,7 @@
 /**
  * Characters that move the cursor, reverse the text around them or cannot be seen: controls (C0, DEL, C1), formats (the
  * marks of direction among them), lone surrogates, private and unassigned ones, and both separators of lines
- * (UAX #44, General_Category; Unicode TR #36, section 3). Whoever shows them raw lets a name or a value forge what
+ * (UAX #44, General_Category; Unicode TR #36, section 3). Shown raw, they let a name or a value forge what
  * stands around it.
  */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
