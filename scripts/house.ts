@@ -28,7 +28,6 @@ export const plan: Plan = {
       "about",
       "arguments",
       "coder",
-      "codes",
       "contract",
       "errors",
       "log",
@@ -40,11 +39,10 @@ export const plan: Plan = {
       "worker",
       "workers",
     ],
-    workers: ["about", "arguments", "coder", "codes", "config", "contract", "log", "shell"],
+    workers: ["about", "arguments", "coder", "config", "contract", "log", "shell"],
     process: ["contract", "log"],
     coder: [
       "arguments",
-      "codes",
       "config",
       "contract",
       "edits",
@@ -64,7 +62,7 @@ export const plan: Plan = {
     about: [],
 
     shell: [
-      "codes",
+      "coder",
       "config",
       "contract",
       "edits",
@@ -81,7 +79,7 @@ export const plan: Plan = {
       "text",
     ],
     worker: ["bun", "contract", "errors", "log", "scheduling", "schema", "text"],
-    reference: ["about", "coder", "codes", "contract", "schema"],
+    reference: ["about", "coder", "contract", "schema"],
     contract: ["config", "log", "scheduling"],
     text: ["wasm"],
     log: [],
@@ -113,7 +111,6 @@ export const plan: Plan = {
     engine: [],
     scheduling: ["errors"],
     bun: [],
-    codes: ["errors"],
     errors: [],
   },
   packages: {
@@ -154,7 +151,7 @@ export const plan: Plan = {
     "node:worker_threads": ["threads", "watchdog/thread"],
   },
   onlyOnBun: ["bun"],
-  nameCodes: ["codes"],
+  nameCodes: ["coder/errors", "shell/errors"],
   openToTests: [
     "arguments/flags",
     "config/source",

@@ -117,7 +117,7 @@ function judgeWords(source: Source, plan: Plan): string[] {
     if (isStringLiteralLikeNode(node) || isIdentifier(node)) {
       const isCode = /^[CS]2\d\d$/.test(node.text);
       if (isCode && !within(file, plan.nameCodes))
-        complain(`spells out ${node.text}; codes belong to src/errors.ts`);
+        complain(`spells out ${node.text}; codes belong to ${listed(plan.nameCodes)}`);
     }
   });
   return complaints;

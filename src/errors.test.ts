@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { coderCodes, coderMeanings, renderRefusal } from "./codes.ts";
+import { coderCodes, coderMeanings, renderRefusal } from "./coder/errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 
 /** One refusal of every constructor, as a caller would meet it. */

@@ -1,5 +1,5 @@
 /**
- * Every way a call can be refused, in words that all functions share; `codes.ts` has the code of each on the wire.
+ * Every way a call can be refused, in words that all functions share; `errors.ts` of each family has its code on the wire.
  *
  * The caller is a model that has nothing but this sentence to repair itself with. So a sentence says what was
  * given, why it is refused, and the next call that would work; it names only paths the caller sent.

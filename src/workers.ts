@@ -1,12 +1,13 @@
 import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments/arguments.ts";
 import { configSchema } from "./coder/config.ts";
+import { coderMeanings } from "./coder/errors.ts";
 import { functions } from "./coder/functions.ts";
-import { coderMeanings, shellMeanings } from "./codes.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config/source.ts";
 import type { FunctionDefinition, Runtime, WorkerDefinition } from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";
+import { shellMeanings } from "./shell/errors.ts";
 import { shellFunctions } from "./shell/functions.ts";
 
 /** The workers that this program can be. All that differs between them derives from this list. */

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { renderCoderError } from "../codes.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFiles } from "../files/files.ts";
@@ -12,6 +11,7 @@ import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
+import { renderCoderError } from "./errors.ts";
 
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime;

@@ -12,9 +12,9 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { isAbsence } from "../coder/errors.ts";
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
-import { isAbsence } from "../codes.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 const prefix = "coder:///";

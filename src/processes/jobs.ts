@@ -1,6 +1,6 @@
 /** Programs in the background, whose results callers query later. */
 import { randomUUID } from "node:crypto";
-import { refusePlainly } from "../errors/plain.ts";
+import { refusePlainly } from "./plain-refusal.ts";
 import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
 import { createRetention, type Retention, type RetentionLimits } from "./retention.ts";
 import type { RunningProgram } from "./running.ts";

@@ -6,8 +6,9 @@
  * file that was judged. Not promised: that an allowed program does no harm with its arguments; only
  * of the published list a few are guarded. A list that holds `sh` or `env` allows everything.
  */
-import { refusePlainly } from "../errors/plain.ts";
+
 import { findGuarded } from "./guarded-options.ts";
+import { refusePlainly } from "./plain-refusal.ts";
 import { findFile, findProgram, type Program, parseSearchPath, programFolders } from "./program.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { Argv } from "./words.ts";

@@ -1,4 +1,4 @@
-import type { StartProblem } from "../errors/start-problems.ts";
+import type { StartProblem } from "./start-problems.ts";
 
 /** A program that did not start. Functions answer it in different forms, so its sentence is made where it is answered. */
 export class StartFailure extends Error {

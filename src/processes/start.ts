@@ -1,13 +1,13 @@
 /** Starting a program: the only place that knows execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
-import type { StartProblem } from "../errors/start-problems.ts";
 import type { Environment } from "./environment.ts";
 import { capturePipe, captureStream } from "./output.ts";
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
 import { RunningProgram } from "./running.ts";
 import { StartFailure } from "./start-failure.ts";
+import type { StartProblem } from "./start-problems.ts";
 
 /** What a program runs in. */
 export interface SpawnOptions {

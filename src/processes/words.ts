@@ -2,7 +2,7 @@
  * A command line as the words of an argument vector, the way a POSIX shell reads quotes, and nothing else a shell
  * does: no variables, no globs, no operators (shell §6.4).
  */
-import { refusePlainly } from "../errors/plain.ts";
+import { refusePlainly } from "./plain-refusal.ts";
 
 /** A program's name and its arguments. */
 export type Argv = readonly [string, ...string[]];

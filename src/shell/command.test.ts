@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PlainRefusal } from "../errors/plain.ts";
+import { PlainRefusal } from "../processes/plain-refusal.ts";
 import { parseCommand, resolveTimeout } from "./command.ts";
 
 test("what is left out has its default", () => {

@@ -1,6 +1,6 @@
 /** The request that `shell::exec` and `shell::exec_bg` share, and what both do with it first. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { refusePlainly } from "../errors/plain.ts";
+import { refusePlainly } from "../processes/plain-refusal.ts";
 import { type Argv, parseArgv } from "../processes/words.ts";
 import { Nullable, UInt64 } from "../schema/fragments.ts";
 import { Mismatch, validate } from "../schema/validate.ts";

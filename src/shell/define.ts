@@ -1,6 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
-import { refuseShell } from "../errors/shell.ts";
 import type { Log } from "../log/log.ts";
 import type { Jobs } from "../processes/jobs.ts";
 import type { Policy } from "../processes/policy.ts";
@@ -9,6 +8,7 @@ import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
+import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
 
 /** What every call to `shell::*` works with. */

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { refuseShell } from "../errors/shell.ts";
 import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
 import { defineShellFunction } from "./define.ts";
+import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 

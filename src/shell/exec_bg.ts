@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { refusePlainly } from "../errors/plain.ts";
 import type { ForwardedResult } from "../processes/jobs.ts";
+import { refusePlainly } from "../processes/plain-refusal.ts";
 import type { Argv } from "../processes/words.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";

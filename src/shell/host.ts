@@ -1,8 +1,8 @@
 /** Commands on the host: what may run, and in what (shell §6.5). */
 
-import type { StartProblem } from "../errors/start-problems.ts";
 import type { Program } from "../processes/program.ts";
 import { StartFailure } from "../processes/start-failure.ts";
+import type { StartProblem } from "../processes/start-problems.ts";
 import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
 

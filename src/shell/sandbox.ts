@@ -3,11 +3,10 @@
  * is checked here but what the caller of these functions checks itself.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
-import { forwardableCodes, shellCodes } from "../codes.ts";
 import { type BusAccess, RemoteError } from "../contract/definition.ts";
-import { refuseShell } from "../errors/shell.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellContext } from "./define.ts";
+import { forwardableCodes, refuseShell, shellCodes } from "./errors.ts";
 import type { SandboxTarget } from "./target.ts";
 
 export interface Forwarding<Response extends TSchema> {

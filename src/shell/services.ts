@@ -1,6 +1,5 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { renderShellError } from "../codes.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, Runtime } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
@@ -13,6 +12,7 @@ import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import type { ShellConfig } from "./config.ts";
 import type { ShellServices } from "./define.ts";
+import { renderShellError } from "./errors.ts";
 import { openFsServices } from "./fs/services.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy } from "./policy.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { renderCoderError } from "../codes.ts";
+import { renderCoderError } from "../coder/errors.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { createLog } from "../log/log.ts";

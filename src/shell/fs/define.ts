@@ -1,12 +1,12 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { Example, FunctionDefinition } from "../../contract/definition.ts";
-import { inShellWords } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { type Deadline, deadlineIn } from "../../scheduling/deadline.ts";
 import { defineShellFunction, parserOf, type ShellContext } from "../define.ts";
 import { forward } from "../sandbox.ts";
 import { AnyValue, Target } from "../target.ts";
+import { inShellWords } from "./errors.ts";
 
 /** A function of `shell::fs::*`, which acts on the host or has a sandbox do the same. */
 interface FsFunction<Fields extends TProperties, Response extends TSchema> {

@@ -1,5 +1,5 @@
-import { refuseFs } from "../../errors/fs.ts";
 import type { PathFilter } from "../../search/walk.ts";
+import { refuseFs } from "./errors.ts";
 
 /**
  * The globs of grep and sed (shell §8.6), matched against paths relative to what is searched.

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { refuseFs } from "../../errors/fs.ts";
 import { refuse } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { Named, UInt64 } from "../../schema/fragments.ts";
 import { jsonBytes } from "../../text/json-size.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
+import { refuseFs } from "./errors.ts";
 import { filtersFor } from "./globs.ts";
 import { requirePattern } from "./pattern.ts";
 import { largestWhole } from "./services.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
+import { refuseFs } from "./errors.ts";
 
 /** `shell::fs::mv`: renames a path (shell §9.6). */
 export const mv = defineFsFunction({

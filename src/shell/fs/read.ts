@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { type BusAccess, RemoteError } from "../../contract/definition.ts";
-import { refuseFs } from "../../errors/fs.ts";
-import { refuseShell } from "../../errors/shell.ts";
 import { Int64, UInt64 } from "../../schema/fragments.ts";
+import { refuseShell } from "../errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";
+import { refuseFs } from "./errors.ts";
 import { renderMode, renderTime } from "./mode.ts";
 import { send } from "./send.ts";
 

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type { ChannelSource } from "../../contract/definition.ts";
-import { refuseFs } from "../../errors/fs.ts";
 import { Refusal, refuse } from "../../errors.ts";
 import type { Deadline } from "../../scheduling/deadline.ts";
+import { refuseFs } from "./errors.ts";
 
 export interface Receiving {
   /** Where the bytes go, as the caller sent it, for error sentences. */

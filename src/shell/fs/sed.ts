@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
-import { inShellWords, refuseFs } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
@@ -14,6 +13,7 @@ import { SharedFolder } from "../../search/shared-folder.ts";
 import { Walk } from "../../search/walk.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
+import { inShellWords, refuseFs } from "./errors.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
 import { requireReplacement } from "./pattern.ts";

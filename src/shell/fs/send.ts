@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { ChannelSink } from "../../contract/definition.ts";
-import { inShellWords } from "../../errors/fs.ts";
 import { Refusal } from "../../errors.ts";
 import type { OpenFile } from "../../files/open-file.ts";
+import { inShellWords } from "./errors.ts";
 
 /** Longest that a file is sent, however steadily its reader takes it, in milliseconds. */
 const longestMilliseconds = 10 * 60_000;

@@ -1,4 +1,4 @@
-import { refuseFs } from "../../errors/fs.ts";
+import { refuseFs } from "./errors.ts";
 
 /** Transfers at once: each holds a file and a socket. */
 const most = 64;

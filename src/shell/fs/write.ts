@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { refuseFs } from "../../errors/fs.ts";
-import { refuseShell } from "../../errors/shell.ts";
 import { Nullable, UInt64 } from "../../schema/fragments.ts";
+import { refuseShell } from "../errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
+import { refuseFs } from "./errors.ts";
 import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 

@@ -1,49 +1,59 @@
-/** What a refusal is on the wire. */
+/** Refusals of `shell::*`, and what each is on the wire. Fixed phrases are those of shell §11.2. */
+import { type Reason, Refusal } from "../errors.ts";
+import { PlainRefusal } from "../processes/plain-refusal.ts";
+import { type StartProblem, startProblems } from "../processes/start-problems.ts";
 
-import { PlainRefusal } from "./errors/plain.ts";
-import { ForwardedRefusal } from "./errors/shell.ts";
-import { type Reason, Refusal } from "./errors.ts";
+/** A refusal of another worker, passed on with the code that it gave. */
+export class ForwardedRefusal extends Error {
+  override readonly name = "ForwardedRefusal";
+  readonly code: string;
 
-/** The code of each reason in the answers of `coder::*` (coder §4). */
-export const coderCodes: Readonly<Record<Reason, string>> = {
-  "bad-input": "C210",
-  "bad-pattern": "C210",
-  "wrong-kind": "C210",
-  missing: "C211",
-  denied: "C211",
-  "too-large": "C213",
-  outside: "C215",
-  io: "C216",
-  permission: "C216",
-  "not-empty": "C216",
-  timeout: "C216",
-  exists: "C217",
-};
-
-/** What each code means to a caller; the error page is rendered from it. */
-export const coderMeanings: Readonly<Record<string, string>> = {
-  C210: "Bad input: malformed payload, illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
-  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart.",
-  C213: "Larger than `max_read_bytes`, `max_write_bytes` or what one message on the bus can carry.",
-  C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
-  C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",
-  C217: "`coder::create-file` found an existing file and `overwrite` is false.",
-};
-
-/** A refusal as it is on the wire: compact JSON, code before message (coder §4). */
-export function renderRefusal(refusal: Refusal): string {
-  return JSON.stringify({ code: coderCodes[refusal.reason], message: refusal.message });
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
-/** An error of `coder::*` on the wire, with its code; undefined for an unexpected one. */
-export function renderCoderError(error: unknown): { text: string; code: string } | undefined {
-  if (!(error instanceof Refusal)) return undefined;
-  return coded(coderCodes[error.reason], error.message);
-}
+export const refuseShell = {
+  /** A payload of `shell::fs::<op>` that does not fit; `problem` is a `Mismatch`'s. */
+  badPayload: (op: string, field: string, problem: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `bad ${op} payload: ${field === "" ? "the payload" : `the field ${field}`} ${problem}.`,
+    ),
 
-/** Whether a rendered refusal says that there is nothing, or nothing to be seen, at a path. */
-export const isAbsence = (rendered: string): boolean =>
-  (JSON.parse(rendered) as { code: string }).code === coderCodes.missing;
+  sandboxDisabled: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      'The sandbox target is disabled in this worker (sandbox.enabled is false); leave "target" out to run on the host.',
+    ),
+
+  /** The call did not come over the bus, so there is no way to other workers and no channels. */
+  noBus: (what: string): Refusal =>
+    new Refusal(
+      "io",
+      `There is no bus here, and ${what} needs one: this call runs inside the worker's own process; make it through an iii engine (--url).`,
+    ),
+
+  badEngineResponse: (functionId: string, problem: string): Refusal =>
+    new Refusal(
+      "io",
+      `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed: try again, and if it goes on, tell the operator.`,
+    ),
+
+  /** `shell::exec` could not start a program (shell §6.5). */
+  notStarted: (problem: StartProblem): Refusal =>
+    new Refusal("io", `host exec: spawn: ${startProblems[problem]}.`),
+
+  /** `how` says where the code was found: "" or "(wrapped)", in the message of another error. */
+  forwarded: (code: string, how: string, message: string): ForwardedRefusal => {
+    const line = message
+      .slice(0, 2000)
+      .toWellFormed()
+      .replaceAll(/\s*\n\s*/g, " ");
+    return new ForwardedRefusal(code, `forwarded from engine${how === "" ? "" : ` ${how}`}: ${line}`);
+  },
+} as const;
 
 /** The code of each reason in the answers of `shell::*` (shell §11.1). */
 export const shellCodes: Readonly<Record<Reason, string>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { renderShellError } from "../codes.ts";
-import { type PlainRefusal, refusePlainly } from "./plain.ts";
+import { renderShellError } from "../shell/errors.ts";
+import { type PlainRefusal, refusePlainly } from "./plain-refusal.ts";
 
 /** One refusal of every constructor, as a caller would meet it. */
 const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {

@@ -1,5 +1,5 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
-import { quoteShort, type Reason, Refusal } from "../errors.ts";
+import { quoteShort, type Reason, Refusal } from "../../errors.ts";
 
 /** What a refusal says of a path here, where the words that all functions share would name another family's functions. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {

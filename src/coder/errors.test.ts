@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { Refusal } from "../errors.ts";
+import { renderCoderError } from "./errors.ts";
+
+test("a refusal has a code of this family", () => {
+  const refusal = new Refusal("exists", "m");
+  expect(renderCoderError(refusal)).toEqual({ text: '{"code":"C217","message":"m"}', code: "C217" });
+});
+
+test("an unexpected error is left to the one who catches it", () => {
+  expect(renderCoderError(new Error("x"))).toBeUndefined();
+});
