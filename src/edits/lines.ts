@@ -4,7 +4,7 @@
  * line 1 and belongs to none. Whether the bytes are UTF-8 does not matter.
  */
 
-import { kernelFor, pieceBytes } from "../text/kernel.ts";
+import { chunkBytes, kernelFor } from "../text/kernel.ts";
 
 export type LineEnding = "\n" | "\r\n";
 
@@ -39,8 +39,8 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
   if (asked === -1) asked = wanted.length;
   let feeds = 0;
   let crlf = 0;
-  for (let from = 0; from < body.length; from += pieceBytes) {
-    const length = body.copy(kernel.piece, 0, from, from + pieceBytes);
+  for (let from = 0; from < body.length; from += chunkBytes) {
+    const length = body.copy(kernel.chunk, 0, from, from + chunkBytes);
     const counts = kernel.countEndings(length, body[from - 1] ?? 0);
     const feedsAfter = feeds + (counts & 0xffff);
     crlf += counts >>> 16;

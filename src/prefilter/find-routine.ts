@@ -1,28 +1,28 @@
 import {
-  add,
-  and16,
-  bitmask,
   block,
   br,
   br_if,
   type Code,
-  constant,
-  equal16,
+  i8x16_bitmask,
+  i8x16_eq,
+  i8x16_splat,
+  i32_add,
+  i32_const,
+  i32_eq,
+  i32_gt_s,
+  i32_load8_u,
+  i32_ne,
+  i32_or,
+  i32_sub,
   if_,
-  isEqual,
-  isGreater,
-  isUnequal,
-  load16,
-  loadByte,
-  localGet,
-  localSet,
+  local_get,
+  local_set,
   loop,
-  or,
-  or16,
   type Routine,
   return_,
-  splat,
-  subtract,
+  v128_and,
+  v128_load,
+  v128_or,
 } from "../wasm/assembly.ts";
 import { layout } from "./layout.ts";
 import { inTurn, next, skip } from "./loops.ts";
@@ -36,24 +36,27 @@ export function find(kind: "exact" | "folded"): Routine {
   const [firstByte, firstFold, secondByte, secondFold] = [9, 10, 11, 12];
   const { longestString: folds } = layout;
   const spread = (which: number, byte: number, fold: number): Code => [
-    ...localSet(byte, splat(loadByte(localGet(which)))),
-    ...localSet(fold, splat(loadByte(localGet(which), folds))),
+    ...local_set(byte, i8x16_splat(i32_load8_u(local_get(which)))),
+    ...local_set(fold, i8x16_splat(i32_load8_u(local_get(which), folds))),
   ];
   const compare = (which: number, byte: number, fold: number, offset: number): Code => {
-    const loaded = load16(add(localGet(at), localGet(which)), offset);
-    return equal16(kind === "exact" ? loaded : or16(loaded, localGet(fold)), localGet(byte));
+    const loaded = v128_load(i32_add(local_get(at), local_get(which)), offset);
+    return i8x16_eq(kind === "exact" ? loaded : v128_or(loaded, local_get(fold)), local_get(byte));
   };
   const hits = (offset: number): Code =>
-    and16(compare(first, firstByte, firstFold, offset), compare(second, secondByte, secondFold, offset));
+    v128_and(compare(first, firstByte, firstFold, offset), compare(second, secondByte, secondFold, offset));
   const look = block(
-    localSet(position, constant(0)),
+    local_set(position, i32_const(0)),
     loop(
-      if_(isEqual(localGet(position), localGet(length)), return_(localGet(start))),
+      if_(i32_eq(local_get(position), local_get(length)), return_(local_get(start))),
       br_if(
         1,
-        isUnequal(
-          or(loadByte(add(localGet(start), localGet(position))), loadByte(localGet(position), folds)),
-          loadByte(localGet(position)),
+        i32_ne(
+          i32_or(
+            i32_load8_u(i32_add(local_get(start), local_get(position))),
+            i32_load8_u(local_get(position), folds),
+          ),
+          i32_load8_u(local_get(position)),
         ),
       ),
       next(position, 1),
@@ -61,20 +64,20 @@ export function find(kind: "exact" | "folded"): Routine {
     ),
   );
   const body = [
-    ...localSet(last, subtract(localGet(end), localGet(length))),
+    ...local_set(last, i32_sub(local_get(end), local_get(length))),
     ...spread(first, firstByte, firstFold),
     ...spread(second, secondByte, secondFold),
     ...block(
       loop(
         skip({ at, last, step: 64 }, hits),
-        br_if(1, isGreater(localGet(at), localGet(last))),
-        localSet(candidates, bitmask(hits(0))),
+        br_if(1, i32_gt_s(local_get(at), local_get(last))),
+        local_set(candidates, i8x16_bitmask(hits(0))),
         inTurn({ at, last, candidates, start }, look),
         next(at, 16),
         br(0),
       ),
     ),
-    ...constant(-1),
+    ...i32_const(-1),
   ];
   return { name: `find_${kind}`, parameters: 5, numbers: 4, vectors: 4, body };
 }

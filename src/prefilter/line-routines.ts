@@ -1,46 +1,47 @@
 import {
-  add,
-  and,
-  bitmask,
   block,
   br,
   br_if,
   type Code,
-  constant,
-  countOnes,
-  equal16,
+  i8x16_bitmask,
+  i8x16_eq,
+  i8x16_splat,
+  i32_add,
+  i32_and,
+  i32_clz,
+  i32_const,
+  i32_ctz,
+  i32_eq,
+  i32_ge_s,
+  i32_gt_s,
+  i32_load8_u,
+  i32_load16_u,
+  i32_lt_s,
+  i32_popcnt,
+  i32_shl,
+  i32_store,
+  i32_sub,
   if_,
-  isAtLeast,
-  isEqual,
-  isGreater,
-  isLess,
-  leadingZeros,
-  load16,
-  loadByte,
-  loadPair,
-  localGet,
-  localSet,
+  local_get,
+  local_set,
   loop,
   type Routine,
   return_,
-  shiftLeft,
-  splat,
-  store,
-  subtract,
-  trailingZeros,
+  v128_load,
 } from "../wasm/assembly.ts";
 import { layout } from "./layout.ts";
 import { next } from "./loops.ts";
 
 /** Adds to `sum` how many newlines there are in [at, end), and moves `at` on. */
 function count({ at, end, sum, newlines }: { at: number; end: number; sum: number; newlines: number }): Code {
-  const found = (offset: number) => bitmask(equal16(load16(localGet(at), offset), localGet(newlines)));
-  const ofEnd = subtract(shiftLeft(constant(1), subtract(localGet(end), localGet(at))), constant(1));
-  const counted = (bits: Code) => localSet(sum, add(localGet(sum), countOnes(bits)));
+  const found = (offset: number) =>
+    i8x16_bitmask(i8x16_eq(v128_load(local_get(at), offset), local_get(newlines)));
+  const ofEnd = i32_sub(i32_shl(i32_const(1), i32_sub(local_get(end), local_get(at))), i32_const(1));
+  const counted = (bits: Code) => local_set(sum, i32_add(local_get(sum), i32_popcnt(bits)));
   const countBy = (step: number) =>
     block(
       loop(
-        br_if(1, isGreater(add(localGet(at), constant(step)), localGet(end))),
+        br_if(1, i32_gt_s(i32_add(local_get(at), i32_const(step)), local_get(end))),
         ...Array.from({ length: step / 16 }, (_, index) => counted(found(16 * index))),
         next(at, step),
         br(0),
@@ -49,7 +50,7 @@ function count({ at, end, sum, newlines }: { at: number; end: number; sum: numbe
   return [
     ...countBy(64),
     ...countBy(16),
-    ...if_(isLess(localGet(at), localGet(end)), counted(and(found(0), ofEnd))),
+    ...if_(i32_lt_s(local_get(at), local_get(end)), counted(i32_and(found(0), ofEnd))),
   ];
 }
 
@@ -60,34 +61,34 @@ function count({ at, end, sum, newlines }: { at: number; end: number; sum: numbe
 export function enclose(): Routine {
   const [from, hit, counted, at, start, bits, sum] = [0, 1, 2, 3, 4, 5, 6];
   const newlines = 7;
-  const look = localSet(bits, bitmask(equal16(load16(localGet(at)), localGet(newlines))));
-  const tell = (index: number, value: Code) => store(constant(layout.line), value, 4 * index);
+  const look = local_set(bits, i8x16_bitmask(i8x16_eq(v128_load(local_get(at)), local_get(newlines))));
+  const tell = (index: number, value: Code) => i32_store(i32_const(layout.line), value, 4 * index);
   const body = [
-    ...localSet(newlines, splat(constant(0x0a))),
-    ...localSet(at, localGet(hit)),
-    ...localSet(start, localGet(from)),
+    ...local_set(newlines, i8x16_splat(i32_const(0x0a))),
+    ...local_set(at, local_get(hit)),
+    ...local_set(start, local_get(from)),
     ...block(
       loop(
-        br_if(1, isAtLeast(localGet(from), localGet(at))),
+        br_if(1, i32_ge_s(local_get(from), local_get(at))),
         next(at, -16),
         look,
         // What lies before `from` counts as nothing.
         if_(
-          localGet(bits),
-          localSet(bits, subtract(add(localGet(at), constant(32)), leadingZeros(localGet(bits)))),
-          if_(isGreater(localGet(bits), localGet(from)), localSet(start, localGet(bits))),
+          local_get(bits),
+          local_set(bits, i32_sub(i32_add(local_get(at), i32_const(32)), i32_clz(local_get(bits)))),
+          if_(i32_gt_s(local_get(bits), local_get(from)), local_set(start, local_get(bits))),
           br(2),
         ),
         br(0),
       ),
     ),
-    ...localSet(at, localGet(hit)),
-    ...block(loop(look, br_if(1, localGet(bits)), next(at, 16), br(0))),
-    ...tell(0, localGet(start)),
-    ...tell(1, add(localGet(at), trailingZeros(localGet(bits)))),
+    ...local_set(at, local_get(hit)),
+    ...block(loop(look, br_if(1, local_get(bits)), next(at, 16), br(0))),
+    ...tell(0, local_get(start)),
+    ...tell(1, i32_add(local_get(at), i32_ctz(local_get(bits)))),
     ...count({ at: counted, end: start, sum, newlines }),
-    ...tell(2, localGet(sum)),
-    ...localGet(start),
+    ...tell(2, local_get(sum)),
+    ...local_get(start),
   ];
   return { name: "enclose", parameters: 3, numbers: 4, vectors: 1, body };
 }
@@ -100,26 +101,26 @@ export function match(): Routine {
   const [from, end, matching, edge] = [0, 1, 2, 3];
   const [at, row, found] = [4, 5, 6];
   const follow = (column: Code) =>
-    localSet(row, loadPair(shiftLeft(add(localGet(row), column), constant(1)), layout.rows));
+    local_set(row, i32_load16_u(i32_shl(i32_add(local_get(row), column), i32_const(1)), layout.rows));
   const body = [
-    ...localSet(found, constant(-1)),
-    ...localSet(at, localGet(end)),
+    ...local_set(found, i32_const(-1)),
+    ...local_set(at, local_get(end)),
     ...block(
       loop(
-        br_if(1, isEqual(localGet(at), localGet(from))),
+        br_if(1, i32_eq(local_get(at), local_get(from))),
         next(at, -1),
-        follow(loadByte(loadByte(localGet(at)), layout.classes)),
+        follow(i32_load8_u(i32_load8_u(local_get(at)), layout.classes)),
         if_(
-          isAtLeast(localGet(row), localGet(matching)),
-          if_(isEqual(localGet(row), constant(layout.foreign)), return_(constant(-2))),
-          localSet(found, add(localGet(at), constant(1))),
+          i32_ge_s(local_get(row), local_get(matching)),
+          if_(i32_eq(local_get(row), i32_const(layout.foreign)), return_(i32_const(-2))),
+          local_set(found, i32_add(local_get(at), i32_const(1))),
         ),
         br(0),
       ),
     ),
-    ...follow(localGet(edge)),
-    ...if_(isAtLeast(localGet(row), localGet(matching)), return_(localGet(from))),
-    ...localGet(found),
+    ...follow(local_get(edge)),
+    ...if_(i32_ge_s(local_get(row), local_get(matching)), return_(local_get(from))),
+    ...local_get(found),
   ];
   return { name: "match", parameters: 4, numbers: 3, vectors: 0, body };
 }

@@ -1,26 +1,26 @@
 /** Parts that the routines have in common. */
 import {
-  add,
-  and,
-  anyTrue,
   block,
   br,
   br_if,
   type Code,
-  constant,
-  isGreater,
-  isZero,
-  localGet,
-  localSet,
+  i32_add,
+  i32_and,
+  i32_const,
+  i32_ctz,
+  i32_eqz,
+  i32_gt_s,
+  i32_sub,
+  local_get,
+  local_set,
   loop,
-  or16,
-  subtract,
-  trailingZeros,
+  v128_any_true,
+  v128_or,
 } from "../wasm/assembly.ts";
 
 /** Moves a local on. */
 export const next = (local: number, step: number): Code =>
-  localSet(local, add(localGet(local), constant(step)));
+  local_set(local, i32_add(local_get(local), i32_const(step)));
 
 /** Moves `at` on to where `hits` finds something in one of the next places, `step` of them, or past `last`. */
 export function skip(
@@ -30,8 +30,8 @@ export function skip(
   const all = Array.from({ length: step / 16 }, (_, index) => hits(16 * index));
   return block(
     loop(
-      br_if(1, isGreater(localGet(at), localGet(last))),
-      br_if(1, anyTrue(all.reduce((one, other) => or16(one, other)))),
+      br_if(1, i32_gt_s(local_get(at), local_get(last))),
+      br_if(1, v128_any_true(all.reduce((one, other) => v128_or(one, other)))),
       next(at, step),
       br(0),
     ),
@@ -45,11 +45,11 @@ export function inTurn(
 ): Code {
   return block(
     loop(
-      br_if(1, isZero(localGet(candidates))),
-      localSet(start, add(localGet(at), trailingZeros(localGet(candidates)))),
-      br_if(1, isGreater(localGet(start), localGet(last))),
+      br_if(1, i32_eqz(local_get(candidates))),
+      local_set(start, i32_add(local_get(at), i32_ctz(local_get(candidates)))),
+      br_if(1, i32_gt_s(local_get(start), local_get(last))),
       look,
-      localSet(candidates, and(localGet(candidates), subtract(localGet(candidates), constant(1)))),
+      local_set(candidates, i32_and(local_get(candidates), i32_sub(local_get(candidates), i32_const(1)))),
       br(0),
     ),
   );

@@ -1,36 +1,36 @@
 import {
-  add,
-  and,
-  and16,
-  anyTrue,
-  bitmask,
   block,
   br,
   br_if,
   type Code,
-  constant,
-  equal16,
+  i8x16_bitmask,
+  i8x16_eq,
+  i8x16_min_u,
+  i8x16_splat,
+  i8x16_sub,
+  i8x16_swizzle,
+  i16x8_shr_u,
+  i32_add,
+  i32_and,
+  i32_const,
+  i32_eq,
+  i32_eqz,
+  i32_ge_s,
+  i32_gt_s,
+  i32_load8_u,
+  i32_or,
+  i32_shl,
+  i32_sub,
   if_,
-  isAtLeast,
-  isEqual,
-  isGreater,
-  isZero,
-  lesser16,
-  load16,
-  loadByte,
-  localGet,
-  localSet,
+  local_get,
+  local_set,
   loop,
-  or,
-  or16,
   type Routine,
   return_,
-  shiftLeft,
-  shiftRight8,
-  splat,
-  subtract,
-  subtract16,
-  swizzle,
+  v128_and,
+  v128_any_true,
+  v128_load,
+  v128_or,
 } from "../wasm/assembly.ts";
 import { layout } from "./layout.ts";
 import { inTurn, next, skip } from "./loops.ts";
@@ -47,106 +47,112 @@ export function seek(kind: Fingerprint): Routine {
   const tables = [19, 20, 21, 22] as const;
   const [asciiStarts, foreignStarts, powers] = [23, 24, 25];
   const test = (which: number, one: number, other: number, offset: number): Code => {
-    const loaded = load16(add(localGet(at), localGet(which)), offset);
-    if (kind === "byte") return equal16(loaded, localGet(one));
+    const loaded = v128_load(i32_add(local_get(at), local_get(which)), offset);
+    if (kind === "byte") return i8x16_eq(loaded, local_get(one));
     if (kind === "range") {
       return [
-        ...localSet(bytes, subtract16(loaded, localGet(one))),
-        ...equal16(lesser16(localGet(bytes), localGet(other)), localGet(bytes)),
+        ...local_set(bytes, i8x16_sub(loaded, local_get(one))),
+        ...i8x16_eq(i8x16_min_u(local_get(bytes), local_get(other)), local_get(bytes)),
       ];
     }
     return [
-      ...localSet(bytes, loaded),
-      ...and16(
-        swizzle(localGet(one), and16(localGet(bytes), localGet(lowerHalf))),
-        swizzle(localGet(other), and16(shiftRight8(localGet(bytes), constant(4)), localGet(lowerHalf))),
+      ...local_set(bytes, loaded),
+      ...v128_and(
+        i8x16_swizzle(local_get(one), v128_and(local_get(bytes), local_get(lowerHalf))),
+        i8x16_swizzle(
+          local_get(other),
+          v128_and(i16x8_shr_u(local_get(bytes), i32_const(4)), local_get(lowerHalf)),
+        ),
       ),
     ];
   };
   const hits = (offset: number): Code =>
-    and16(test(first, tables[0], tables[1], offset), test(second, tables[2], tables[3], offset));
+    v128_and(test(first, tables[0], tables[1], offset), test(second, tables[2], tables[3], offset));
   const foreigners = (offset: number): Code =>
-    and16(
-      or16(load16(localGet(at), offset), load16(add(localGet(at), localGet(length)), offset)),
-      localGet(foreign),
+    v128_and(
+      v128_or(v128_load(local_get(at), offset), v128_load(i32_add(local_get(at), local_get(length)), offset)),
+      local_get(foreign),
     );
   // By its lower half, a byte has the upper halves that a form's first one may have beside that.
   const startsBy = (table: number) =>
-    subtract(
-      constant(0xffff),
-      bitmask(
-        equal16(
-          and16(
-            swizzle(localGet(table), and16(localGet(bytes), localGet(lowerHalf))),
-            swizzle(localGet(powers), and16(shiftRight8(localGet(bytes), constant(4)), localGet(lowerHalf))),
+    i32_sub(
+      i32_const(0xffff),
+      i8x16_bitmask(
+        i8x16_eq(
+          v128_and(
+            i8x16_swizzle(local_get(table), v128_and(local_get(bytes), local_get(lowerHalf))),
+            i8x16_swizzle(
+              local_get(powers),
+              v128_and(i16x8_shr_u(local_get(bytes), i32_const(4)), local_get(lowerHalf)),
+            ),
           ),
-          localGet(zero),
+          local_get(zero),
         ),
       ),
     );
   const findStarts = [
-    ...localSet(bytes, load16(localGet(at))),
-    ...localSet(past, bitmask(localGet(bytes))),
-    ...localSet(
+    ...local_set(bytes, v128_load(local_get(at))),
+    ...local_set(past, i8x16_bitmask(local_get(bytes))),
+    ...local_set(
       candidates,
-      or(
-        and(startsBy(foreignStarts), localGet(past)),
-        and(startsBy(asciiStarts), subtract(constant(0xffff), localGet(past))),
+      i32_or(
+        i32_and(startsBy(foreignStarts), local_get(past)),
+        i32_and(startsBy(asciiStarts), i32_sub(i32_const(0xffff), local_get(past))),
       ),
     ),
   ];
   // A set with every byte past ASCII has U+FFFD in it: it may be shown for bytes that are no character.
-  const everyByte = loadByte(shiftLeft(localGet(position), constant(8)), layout.shape + 0xff);
+  const everyByte = i32_load8_u(i32_shl(local_get(position), i32_const(8)), layout.shape + 0xff);
   const character = [
-    ...if_(and(localGet(forms), everyByte), return_(localGet(start))),
+    ...if_(i32_and(local_get(forms), everyByte), return_(local_get(start))),
     ...next(reached, 1),
-    ...if_(isAtLeast(localGet(byte), constant(0xe0)), next(reached, 1)),
-    ...if_(isAtLeast(localGet(byte), constant(0xf0)), next(reached, 1)),
+    ...if_(i32_ge_s(local_get(byte), i32_const(0xe0)), next(reached, 1)),
+    ...if_(i32_ge_s(local_get(byte), i32_const(0xf0)), next(reached, 1)),
   ];
   const look = block(
-    localSet(position, constant(0)),
-    localSet(forms, constant(0xff)),
-    localSet(reached, localGet(start)),
+    local_set(position, i32_const(0)),
+    local_set(forms, i32_const(0xff)),
+    local_set(reached, local_get(start)),
     loop(
-      if_(isEqual(localGet(position), localGet(depth)), return_(localGet(start))),
-      localSet(byte, loadByte(localGet(reached))),
-      localSet(
+      if_(i32_eq(local_get(position), local_get(depth)), return_(local_get(start))),
+      local_set(byte, i32_load8_u(local_get(reached))),
+      local_set(
         forms,
-        and(
-          localGet(forms),
-          loadByte(add(shiftLeft(localGet(position), constant(8)), localGet(byte)), layout.shape),
+        i32_and(
+          local_get(forms),
+          i32_load8_u(i32_add(i32_shl(local_get(position), i32_const(8)), local_get(byte)), layout.shape),
         ),
       ),
-      br_if(1, isZero(localGet(forms))),
-      if_(isAtLeast(localGet(byte), constant(0x80)), character),
+      br_if(1, i32_eqz(local_get(forms))),
+      if_(i32_ge_s(local_get(byte), i32_const(0x80)), character),
       next(reached, 1),
       next(position, 1),
       br(0),
     ),
   );
   const body = [
-    ...localSet(last, subtract(localGet(end), localGet(length))),
-    ...localSet(lowerHalf, splat(constant(0x0f))),
-    ...if_(localGet(open), localSet(foreign, splat(constant(0x80)))),
+    ...local_set(last, i32_sub(local_get(end), local_get(length))),
+    ...local_set(lowerHalf, i8x16_splat(i32_const(0x0f))),
+    ...if_(local_get(open), local_set(foreign, i8x16_splat(i32_const(0x80)))),
     ...[...tables, asciiStarts, foreignStarts, powers].flatMap((table, index) =>
-      localSet(table, load16(constant(layout.tests + 16 * index))),
+      local_set(table, v128_load(i32_const(layout.tests + 16 * index))),
     ),
     ...block(
       loop(
         if_(
-          localGet(open),
-          skip({ at, last, step: 16 }, (offset) => or16(hits(offset), foreigners(offset))),
+          local_get(open),
+          skip({ at, last, step: 16 }, (offset) => v128_or(hits(offset), foreigners(offset))),
         ),
-        if_(isZero(localGet(open)), skip({ at, last, step: 64 }, hits)),
-        br_if(1, isGreater(localGet(at), localGet(last))),
-        localSet(candidates, subtract(constant(0xffff), bitmask(equal16(hits(0), localGet(zero))))),
-        if_(anyTrue(foreigners(0)), findStarts),
+        if_(i32_eqz(local_get(open)), skip({ at, last, step: 64 }, hits)),
+        br_if(1, i32_gt_s(local_get(at), local_get(last))),
+        local_set(candidates, i32_sub(i32_const(0xffff), i8x16_bitmask(i8x16_eq(hits(0), local_get(zero))))),
+        if_(v128_any_true(foreigners(0)), findStarts),
         inTurn({ at, last, candidates, start }, look),
         next(at, 16),
         br(0),
       ),
     ),
-    ...constant(-1),
+    ...i32_const(-1),
   ];
   return { name: `seek_${kind}`, parameters: 7, numbers: 8, vectors: 11, body };
 }

@@ -1,5 +1,5 @@
 /**
- * Bytes that each byte needs in a JSON string besides itself (ECMA-262, QuoteJSONString): a backslash for the quote, the
+ * Bytes that JSON adds to each byte in a string (ECMA-262, QuoteJSONString): a backslash for the quote, the
  * backslash and the control characters \b \t \n \f \r, the four digits of \u too for the other control characters.
  */
 export const escapeBytes: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { escapeBytes } from "./escape-bytes.ts";
-import { kernelFor, pieceBytes } from "./kernel.ts";
+import { chunkBytes, kernelFor } from "./kernel.ts";
 
 /**
  * Bytes that `JSON.stringify(value)` has in UTF-8, counted without making the text (ECMA-262, SerializeJSONProperty).
@@ -61,7 +61,7 @@ function encodedBytes(text: string): number {
   let bytes = 2;
   for (let start = 0; start < text.length; ) {
     const end = pieceEnd(text, start);
-    const { written } = encoder.encodeInto(text.slice(start, end), kernel.piece);
+    const { written } = encoder.encodeInto(text.slice(start, end), kernel.chunk);
     bytes += written + kernel.countEscapes(written);
     start = end;
   }
@@ -73,21 +73,21 @@ export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonl
   const kernel = kernelFor(text.length);
   let jsonBytes = 2 + text.length;
   let isAllAscii = true;
-  for (let from = 0; from < text.length; from += pieceBytes) {
-    const length = text.copy(kernel.piece, 0, from, from + pieceBytes);
+  for (let from = 0; from < text.length; from += chunkBytes) {
+    const length = text.copy(kernel.chunk, 0, from, from + chunkBytes);
     // Of a text of one piece no view is made.
-    isAllAscii &&= isAscii(length === text.length ? text : kernel.piece.subarray(0, length));
+    isAllAscii &&= isAscii(length === text.length ? text : kernel.chunk.subarray(0, length));
     jsonBytes += kernel.countEscapes(length);
   }
   return { jsonBytes, isAscii: isAllAscii };
 }
 
 /** UTF-16 units that always go into one piece as UTF-8. */
-const pieceUnits = Math.floor(pieceBytes / 3);
+const chunkUnits = Math.floor(chunkBytes / 3);
 
 /** Where the piece that begins at `start` ends: never inside a surrogate pair. */
 function pieceEnd(text: string, start: number): number {
-  const end = start + pieceUnits;
+  const end = start + chunkUnits;
   if (end >= text.length) return text.length;
   return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end - 1 : end;
 }

@@ -1,6 +1,6 @@
 /**
- * Counting bytes of a text, piece by piece. JavaScript looks at two bytes in a nanosecond, WebAssembly at sixteen and
- * more; it reaches its own memory alone, so the pieces lie there.
+ * Counts bytes of a text, chunk by chunk. JavaScript reads two bytes in a nanosecond, WebAssembly sixteen and more; it
+ * reaches its own memory alone, so the chunks lie there.
  */
 
 import { assemble } from "../wasm/assembly.ts";
@@ -8,28 +8,28 @@ import { compileModule, instantiate } from "../wasm/module.ts";
 import { type JsonKernel, plainKernel } from "./plain-kernel.ts";
 import { textRoutines } from "./routines.ts";
 
-/** Bytes of the longest piece: both counts of `countEndings` fit in one number, and it stays in the processor's cache. */
-export const pieceBytes = 32 * 1024;
+/** Bytes of the longest chunk: both counts of `countEndings` fit in one number, and the processor's cache holds it. */
+export const chunkBytes = 32 * 1024;
 
-/** So many bytes are worth compiling WebAssembly for, once. */
-const worthwhileBytes = 256 * 1024;
+/** From so many bytes on the routines repay their compilation. */
+const compileThreshold = 256 * 1024;
 
-let asked = 0;
-let fast: JsonKernel | undefined;
+let bytesSoFar = 0;
+let simd: JsonKernel | undefined;
 let plain: JsonKernel | undefined;
 
-/** The best kernel for a text of so many bytes. */
+/** The fastest kernel for a text of so many bytes. */
 export function kernelFor(bytes: number): JsonKernel {
-  asked += bytes;
-  if (asked < worthwhileBytes) {
-    plain ??= plainKernel(pieceBytes);
+  bytesSoFar += bytes;
+  if (bytesSoFar < compileThreshold) {
+    plain ??= plainKernel(chunkBytes);
     return plain;
   }
-  fast ??= simdKernel() ?? plainKernel(pieceBytes);
-  return fast;
+  simd ??= simdKernel() ?? plainKernel(chunkBytes);
+  return simd;
 }
 
-const pieceStart = 16;
+const chunkStart = 16;
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -43,19 +43,19 @@ export function simdKernel(): JsonKernel | undefined {
     const exports = instantiate(compileModule(assemble(textRoutines(), 1)), {}) as Exports;
     const { memory, endings, escapes } = exports;
     const all = Buffer.from(memory.buffer);
-    const piece = all.subarray(pieceStart, pieceStart + pieceBytes + 16);
-    /** Sixteen bytes are looked at together: behind the end stands what does not count. */
-    const close = (length: number) => {
-      if (length % 16 !== 0) piece.fill(0x20, length, length + 16);
-      return pieceStart + length;
+    const chunk = all.subarray(chunkStart, chunkStart + chunkBytes + 16);
+    /** Fills the last sixteen bytes with what does not count; returns their end. */
+    const pad = (length: number) => {
+      if (length % 16 !== 0) chunk.fill(0x20, length, length + 16);
+      return chunkStart + length;
     };
     return {
-      piece,
+      chunk,
       countEndings(length, before) {
-        all[pieceStart - 1] = before;
-        return endings(pieceStart, close(length));
+        all[chunkStart - 1] = before;
+        return endings(chunkStart, pad(length));
       },
-      countEscapes: (length) => escapes(pieceStart, close(length)),
+      countEscapes: (length) => escapes(chunkStart, pad(length)),
     };
   } catch {
     return undefined;

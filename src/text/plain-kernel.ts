@@ -1,34 +1,34 @@
 import { escapeBytes } from "./escape-bytes.ts";
 
-/** Counts in the one piece of text that lies in it. Its users take turns: none keeps a piece while others may run. */
+/** Counts in the one chunk of text that lies in it. No user keeps a chunk across an `await`. */
 export interface JsonKernel {
-  /** Where the piece lies: `pieceBytes`, and some more that the kernel writes to. */
-  readonly piece: Buffer;
+  /** The chunk, and some more bytes that the kernel writes to. */
+  readonly chunk: Buffer;
   /**
-   * Line feeds in the first `length` bytes, and 65,536 more for each that a carriage return stands before; `before` is
-   * the byte in front of the piece.
+   * Line feeds in the first `length` bytes, and 65,536 more for each behind a carriage return; `before` is the byte
+   * in front of the chunk.
    */
   countEndings(length: number, before: number): number;
-  /** Bytes that the first `length` take in a JSON string besides themselves. */
+  /** Bytes that escapes add to the first `length` in a JSON string. */
   countEscapes(length: number): number;
 }
 
-/** The kernel in JavaScript, for pieces of at most so many bytes. */
-export function plainKernel(pieceBytes: number): JsonKernel {
-  const piece = Buffer.alloc(pieceBytes + 16);
-  const pairs = new Uint16Array(piece.buffer, piece.byteOffset, piece.length / 2);
+/** The kernel in JavaScript, for chunks of at most so many bytes. */
+export function plainKernel(chunkBytes: number): JsonKernel {
+  const chunk = Buffer.alloc(chunkBytes + 16);
+  const pairs = new Uint16Array(chunk.buffer, chunk.byteOffset, chunk.length / 2);
   const escapes = pairEscapes();
   return {
-    piece,
+    chunk,
     countEndings(length, before) {
       let count = 0;
       for (let at = 0; at < length; at++) {
-        if (piece[at] === 0x0a) count += (at === 0 ? before : piece[at - 1]) === 0x0d ? 0x1_0001 : 1;
+        if (chunk[at] === 0x0a) count += (at === 0 ? before : chunk[at - 1]) === 0x0d ? 0x1_0001 : 1;
       }
       return count;
     },
     countEscapes(length) {
-      piece[length] = 0x20; // the other half of a last pair
+      chunk[length] = 0x20; // the other half of a last pair
       let count = 0;
       for (let at = 0; at < length / 2; at++) count += escapes[pairs[at]!]!;
       return count;
@@ -36,7 +36,7 @@ export function plainKernel(pieceBytes: number): JsonKernel {
   };
 }
 
-/** The same for each two bytes in a row. */
+/** What escapes add to each pair of bytes. */
 function pairEscapes(): Uint8Array {
   return Uint8Array.from(
     { length: 1 << 16 },

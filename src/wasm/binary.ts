@@ -1,6 +1,6 @@
-/** Reading and writing the binary format of WebAssembly (core coder §5). */
+/** Reads and writes the binary format of WebAssembly (WebAssembly Core Specification, section 5). */
 
-/** The sections that are read or changed. */
+/** Ids of the sections that this project reads or changes. */
 export const Section = { import: 2, memory: 5, global: 6, code: 10 } as const;
 
 const headerBytes = 8;
@@ -29,7 +29,7 @@ export class Reader {
     }
   }
 
-  /** Goes past `count` numbers in LEB128, of whatever sign and size. */
+  /** Skips `count` numbers in LEB128, of whatever sign and size. */
   skipNumbers(count: number): void {
     for (let left = count; left > 0; ) if (this.byte() < 0x80) left--;
   }
@@ -53,13 +53,13 @@ export function renderSigned(value: number): number[] {
     : [(value & 0x7f) | 0x80, ...renderSigned(value >> 7)];
 }
 
-/** `parts`, with their length in front. */
+/** `parts` behind their length. */
 export function sized(...parts: Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Uint8Array.from(renderUnsigned(length)), ...parts]);
 }
 
-/** `wasm` with the contents of its sections as `change` gives them; undefined for those that stay. */
+/** `wasm` with the contents of its sections that `change` returns; for undefined a section stays. */
 export function rewriteSections(
   wasm: Uint8Array,
   change: (id: number, contents: Uint8Array) => Uint8Array | undefined,

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { collectSoon } from "./collect.ts";
 
-test("collects when others have their turn, once however often it was asked to, and again later", async () => {
+test("collects at the next turn of the event loop, once however often it is called, and again later", async () => {
   const gc = spyOn(Bun, "gc");
   try {
     for (const times of [1, 2]) {

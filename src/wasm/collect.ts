@@ -1,16 +1,16 @@
 import { collectGarbage } from "../bun.ts";
 
-let isComing = false;
+let isScheduled = false;
 
 /**
- * Has the memory of WebAssembly that nothing refers to any more freed, when what is under way in this thread lets others
- * have their turn. Takes some ten milliseconds. Left to themselves, threads that rest kept some tens of MiB of it.
+ * Collects garbage at the next turn of the event loop, so that the memory of unreachable WebAssembly instances is freed.
+ * It takes some ten milliseconds. Idle threads kept some tens of MiB without it.
  */
 export function collectSoon(): void {
-  if (isComing) return;
-  isComing = true;
+  if (isScheduled) return;
+  isScheduled = true;
   setImmediate(() => {
-    isComing = false;
+    isScheduled = false;
     collectGarbage();
   });
 }

@@ -1,7 +1,7 @@
-/** The part of WebAssembly's JavaScript interface that is needed; the types of Node 20 do not declare it. */
+/** The part of WebAssembly's JavaScript interface that this project uses; the types of Node 20 do not declare it. */
 declare const compiled: unique symbol;
 
-/** Compiled WebAssembly. It can be posted to threads. */
+/** Compiled WebAssembly, which threads take by message. */
 export interface WasmModule {
   readonly [compiled]: true;
 }
