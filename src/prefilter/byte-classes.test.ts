@@ -8,11 +8,11 @@ import { teddyMasksOf } from "./teddy.ts";
 const { machine } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
-/** The forms as classes, for what they have of ASCII. */
-function spell(pattern: string): string[] | undefined {
+/** The seqs as classes, for what they have of ASCII. */
+function render(pattern: string): string[] | undefined {
   const sets = extractByteClasses(machine.compile(pattern).syntax());
-  return sets?.map((form) =>
-    form
+  return sets?.map((seq) =>
+    seq
       .map((set) => {
         const characters = [...set.entries()].filter(([byte, isIn]) => isIn === 1 && byte < 0x80);
         const text = String.fromCharCode(...characters.map(([byte]) => byte));
@@ -22,7 +22,7 @@ function spell(pattern: string): string[] | undefined {
   );
 }
 
-test.each<[pattern: string, forms: string[] | undefined]>([
+test.each<[pattern: string, seqs: string[] | undefined]>([
   ["\\d{4}-\\d{2}-\\d{2}", ["[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"]],
   ["\\b[A-Z]{4,}_[A-Z]{4,}\\b", ["[A-Z][A-Z][A-Z][A-Z]_[A-Z][A-Z][A-Z][A-Z]"]],
   ["TODO|FIXME|XXX", ["TODO", "FIXME", "XXX"]],
@@ -32,8 +32,8 @@ test.each<[pattern: string, forms: string[] | undefined]>([
   ["a*", undefined],
   ["a|b*", undefined],
   ["q{40}", ["q".repeat(16)]],
-])("the forms of %s", (pattern, forms) => {
-  expect(spell(pattern)).toEqual(forms);
+])("the seqs of %s", (pattern, seqs) => {
+  expect(render(pattern)).toEqual(seqs);
 });
 
 const atom = fc.constantFrom(
@@ -57,18 +57,20 @@ const line = fc
   })
   .map((parts) => parts.join(""));
 
-test("a line that a pattern matches holds one of its forms", () => {
+test("a line that a pattern matches holds one of its seqs", () => {
   fc.assert(
     fc.property(pattern, line, (asked, text) => {
       const regex = machine.compile(asked);
       const found = extractByteClasses(regex.syntax());
       const bytes = Buffer.from(text);
       if (found === undefined || !regex.isMatch(bytes, 0, bytes.length)) return;
-      const shape = teddyMasksOf(found);
+      const masks = teddyMasksOf(found);
       const buffer = kernel.reserve(bytes.length + 64).fill("\n");
       bytes.copy(buffer);
-      const isOpen = shape.isOpen && bytes.some((byte) => byte >= 0x80);
-      expect(kernel.seek(buffer, shape, { from: 0, to: bytes.length, isOpen })).toBeGreaterThanOrEqual(0);
+      const hasNonAscii = masks.hasNonAscii && bytes.some((byte) => byte >= 0x80);
+      expect(kernel.teddy(buffer, masks, { from: 0, to: bytes.length, hasNonAscii })).toBeGreaterThanOrEqual(
+        0,
+      );
     }),
     { numRuns: Number(process.env["CODER_RUNS"] ?? 500) },
   );

@@ -1,68 +1,61 @@
 /**
- * What must stand somewhere in every match of a pattern, byte by byte: for patterns that require no string, such as a
- * date. Forms are looked for in front of the engine, which has the last word.
+ * Extracts sequences of byte classes of which every match contains one, for patterns without literals, such as a date.
+ * The engine verifies each candidate.
  */
-import type { Hir, Range } from "../regex/hir.ts";
+import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 import { layout } from "./layout.ts";
 
-/** Of each character in turn the ASCII bytes it may be, and the bytes that it may start with when it is not ASCII. */
+/** Of each character in turn the ASCII bytes it may be, and the lead bytes it may have when it is not ASCII. */
 export type ByteClassSeq = readonly ByteClass[];
 
-/** What is known of a part of a pattern. Every list is of forms of which one must stand there. */
+/** What the extraction knows of a part of a pattern. Of each list every match has one sequence there. */
 interface Extracted {
-  /** Each match is one of `starts` as a whole. */
+  /** Each match is, as a whole, one of `prefixes`. */
   readonly isExact: boolean;
-  readonly starts: readonly ByteClassSeq[];
-  readonly ends: readonly ByteClassSeq[];
+  readonly prefixes: readonly ByteClassSeq[];
+  readonly suffixes: readonly ByteClassSeq[];
   readonly inner: readonly ByteClassSeq[];
 }
 
-/** Forms that are looked for together. */
+const { maxTeddyLength } = layout;
+/** Sequences of one prefilter. */
 const maxSeqs = 16;
 
-const anything: readonly ByteClassSeq[] = [[]];
-const unknown: Extracted = { isExact: false, starts: anything, ends: anything, inner: anything };
+const emptySeq: readonly ByteClassSeq[] = [[]];
+const unknown: Extracted = { isExact: false, prefixes: emptySeq, suffixes: emptySeq, inner: emptySeq };
 
 const exactly = (seqs: readonly ByteClassSeq[]): Extracted => ({
   isExact: true,
-  starts: seqs,
-  ends: seqs,
+  prefixes: seqs,
+  suffixes: seqs,
   inner: seqs,
 });
 
-/** Forms of which one stands in every match of `hir`, the rarest that are known, or undefined when none are. */
+/** The rarest byte classes of which every match of `hir` contains one, or undefined when there are none. */
 export function extractByteClasses(hir: Hir): readonly ByteClassSeq[] | undefined {
-  const { inner } = extract(hir);
+  const { inner } = foldHir(hir, classFold);
   return inner.length > 0 && inner.every((seq) => seq.length > 0) ? inner : undefined;
 }
 
-function extract(hir: Hir): Extracted {
-  switch (hir.kind) {
-    case "empty":
-    case "look":
-      return exactly(anything);
-    case "literal":
-      return extractLiteral(hir.bytes);
-    case "class":
-      return exactly([[setOf(hir.ranges)]]);
-    case "repetition":
-      return extractRepetition(extract(hir.of), hir);
-    case "concat":
-      return hir.of.map(extract).reduce(join, exactly(anything));
-    case "alternation":
-      return extractAlternation(hir.of.map(extract));
-  }
-}
+const classFold: HirFold<Extracted> = {
+  empty: exactly(emptySeq),
+  look: exactly(emptySeq),
+  literal: extractLiteral,
+  class: (ranges) => exactly([[setOf(ranges)]]),
+  repetition: extractRepetition,
+  concat: (parts) => parts.reduce(join, exactly(emptySeq)),
+  alternation: extractAlternation,
+};
 
 function extractLiteral(bytes: Uint8Array): Extracted {
   const codes = Array.from(Buffer.from(bytes).toString(), (character) => character.codePointAt(0)!);
-  return codes.map((code) => exactly([[setOf([[code, code]])]])).reduce(join, exactly(anything));
+  return codes.map((code) => exactly([[setOf([[code, code]])]])).reduce(join, exactly(emptySeq));
 }
 
 const newline = 0x0a;
 const lastAscii = 0x7f;
-/** It is shown for bytes that are not UTF-8, whatever they are. */
+/** It stands in a decoded line for bytes that are not UTF-8, whatever they are. */
 const replacement = 0xfffd;
 
 /** No line holds a newline. */
@@ -85,11 +78,11 @@ function leadOf(code: number): number {
 
 function extractRepetition(part: Extracted, { min, max }: { min: number; max: number }): Extracted {
   if (min === 0) {
-    const isOptional = max === 1 && part.isExact && part.starts.length < maxSeqs;
-    return isOptional ? exactly([...anything, ...part.starts]) : unknown;
+    const isOptional = max === 1 && part.isExact && part.prefixes.length < maxSeqs;
+    return isOptional ? exactly([...emptySeq, ...part.prefixes]) : unknown;
   }
   if (!part.isExact) return part;
-  const times = Math.min(min, layout.longestShape + 1);
+  const times = Math.min(min, maxTeddyLength + 1);
   const least = Array<Extracted>(times).fill(part).reduce(join);
   return { ...least, isExact: least.isExact && max === min };
 }
@@ -99,64 +92,64 @@ function extractAlternation(branches: readonly Extracted[]): Extracted {
     const seqs = branches.flatMap(pick);
     return seqs.length > maxSeqs ? undefined : seqs;
   };
-  const starts = all((branch) => branch.starts);
-  const ends = all((branch) => branch.ends);
+  const prefixes = all((branch) => branch.prefixes);
+  const suffixes = all((branch) => branch.suffixes);
   const inner = all((branch) => branch.inner);
   return {
-    isExact: starts !== undefined && branches.every(({ isExact }) => isExact),
-    starts: starts ?? anything,
-    ends: ends ?? anything,
-    inner: inner ?? anything,
+    isExact: prefixes !== undefined && branches.every(({ isExact }) => isExact),
+    prefixes: prefixes ?? emptySeq,
+    suffixes: suffixes ?? emptySeq,
+    inner: inner ?? emptySeq,
   };
 }
 
-/** What is known of one part and another behind it. */
+/** One part with another behind it. */
 function join(one: Extracted, other: Extracted): Extracted {
-  const middle = cross(one.ends, other.starts);
+  const middle = cross(one.suffixes, other.prefixes);
   const isExact = one.isExact && other.isExact && middle !== undefined && !middle.some(isTooLong);
   if (isExact) return exactly(middle);
-  const starts = one.isExact ? cross(one.starts, other.starts) : undefined;
-  const ends = other.isExact ? cross(one.ends, other.ends) : undefined;
+  const prefixes = one.isExact ? cross(one.prefixes, other.prefixes) : undefined;
+  const suffixes = other.isExact ? cross(one.suffixes, other.suffixes) : undefined;
   const candidates = [one.inner, other.inner, ...(middle ? [middle.map(rarestPart)] : [])];
   return {
     isExact: false,
-    starts: starts?.map((seq) => seq.slice(0, layout.longestShape)) ?? one.starts,
-    ends: ends?.map((seq) => seq.slice(-layout.longestShape)) ?? other.ends,
+    prefixes: prefixes?.map((seq) => seq.slice(0, maxTeddyLength)) ?? one.prefixes,
+    suffixes: suffixes?.map((seq) => seq.slice(-maxTeddyLength)) ?? other.suffixes,
     inner: candidates.reduce((best, seqs) => (byteClassRarity(seqs) > byteClassRarity(best) ? seqs : best)),
   };
 }
 
-const isTooLong = (seq: ByteClassSeq): boolean => seq.length > layout.longestShape;
+const isTooLong = (seq: ByteClassSeq): boolean => seq.length > maxTeddyLength;
 
-/** Each of the forms followed by each of the others, unless they are too many. */
+/** The cross product: each sequence followed by each of the others, unless that gives too many. */
 function cross(seqs: readonly ByteClassSeq[], others: readonly ByteClassSeq[]): ByteClassSeq[] | undefined {
   if (seqs.length * others.length > maxSeqs) return undefined;
   return seqs.flatMap((seq) => others.map((other) => [...seq, ...other]));
 }
 
-/** As much of the form as the kernel takes. */
+/** The rarest part of the sequence that the kernel takes. */
 function rarestPart(seq: ByteClassSeq): ByteClassSeq {
-  let best = seq.slice(0, layout.longestShape);
-  for (let from = 1; from + layout.longestShape <= seq.length; from++) {
-    const part = seq.slice(from, from + layout.longestShape);
-    if (formRarity(part) > formRarity(best)) best = part;
+  let best = seq.slice(0, maxTeddyLength);
+  for (let from = 1; from + maxTeddyLength <= seq.length; from++) {
+    const part = seq.slice(from, from + maxTeddyLength);
+    if (seqRarity(part) > seqRarity(best)) best = part;
   }
   return best;
 }
 
-/** How rare it is that one of them stands somewhere: minus the binary logarithm of the share of places. */
+/** The rarity of the sequences together: minus the binary logarithm of the share of places where one of them stands. */
 export const byteClassRarity = (seqs: readonly ByteClassSeq[]): number =>
-  -Math.log2(seqs.reduce((share, seq) => share + 2 ** -formRarity(seq), 0));
+  -Math.log2(seqs.reduce((share, seq) => share + 2 ** -seqRarity(seq), 0));
 
-/** What a position tells when the one before it has the same set: letters stand beside letters. */
-const likeness = 0.3;
+/** The weight of a class that repeats the one before it: letters stand beside letters. */
+const repeatWeight = 0.3;
 
-function formRarity(seq: ByteClassSeq): number {
+function seqRarity(seq: ByteClassSeq): number {
   let bits = 0;
   let before: ByteClass | undefined;
   for (const set of seq) {
     const isAlike = before !== undefined && Buffer.compare(set, before) === 0;
-    bits += rarityOf(set) * (isAlike ? likeness : 1);
+    bits += rarityOf(set) * (isAlike ? repeatWeight : 1);
     before = set;
   }
   return bits;

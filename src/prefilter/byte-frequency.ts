@@ -1,4 +1,4 @@
-/** Bits per byte in source text, roughly: what stands first is most frequent. */
+/** Bits of information in each byte of source text, roughly: the most frequent byte stands first. */
 export const byteBits: readonly number[] = (() => {
   const bits = new Array<number>(256).fill(11);
   const frequent =
@@ -7,17 +7,17 @@ export const byteBits: readonly number[] = (() => {
   return bits;
 })();
 
-/** A set of bytes: 1 for each that is in it. */
+/** A set of bytes: 1 for each member. */
 export type ByteClass = Uint8Array;
 
-/** How rare the bytes of the set are together: minus the binary logarithm of their share in source text. */
+/** The rarity of a set: minus the binary logarithm of its share in source text. */
 export function rarityOf(set: ByteClass): number {
   let share = 0;
   for (let byte = 0; byte < 256; byte++) if (set[byte] === 1) share += 2 ** -byteBits[byte]!;
   return -Math.log2(Math.max(share, 2 ** -20));
 }
 
-/** Positions of the two rarest bytes; of the only one twice. */
+/** Positions of the two rarest bytes, as memchr's packed pair; of the only one twice. */
 export function packedPair(bytes: ArrayLike<number>): [number, number] {
   const bits = (position: number) => byteBits[bytes[position]!]!;
   const positions = Array.from(bytes, (_, position) => position);

@@ -1,77 +1,65 @@
-/**
- * What must be in a line for a pattern to match it: short strings that can be looked for many times faster than the
- * pattern, in front of the engine.
- */
-import type { Hir, Range } from "../regex/hir.ts";
+/** Extracts inner literals: short strings of which every match contains one, as ripgrep extracts them for its prefilter. */
+import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { byteBits } from "./byte-frequency.ts";
 
-/** One of these strings, as bytes (one character per byte). */
+/** Strings of bytes (one character per byte), of which any may stand at a position. */
 export type Literals = readonly string[];
 
-/** Elements that follow each other. */
+/** Literals that follow each other. */
 export type LiteralSeq = readonly Literals[];
 
-/** Every match contains one of `sequences`. */
+/** Every match contains one of `seqs`. */
 export interface InnerLiterals {
-  readonly sequences: readonly LiteralSeq[];
-  /** The pattern matches these and nothing else, and where one of them is, there is a match. */
+  readonly seqs: readonly LiteralSeq[];
+  /** The pattern matches these and nothing else, and each place of one of them is a match. */
   readonly isWhole: boolean;
 }
 
-/** What is known of a part of a pattern. */
+/** What the extraction knows of a part of a pattern. */
 interface Extracted {
-  /** The part matches exactly this sequence; undefined when it may match other things. */
+  /** The part matches exactly this sequence; undefined when it may match something else. */
   readonly exact?: LiteralSeq;
-  /** Each match of the part contains one of these; undefined when nothing is known. */
-  readonly required?: readonly LiteralSeq[];
-  /** The part matches each of `required` and nothing else. */
+  /** Each match of the part contains one of these; undefined when the extraction knows none. */
+  readonly inner?: readonly LiteralSeq[];
+  /** The part matches each of `inner` and nothing else. */
   readonly isWhole: boolean;
 }
 
-/** Strings that one element may have; a class of more characters is taken for any character. */
-const mostStrings = 8;
-/** Sequences that are looked for together. */
-const mostSequences = 16;
+/** Strings at one position; a class of more characters counts as any character. */
+const maxLiterals = 8;
+/** Sequences of one prefilter. */
+const maxSeqs = 16;
 
-/** What every match of `hir` contains, or undefined when nothing is known. */
+/** The rarest literals of which every match of `hir` contains one, or undefined when there are none. */
 export function extractInnerLiterals(hir: Hir): InnerLiterals | undefined {
-  const { required, isWhole } = extract(hir);
-  return required === undefined ? undefined : { sequences: required, isWhole };
+  const { inner, isWhole } = foldHir(hir, literalFold);
+  return inner === undefined ? undefined : { seqs: inner, isWhole };
 }
 
 const unknown: Extracted = { isWhole: false };
 
-function extract(hir: Hir): Extracted {
-  switch (hir.kind) {
-    case "empty":
-      return { exact: [], isWhole: false };
-    case "literal":
-      return exactly([[Buffer.from(hir.bytes).toString("latin1")]]);
-    case "class":
-      return extractClass(hir.ranges);
-    case "look":
-      return unknown;
-    case "repetition":
-      return hir.min === 0 ? unknown : extractRepetition(extract(hir.of), hir);
-    case "concat":
-      return extractConcat(hir.of.map(extract));
-    case "alternation":
-      return extractAlternation(hir.of.map(extract));
-  }
-}
-
-/** What is in no line, or is not in the file where it is in the line, is left to the engine. */
-const exactly = (sequence: LiteralSeq): Extracted => {
-  const isMissing = (bytes: string) => bytes.includes("\n") || bytes.includes(replacement);
-  return sequence.flat().some(isMissing) ? unknown : { exact: sequence, required: [sequence], isWhole: true };
+const literalFold: HirFold<Extracted> = {
+  empty: { exact: [], isWhole: false },
+  look: unknown,
+  literal: (bytes) => exactly([[Buffer.from(bytes).toString("latin1")]]),
+  class: extractClass,
+  repetition: extractRepetition,
+  concat: extractConcat,
+  alternation: extractAlternation,
 };
 
-/** U+FFFD, which a line shows in the place of what is not UTF-8. */
+/** U+FFFD, which stands in a decoded line for bytes that are not UTF-8. */
 const replacement = "\xef\xbf\xbd";
+
+/** No line holds a newline, and a file need not hold the U+FFFD of its lines: both are left to the engine. */
+const exactly = (seq: LiteralSeq): Extracted => {
+  const isUnsearchable = (bytes: string) => bytes.includes("\n") || bytes.includes(replacement);
+  return seq.flat().some(isUnsearchable) ? unknown : { exact: seq, inner: [seq], isWhole: true };
+};
 
 function extractClass(ranges: readonly Range[]): Extracted {
   const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  if (count === 0 || count > mostStrings) return unknown;
+  if (count === 0 || count > maxLiterals) return unknown;
   const strings: string[] = [];
   for (const [first, last] of ranges) {
     for (let code = first; code <= last; code++) {
@@ -82,16 +70,17 @@ function extractClass(ranges: readonly Range[]): Extracted {
 }
 
 function extractRepetition(part: Extracted, { min, max }: { min: number; max: number }): Extracted {
+  if (min === 0) return unknown;
   if (min === 1 && max === 1) return part;
-  return part.required === undefined ? unknown : { required: part.required, isWhole: false };
+  return part.inner === undefined ? unknown : { inner: part.inner, isWhole: false };
 }
 
-/** Exact parts that follow each other grow together; whatever is required of any part is required of the whole. */
+/** Joins adjacent exact parts; every match of the whole contains what a match of any part contains. */
 function extractConcat(parts: readonly Extracted[]): Extracted {
   const choices: (readonly LiteralSeq[])[] = [];
   let run: Literals[] = [];
   let isExact = true;
-  for (const { exact, required } of parts) {
+  for (const { exact, inner } of parts) {
     if (exact !== undefined) {
       run.push(...exact);
       continue;
@@ -99,22 +88,22 @@ function extractConcat(parts: readonly Extracted[]): Extracted {
     isExact = false;
     if (run.length > 0) choices.push([run]);
     run = [];
-    if (required !== undefined) choices.push(required);
+    if (inner !== undefined) choices.push(inner);
   }
   if (isExact) return run.length === 0 ? { exact: [], isWhole: false } : exactly(run);
   if (run.length > 0) choices.push([run]);
-  const required = rarest(choices);
-  return required === undefined ? unknown : { required, isWhole: false };
+  const inner = rarest(choices);
+  return inner === undefined ? unknown : { inner, isWhole: false };
 }
 
 function extractAlternation(branches: readonly Extracted[]): Extracted {
-  const sequences: LiteralSeq[] = [];
-  for (const { required } of branches) {
-    if (required === undefined) return unknown;
-    sequences.push(...required);
+  const seqs: LiteralSeq[] = [];
+  for (const { inner } of branches) {
+    if (inner === undefined) return unknown;
+    seqs.push(...inner);
   }
-  if (sequences.length > mostSequences) return unknown;
-  return { required: sequences, isWhole: branches.every(({ isWhole }) => isWhole) };
+  if (seqs.length > maxSeqs) return unknown;
+  return { inner: seqs, isWhole: branches.every(({ isWhole }) => isWhole) };
 }
 
 function rarest(choices: readonly (readonly LiteralSeq[])[]): readonly LiteralSeq[] | undefined {
@@ -125,13 +114,13 @@ function rarest(choices: readonly (readonly LiteralSeq[])[]): readonly LiteralSe
   return best;
 }
 
-/** The rarity of the least rare. */
-const rarity = (sequences: readonly LiteralSeq[]): number =>
-  Math.min(...sequences.map((sequence) => sequence.reduce((sum, element) => sum + literalBits(element), 0)));
+/** The rarity of the most frequent sequence. */
+const rarity = (seqs: readonly LiteralSeq[]): number =>
+  Math.min(...seqs.map((seq) => seq.reduce((sum, literals) => sum + literalBits(literals), 0)));
 
-/** How rare the element is: minus the binary logarithm of the share of places where one of its strings stands. */
-export function literalBits(element: Literals): number {
-  return Math.min(...element.map(stringBits)) - Math.log2(element.length);
+/** The rarity of the literals: minus the binary logarithm of the share of places where one of them stands. */
+export function literalBits(literals: Literals): number {
+  return Math.min(...literals.map(stringBits)) - Math.log2(literals.length);
 }
 
 const stringBits = (bytes: string): number => {

@@ -7,18 +7,18 @@ import { teddyMasksOf } from "./teddy.ts";
 
 const kernel = createSearchKernel() as SearchKernel;
 
-const fold = (text: string, rare: readonly [number, number]): FoldedString => ({
+const fold = (text: string, pair: readonly [number, number]): FoldedString => ({
   bytes: Buffer.from(text.toLowerCase()),
   folds: Uint8Array.from(Buffer.from(text), (_, i) => (/[a-z]/i.test(text.charAt(i)) ? 0x20 : 0)),
   isExact: false,
-  rare,
+  pair,
 });
 
-const spell = (text: string, rare: readonly [number, number]): FoldedString => ({
+const verbatim = (text: string, pair: readonly [number, number]): FoldedString => ({
   bytes: Buffer.from(text),
   folds: new Uint8Array(text.length),
   isExact: true,
-  rare,
+  pair,
 });
 
 test("finds what a search finds, as it is and in lower case, within the bounds", () => {
@@ -31,12 +31,12 @@ test("finds what a search finds, as it is and in lower case, within the bounds",
       const to = from + (other % (text.length - from + 1));
       const buffer = kernel.reserve(text.length + 64);
       buffer.fill(needle).write(text);
-      const rare = [some % needle.length, other % needle.length] as const;
+      const pair = [some % needle.length, other % needle.length] as const;
       const place = (found: number) => (found < 0 ? -1 : from + found);
       const exact = text.slice(from, to).indexOf(needle);
-      expect(kernel.find(buffer, spell(needle, rare), from, to)).toBe(place(exact));
+      expect(kernel.memmem(buffer, verbatim(needle, pair), from, to)).toBe(place(exact));
       const folded = text.slice(from, to).toLowerCase().indexOf(needle.toLowerCase());
-      expect(kernel.find(buffer, fold(needle, rare), from, to)).toBe(place(folded));
+      expect(kernel.memmem(buffer, fold(needle, pair), from, to)).toBe(place(folded));
     }),
     { numRuns: 2000 },
   );
@@ -45,7 +45,7 @@ test("finds what a search finds, as it is and in lower case, within the bounds",
 test("a text that is not the one in its memory is refused", () => {
   const old = kernel.reserve(100);
   kernel.reserve(200);
-  expect(() => kernel.find(old, spell("x", [0, 0]), 0, 10)).toThrow("not the one in the memory");
+  expect(() => kernel.memmem(old, verbatim("x", [0, 0]), 0, 10)).toThrow("not the one in the memory");
 });
 
 test("its buffer grows and keeps what is in it", () => {
@@ -55,7 +55,7 @@ test("its buffer grows and keeps what is in it", () => {
   expect(larger.length).toBe(5_000_000);
   expect(larger.toString("latin1", 0, text.length)).toBe(text);
   larger.write("Needle", larger.length - 6);
-  expect(kernel.find(larger, fold("nEEDLE", [0, 3]), 0, larger.length)).toBe(larger.length - 6);
+  expect(kernel.memmem(larger, fold("nEEDLE", [0, 3]), 0, larger.length)).toBe(larger.length - 6);
 });
 
 test("encloses a place by its line, and counts the newlines before that", () => {
@@ -68,7 +68,7 @@ test("encloses a place by its line, and counts the newlines before that", () => 
       const from = buffer.lastIndexOf(10, other % (hit + 1)) + 1;
       if (from > hit) return;
       const known = { from, counted: third % (from + 1) };
-      const [here, expected] = [kernel.enclose, findLineBounds].map((way) => {
+      const [here, expected] = [kernel.lineBounds, findLineBounds].map((way) => {
         const line = { start: -1, next: -1, newlines: -1 };
         way(buffer, hit, known, line);
         return line;
@@ -96,16 +96,16 @@ const byteSet = fc
     for (const range of ranges) set.fill(1, range.charCodeAt(0), range.charCodeAt(1) + 1);
     return set;
   });
-const forms = fc.array(fc.array(byteSet, { minLength: 1, maxLength: 16 }), { minLength: 1, maxLength: 10 });
+const seqs = fc.array(fc.array(byteSet, { minLength: 1, maxLength: 16 }), { minLength: 1, maxLength: 10 });
 
-/** Whether a form may stand at `at`, one character after the other; the forms of one bit stand for each other. */
+/** Whether a seq may stand at `at`, one character after the other; the seqs of one bit stand for each other. */
 function mayStand(all: readonly ByteClassSeq[], text: Buffer, at: number): boolean {
   let alive = all.map((_, index) => index % 8);
   let reached = at;
   for (let position = 0; position < Math.max(...all.map(({ length }) => length)); position++) {
     const byte = text[reached]!;
     const may = (bit: number, what: number) =>
-      all.some((form, index) => index % 8 === bit && form[position]?.[what] !== 0);
+      all.some((seq, index) => index % 8 === bit && seq[position]?.[what] !== 0);
     alive = alive.filter((bit) => may(bit, byte));
     if (alive.length === 0) return false;
     if (byte >= 0x80 && alive.some((bit) => may(bit, 0xff))) return true;
@@ -114,21 +114,21 @@ function mayStand(all: readonly ByteClassSeq[], text: Buffer, at: number): boole
   return true;
 }
 
-test("finds the first place where one of some forms may stand, within the bounds", () => {
+test("finds the first place where one of some seqs may stand, within the bounds", () => {
   const texts = fc.array(fc.constantFrom(..."aabb--__00AAZZ9", "é", "€", "🚀", "\xff"), { maxLength: 120 });
   fc.assert(
-    fc.property(forms, texts, fc.nat(), (all, parts, some) => {
+    fc.property(seqs, texts, fc.nat(), (all, parts, some) => {
       const content = Buffer.from(parts.map((part) => (part === "\xff" ? "\ufffd" : part)).join(""));
-      const shape = teddyMasksOf(all);
+      const masks = teddyMasksOf(all);
       const buffer = kernel.reserve(content.length + 64).fill("a-");
       content.copy(buffer);
       const from = some % (content.length + 1);
       let expected = -1;
-      for (let at = content.length - shape.length; at >= from; at--) {
+      for (let at = content.length - masks.minLength; at >= from; at--) {
         if (mayStand(all, buffer, at)) expected = at;
       }
-      const isOpen = shape.isOpen && content.some((byte) => byte >= 0x80);
-      expect(kernel.seek(buffer, shape, { from, to: content.length, isOpen })).toBe(expected);
+      const hasNonAscii = masks.hasNonAscii && content.some((byte) => byte >= 0x80);
+      expect(kernel.teddy(buffer, masks, { from, to: content.length, hasNonAscii })).toBe(expected);
     }),
     { numRuns: 3000 },
   );

@@ -1,4 +1,4 @@
-/** The routines in WebAssembly. They reach their own memory alone, so texts to be searched lie in it. */
+/** Loads the routines in WebAssembly. They reach their own memory alone, so the texts to search lie in it. */
 
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
@@ -8,63 +8,64 @@ import type { LineDfa } from "./line-dfa.ts";
 import { searchRoutines } from "./routines.ts";
 import type { TeddyMasks } from "./teddy.ts";
 
-/** An ASCII string; places where the case of a letter does not matter have a fold of 0x20 and a byte that has this bit. */
+/** An ASCII string. A letter of any case has a fold of 0x20 and a byte with that bit. */
 export interface FoldedString {
   readonly bytes: Uint8Array;
   readonly folds: Uint8Array;
-  /** There is no fold in it. */
+  /** It has no fold. */
   readonly isExact: boolean;
-  /** Positions of the two rarest bytes: only where both stand is the rest looked at. */
-  readonly rare: readonly [number, number];
+  /** Positions of the packed pair, the two rarest bytes: the kernel compares the rest where both stand. */
+  readonly pair: readonly [number, number];
 }
 
-/** A part of a text. One that is not open is of ASCII alone. */
+/** A part of a text. */
 export interface Span {
   readonly from: number;
   readonly to: number;
-  readonly isOpen: boolean;
+  /** False where the sequences or the text are ASCII alone. */
+  readonly hasNonAscii: boolean;
 }
 
-/** Every text is the buffer that `reserve` gave last. */
+/** Searches a text, which is always the buffer that `reserve` returned last. */
 export interface SearchKernel {
-  /** The one buffer of texts, made at least `bytes` long. What is in it stays, but other views of it are dead. */
+  /** Grows the buffer of texts to at least `bytes`. It keeps its content; earlier views of it are detached. */
   readonly reserve: (bytes: number) => Buffer;
   /** Start of the first `string` in `text[from, to)`, or -1. */
-  find(text: Buffer, string: FoldedString, from: number, to: number): number;
-  /** Start of the first place in the span where `shape` may stand, or -1. */
-  seek(text: Buffer, shape: TeddyMasks, span: Span): number;
+  memmem(text: Buffer, string: FoldedString, from: number, to: number): number;
+  /** Start of the first place in the span where one of the sequences of `masks` may stand, or -1. */
+  teddy(text: Buffer, masks: TeddyMasks, span: Span): number;
   /**
-   * Where in `text` the first match of the automaton's pattern starts in the line `text[from, to)`, or -1; undefined
-   * when the line is not ASCII.
+   * Start in `text` of the first match of the DFA's pattern in the line `text[from, to)`, or -1; undefined when the line
+   * is not ASCII.
    */
-  match(text: Buffer, automaton: LineDfa, from: number, to: number): number | undefined;
-  readonly enclose: FindLineBounds;
+  matchLine(text: Buffer, dfa: LineDfa, from: number, to: number): number | undefined;
+  readonly lineBounds: FindLineBounds;
 }
 
-/** Longest string that can be looked for. */
-export const longestFolded = layout.longestString;
+/** Bytes of the longest folded string. */
+export const maxFoldedLength = layout.maxStringLength;
 
 const pageBytes = 65_536;
-/** The first page is for what is looked for, the others are for texts. */
+/** The first page holds the tables, the others hold the text. */
 const textStart = pageBytes;
-/** What is loaded behind the end of a text, and not looked at. */
-const overread = longestFolded + 64;
+/** Bytes that the routines load behind the end of a text, and ignore. */
+const overread = maxFoldedLength + 64;
 
-/** One of the routines, which tell what they take. */
+/** A routine; its docstring names the operands. */
 type Call = (...operands: readonly number[]) => number;
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  find_exact: Call;
-  find_folded: Call;
-  seek_byte: Call;
-  seek_range: Call;
-  seek_halves: Call;
-  enclose: Call;
-  match: Call;
+  memmem_exact: Call;
+  memmem_folded: Call;
+  teddy_byte: Call;
+  teddy_range: Call;
+  teddy_nibbles: Call;
+  line_bounds: Call;
+  match_line: Call;
 }
 
-/** A kernel, or undefined where the machine has no SIMD in WebAssembly. */
+/** Creates a kernel; undefined where the machine has no SIMD in WebAssembly. */
 export function createSearchKernel(): SearchKernel | undefined {
   try {
     return new SimdKernel(instantiate(compileModule(assemble(searchRoutines(), 2)), {}) as Exports);
@@ -76,78 +77,83 @@ export function createSearchKernel(): SearchKernel | undefined {
 class SimdKernel implements SearchKernel {
   readonly #exports: Exports;
   #text: Buffer;
-  /** What is looked for lies here. */
-  #page: Buffer;
-  /** What `enclose` of the routines tells. */
-  #line: Int32Array;
+  /** The first page. */
+  #tables: Buffer;
+  /** The result of `line_bounds`. */
+  #bounds: Int32Array;
   #string: FoldedString | undefined;
-  #shape: TeddyMasks | undefined;
-  #automaton: LineDfa | undefined;
+  #masks: TeddyMasks | undefined;
+  #dfa: LineDfa | undefined;
 
   constructor(exports: Exports) {
     this.#exports = exports;
-    [this.#text, this.#page, this.#line] = this.#view(0);
+    [this.#text, this.#tables, this.#bounds] = this.#view(0);
   }
 
-  // A property, so that it can be handed on by itself.
+  // A property, so that callers can pass it on without the kernel.
   readonly reserve = (bytes: number): Buffer => {
     const { memory } = this.#exports;
     const missing = textStart + bytes + overread - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / pageBytes));
-    [this.#text, this.#page, this.#line] = this.#view(bytes);
+    [this.#text, this.#tables, this.#bounds] = this.#view(bytes);
     return this.#text;
   };
 
   #view(bytes: number): [text: Buffer, page: Buffer, line: Int32Array] {
     const { buffer } = this.#exports.memory;
     const text = Buffer.from(buffer, textStart, bytes);
-    return [text, Buffer.from(buffer, 0, textStart), new Int32Array(buffer, layout.line, 3)];
+    return [text, Buffer.from(buffer, 0, textStart), new Int32Array(buffer, layout.lineBounds, 3)];
   }
 
-  find(text: Buffer, string: FoldedString, from: number, to: number): number {
+  memmem(text: Buffer, string: FoldedString, from: number, to: number): number {
     this.#requireOwn(text);
     if (this.#string !== string) {
-      this.#page.set(string.bytes, layout.string);
-      this.#page.set(string.folds, layout.string + layout.longestString);
+      this.#tables.set(string.bytes, layout.string);
+      this.#tables.set(string.folds, layout.string + layout.maxStringLength);
       this.#string = string;
     }
-    const find = string.isExact ? this.#exports.find_exact : this.#exports.find_folded;
-    const [first, second] = string.rare;
-    return place(find(textStart + from, textStart + to, string.bytes.length, first, second));
+    const memmem = string.isExact ? this.#exports.memmem_exact : this.#exports.memmem_folded;
+    const [first, second] = string.pair;
+    return offsetOf(memmem(textStart + from, textStart + to, string.bytes.length, first, second));
   }
 
-  seek(text: Buffer, shape: TeddyMasks, { from, to, isOpen }: Span): number {
+  teddy(text: Buffer, masks: TeddyMasks, { from, to, hasNonAscii }: Span): number {
     this.#requireOwn(text);
-    if (this.#shape !== shape) {
-      this.#page.set(shape.table, layout.shape);
-      this.#page.set(shape.tests, layout.tests);
-      this.#shape = shape;
+    if (this.#masks !== masks) {
+      this.#tables.set(masks.buckets, layout.buckets);
+      this.#tables.set(masks.vectors, layout.vectors);
+      this.#masks = masks;
     }
-    const { length, depth } = shape;
-    const seek = this.#exports[`seek_${shape.test}`];
-    const [first, second] = shape.rare;
-    return place(seek(textStart + from, textStart + to, length, depth, first, second, isOpen ? 1 : 0));
+    const { minLength, maxLength } = masks;
+    const teddy = this.#exports[`teddy_${masks.fingerprint}`];
+    const [first, second] = masks.pair;
+    return offsetOf(
+      teddy(textStart + from, textStart + to, minLength, maxLength, first, second, hasNonAscii ? 1 : 0),
+    );
   }
 
-  match(text: Buffer, automaton: LineDfa, from: number, to: number): number | undefined {
+  matchLine(text: Buffer, dfa: LineDfa, from: number, to: number): number | undefined {
     this.#requireOwn(text);
-    if (this.#automaton !== automaton) {
-      const { classes, rows } = automaton;
-      this.#page.set(classes, layout.classes);
-      this.#page.set(new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength), layout.rows);
-      this.#automaton = automaton;
+    if (this.#dfa !== dfa) {
+      const { classes, transitions } = dfa;
+      this.#tables.set(classes, layout.classes);
+      this.#tables.set(
+        new Uint8Array(transitions.buffer, transitions.byteOffset, transitions.byteLength),
+        layout.transitions,
+      );
+      this.#dfa = dfa;
     }
-    const { matching, edge } = automaton;
-    const found = this.#exports.match(textStart + from, textStart + to, matching, edge);
-    return found === notAscii ? undefined : place(found);
+    const { minMatch, startColumn } = dfa;
+    const found = this.#exports.match_line(textStart + from, textStart + to, minMatch, startColumn);
+    return found === notAscii ? undefined : offsetOf(found);
   }
 
-  readonly enclose: FindLineBounds = (text, hit, { from, counted }, line) => {
+  readonly lineBounds: FindLineBounds = (text, hit, { from, counted }, line) => {
     this.#requireOwn(text);
-    this.#exports.enclose(textStart + from, textStart + hit, textStart + counted);
-    line.start = this.#line[0]! - textStart;
-    line.next = this.#line[1]! - textStart;
-    line.newlines = this.#line[2]!;
+    this.#exports.line_bounds(textStart + from, textStart + hit, textStart + counted);
+    line.start = this.#bounds[0]! - textStart;
+    line.next = this.#bounds[1]! - textStart;
+    line.newlines = this.#bounds[2]!;
   };
 
   #requireOwn(text: Buffer): void {
@@ -155,7 +161,7 @@ class SimdKernel implements SearchKernel {
   }
 }
 
-/** What `match` of the routines answers for a line that is not ASCII. */
+/** The result of `match_line` for a line that is not ASCII. */
 const notAscii = -2;
 
-const place = (address: number): number => (address < 0 ? -1 : address - textStart);
+const offsetOf = (address: number): number => (address < 0 ? -1 : address - textStart);

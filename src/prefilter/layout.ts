@@ -1,20 +1,20 @@
-/** Where the routines find what they look for: in the first page of the memory. */
+/** The addresses that the routines read their tables from: the first page of the memory. */
 export const layout = {
   /** Bytes of a folded string, and as many folds behind them. */
   string: 0,
-  longestString: 1024,
-  /** For each position of a shape, 256 bytes: of each byte, which forms of the shape may have it there. */
-  shape: 4096,
-  longestShape: 16,
-  /** Two times sixteen bytes for each of the two positions that are compared first; then three for what starts a form. */
-  tests: 8192,
-  /** What `enclose` tells: three numbers of four bytes. */
-  line: 8320,
-  /** Of each byte, its class in the automaton. */
+  maxStringLength: 1024,
+  /** For each position of Teddy's masks, 256 bytes: for each byte, a bit for each bucket that may have it there. */
+  buckets: 4096,
+  maxTeddyLength: 16,
+  /** Two vectors for each byte of the packed pair, then three for the first byte. */
+  vectors: 8192,
+  /** The result of `line_bounds`: three numbers of four bytes. */
+  lineBounds: 8320,
+  /** For each byte, its class in the DFA. */
   classes: 8448,
-  /** The automaton's rows: two bytes for each place. */
-  rows: 16_384,
-  mostPlaces: 24_576,
-  /** In place of a row: the line is not ASCII. */
-  foreign: 0xffff,
+  /** The DFA's transitions: two bytes each. */
+  transitions: 16_384,
+  maxTransitions: 24_576,
+  /** In place of a state: the line is not ASCII. */
+  nonAscii: 0xffff,
 } as const;

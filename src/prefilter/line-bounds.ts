@@ -1,15 +1,15 @@
 /** A line of a text. */
 export interface LineBounds {
   start: number;
-  /** Where the newline at its end is: the one behind the text for the last line that has none. */
+  /** Offset of the newline at its end: the one behind the text for a last line without a newline. */
   next: number;
-  /** Newlines between the place that is counted up to and the start. */
+  /** Newlines between `counted` and the start. */
   newlines: number;
 }
 
 /**
- * Tells of the line that `hit` is in. No line starts before `from`, which is the start of one, and up to `counted`
- * newlines are counted already. There is a newline somewhere behind `hit`.
+ * Writes the bounds of the line of `hit` to `line`. `from` is the start of that line or of an earlier one; newlines before
+ * `counted` do not count. There is a newline somewhere behind `hit`.
  */
 export type FindLineBounds = (
   text: Buffer,
@@ -20,7 +20,7 @@ export type FindLineBounds = (
 
 const newline = 0x0a;
 
-/** Where there is no kernel. */
+/** The same in JavaScript, for machines without the kernel. */
 export const findLineBounds: FindLineBounds = (text, hit, { from, counted }, line) => {
   line.start = hit <= from ? from : Math.max(from, text.lastIndexOf(newline, hit - 1) + 1);
   line.next = text.indexOf(newline, hit);

@@ -8,18 +8,18 @@ import { compileLineDfa } from "./line-dfa.ts";
 const { machine } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
-/** Where the automaton of `pattern` finds that its first match in `line` starts; "none" without an automaton. */
+/** Where the dfa of `pattern` finds that its first match in `line` starts; "none" without an dfa. */
 function match(pattern: string, line: Buffer): number | undefined | "none" {
-  const automaton = compileLineDfa(machine.compile(pattern).syntax());
-  if (automaton === undefined) return "none";
+  const dfa = compileLineDfa(machine.compile(pattern).syntax());
+  if (dfa === undefined) return "none";
   const before = 40;
   const text = kernel.reserve(before + line.length + 64).fill("foo \n");
   line.copy(text, before);
-  const found = kernel.match(text, automaton, before, before + line.length);
+  const found = kernel.matchLine(text, dfa, before, before + line.length);
   return found === undefined || found < 0 ? found : found - before;
 }
 
-describe("automatonOf", () => {
+describe("compileLineDfa", () => {
   test.each([
     ["a literal", "foo", "a foo foo", 2],
     ["nothing there", "foo", "fo oo", -1],
@@ -74,7 +74,7 @@ const line = fc
   .array(fc.constantFrom(..."aaabbk_-1 .\r\t\0"), { maxLength: 24 })
   .map((parts) => parts.join(""));
 
-test("an automaton finds in a line what the engine finds", () => {
+test("an dfa finds in a line what the engine finds", () => {
   let [tried, found] = [0, 0];
   fc.assert(
     fc.property(pattern, line, (asked, text) => {

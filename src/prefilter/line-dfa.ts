@@ -1,45 +1,45 @@
 /**
- * A pattern as an automaton that says where in a line of ASCII text its first match starts. It reads the line from its
- * end: wherever it has read a match, one starts, and the last such place is the first in the line. The kernel runs it
- * in a fraction of the time that a call of the engine takes.
+ * Compiles a pattern to a reverse DFA that finds where the first match in a line of ASCII text starts. The kernel runs it
+ * from the end of the line: wherever it is in a match state, a match starts, and the last such place is the first in the
+ * line. That takes a fraction of the time of a call of the engine.
  */
 import type { Hir, Look, Range } from "../regex/hir.ts";
 import { layout } from "./layout.ts";
 
 export interface LineDfa {
-  /** Of each byte its column in the rows. Bytes past ASCII have one in which every row has `layout.foreign`. */
+  /** The class of each byte: a column of the transitions. In that of bytes past ASCII each entry is `layout.nonAscii`. */
   readonly classes: Uint8Array;
-  /** One row per state, the first one's first: for each column the place of the next state's row. */
-  readonly rows: Uint16Array;
-  /** Rows from this place on: a match starts behind the byte that led there. */
-  readonly matching: number;
-  /** The column for the start of the line: not a byte, but what may stand before one. */
-  readonly edge: number;
+  /** One row for each state, the start state first: for each class the index of the next state's row. */
+  readonly transitions: Uint16Array;
+  /** States from this one on are match states: a match starts behind the byte that led there. */
+  readonly minMatch: number;
+  /** The class of the start of the line, which is no byte. */
+  readonly startColumn: number;
 }
 
-/** In place of a row, at the start of the line: a match starts there. */
+/** In place of a state, at the start of the line: a match starts there. */
 const matchAtStart = 0xfffe;
 
-/** Larger patterns are left to the engine. */
-const mostNodes = 256;
-const mostStates = 128;
-/** Nodes that are visited to find the states: a few milliseconds of work. */
-const mostVisits = 20_000;
+/** The engine alone matches larger patterns. */
+const maxNodes = 256;
+const maxStates = 128;
+/** Visits of NFA nodes during the subset construction: a few milliseconds of work. */
+const maxVisits = 20_000;
 
-/** The automaton of `hir`, or undefined when it would be large. */
+/** Compiles `hir`, or returns undefined when the DFA would be large. */
 export function compileLineDfa(hir: Hir): LineDfa | undefined {
-  const nodes = new Nodes();
-  const first = nodes.add(hir, nodes.accept);
-  return nodes.isFull ? undefined : new States(nodes, first).determine();
+  const nfa = new Nfa();
+  const first = nfa.add(hir, nfa.match);
+  return nfa.isFull ? undefined : new Determinizer(nfa, first).determine();
 }
 
-/** What stands beside a place in a line. */
+/** The neighbour of a position in a line. */
 type Side = "edge" | "word" | "return" | "other";
 
 const isWord = (side: Side): boolean => side === "word";
 const isLineEnd = (side: Side): boolean => side === "edge" || side === "return";
 
-/** When each assertion holds: a line has no newline in it, and ASCII's word characters are all there are. */
+/** When each assertion holds: a line has no newline in it, and only ASCII's word characters. */
 const looks: Readonly<Record<Look, (before: Side, after: Side) => boolean>> = {
   Start: (before) => before === "edge",
   End: (_, after) => after === "edge",
@@ -67,24 +67,24 @@ const sides: readonly Side[] = Array.from({ length: asciiBytes }, (_, byte) => {
   return /\w/.test(String.fromCharCode(byte)) ? "word" : "other";
 });
 
-/** A step of the pattern, read from right to left. */
+/** A node of the NFA, which reads from right to left. */
 type Node =
-  | { readonly kind: "accept" }
+  | { readonly kind: "match" }
   | { readonly kind: "byte"; readonly set: Uint8Array; readonly next: number }
   | { readonly kind: "look"; readonly look: Look; readonly next: number }
-  | { readonly kind: "fork"; readonly next: number[] };
+  | { readonly kind: "union"; readonly next: number[] };
 
-/** The pattern as steps that follow each other, what stands last in it first. */
-class Nodes {
-  readonly all: Node[] = [{ kind: "accept" }];
-  readonly accept = 0;
+/** The reversed NFA of a pattern, after Thompson's construction. */
+class Nfa {
+  readonly all: Node[] = [{ kind: "match" }];
+  readonly match = 0;
   #parts = 0;
 
   get isFull(): boolean {
-    return this.all.length > mostNodes || this.#parts > 4 * mostNodes;
+    return this.all.length > maxNodes || this.#parts > 4 * maxNodes;
   }
 
-  /** The first step of `hir`, after whose steps come those from `next` on. */
+  /** Adds `hir` in front of the node `next`; returns its first node. */
   add(hir: Hir, next: number): number {
     this.#parts++;
     if (this.isFull) return next;
@@ -100,7 +100,7 @@ class Nodes {
       case "concat":
         return hir.of.reduce((behind, part) => this.add(part, behind), next);
       case "alternation":
-        return this.#push({ kind: "fork", next: hir.of.map((branch) => this.add(branch, next)) });
+        return this.#push({ kind: "union", next: hir.of.map((branch) => this.add(branch, next)) });
       case "repetition":
         return this.#repeat(hir, next);
     }
@@ -120,10 +120,10 @@ class Nodes {
     let first = next;
     if (Number.isFinite(max)) {
       for (let times = min; times < max && !this.isFull; times++)
-        first = this.#push({ kind: "fork", next: [this.add(of, first), next] });
+        first = this.#push({ kind: "union", next: [this.add(of, first), next] });
     } else {
       const again: number[] = [next];
-      first = this.#push({ kind: "fork", next: again });
+      first = this.#push({ kind: "union", next: again });
       again.push(this.add(of, first));
     }
     for (let times = 0; times < min && !this.isFull; times++) first = this.add(of, first);
@@ -131,25 +131,25 @@ class Nodes {
   }
 }
 
-/** Where the reading of a line may be: it has read a byte, but does not know yet what stands before that. */
+/** A state of the DFA: it has read a byte, and does not know the one before that yet. */
 interface State {
   readonly nodes: readonly number[];
-  /** What stands behind. */
+  /** The neighbour behind the position. */
   readonly after: Side;
   /** A match starts behind the byte that led here. */
   readonly isMatch: boolean;
 }
 
-/** The states of a pattern's steps. */
-class States {
+/** The subset construction of a DFA from an NFA. */
+class Determinizer {
   readonly #nodes: readonly Node[];
   readonly #first: number;
   readonly #looksAround: boolean;
   readonly #all: State[] = [];
-  readonly #known = new Map<string, number>();
+  readonly #indices = new Map<string, number>();
   #visits = 0;
 
-  constructor({ all }: Nodes, first: number) {
+  constructor({ all }: Nfa, first: number) {
     this.#nodes = all;
     this.#first = first;
     this.#looksAround = all.some(({ kind }) => kind === "look");
@@ -157,39 +157,39 @@ class States {
 
   determine(): LineDfa | undefined {
     const { classes, members } = this.#classify();
-    const [foreignColumn, edge, width] = [members.length, members.length + 1, members.length + 2];
+    const [nonAsciiColumn, startColumn, width] = [members.length, members.length + 1, members.length + 2];
     this.#index({ nodes: [], after: "edge", isMatch: false });
-    const steps: number[][] = [];
+    const successors: number[][] = [];
     for (let index = 0; index < this.#all.length; index++) {
-      if (index >= mostStates || (index + 1) * width > layout.mostPlaces || this.#visits > mostVisits)
+      if (index >= maxStates || (index + 1) * width > layout.maxTransitions || this.#visits > maxVisits)
         return undefined;
-      steps.push(members.map((byte) => this.#index(this.#step(this.#all[index]!, byte))));
+      successors.push(members.map((byte) => this.#index(this.#step(this.#all[index]!, byte))));
     }
-    // Those that tell of a match come last.
+    // Match states come last.
     const order = [...this.#all.keys()].sort(
       (one, other) => Number(this.#all[one]!.isMatch) - Number(this.#all[other]!.isMatch) || one - other,
     );
     const place = new Array<number>(order.length);
     for (const [position, index] of order.entries()) place[index] = position * width;
-    const rows = new Uint16Array(order.length * width);
+    const transitions = new Uint16Array(order.length * width);
     for (const [index, state] of this.#all.entries()) {
       const row = place[index]!;
-      rows.set(
-        steps[index]!.map((next) => place[next]!),
+      transitions.set(
+        successors[index]!.map((next) => place[next]!),
         row,
       );
-      rows[row + foreignColumn] = layout.foreign;
-      rows[row + edge] = this.#reach(state, "edge").isMatch ? matchAtStart : 0;
+      transitions[row + nonAsciiColumn] = layout.nonAscii;
+      transitions[row + startColumn] = this.#reach(state, "edge").isMatch ? matchAtStart : 0;
     }
     return {
-      classes: classes.fill(foreignColumn, asciiBytes),
-      rows,
-      matching: this.#all.filter(({ isMatch }) => !isMatch).length * width,
-      edge,
+      classes: classes.fill(nonAsciiColumn, asciiBytes),
+      transitions,
+      minMatch: this.#all.filter(({ isMatch }) => !isMatch).length * width,
+      startColumn,
     };
   }
 
-  /** Bytes that no step tells apart are of one class; one member of each stands for it. */
+  /** Bytes that no node distinguishes share a class; one member represents it. */
   #classify(): { classes: Uint8Array; members: number[] } {
     const classes = new Uint8Array(256);
     const members: number[] = [];
@@ -206,8 +206,8 @@ class States {
 
   #index(state: State): number {
     const key = `${state.nodes} ${state.after} ${state.isMatch}`;
-    const found = this.#known.get(key) ?? this.#all.push(state) - 1;
-    this.#known.set(key, found);
+    const found = this.#indices.get(key) ?? this.#all.push(state) - 1;
+    this.#indices.set(key, found);
     return found;
   }
 
@@ -219,19 +219,19 @@ class States {
     return { nodes: [...next].sort((one, other) => one - other), after: side, isMatch };
   }
 
-  /** The steps that read a byte next, and whether a match starts here, when `before` stands before. */
+  /** The epsilon closure when `before` stands before: the nodes that read a byte next, and whether a match starts here. */
   #reach({ nodes, after }: State, before: Side) {
-    const seen = new Set([...nodes, this.#first]);
+    const visited = new Set([...nodes, this.#first]);
     const reached: Extract<Node, { kind: "byte" }>[] = [];
     let isMatch = false;
-    // What is added on the way is visited too.
-    for (const index of seen) {
+    // The loop also visits the nodes that it adds.
+    for (const index of visited) {
       this.#visits++;
       const node = this.#nodes[index]!;
-      if (node.kind === "accept") isMatch = true;
+      if (node.kind === "match") isMatch = true;
       else if (node.kind === "byte") reached.push(node);
-      else if (node.kind === "fork") for (const next of node.next) seen.add(next);
-      else if (looks[node.look](before, after)) seen.add(node.next);
+      else if (node.kind === "union") for (const next of node.next) visited.add(next);
+      else if (looks[node.look](before, after)) visited.add(node.next);
     }
     return { isMatch, reached };
   }

@@ -30,9 +30,9 @@ import {
   v128_load,
 } from "../wasm/assembly.ts";
 import { layout } from "./layout.ts";
-import { next } from "./loops.ts";
+import { increment } from "./loops.ts";
 
-/** Adds to `sum` how many newlines there are in [at, end), and moves `at` on. */
+/** Adds the number of newlines in [at, end) to `sum`; advances `at`. */
 function count({ at, end, sum, newlines }: { at: number; end: number; sum: number; newlines: number }): Code {
   const found = (offset: number) =>
     i8x16_bitmask(i8x16_eq(v128_load(local_get(at), offset), local_get(newlines)));
@@ -43,7 +43,7 @@ function count({ at, end, sum, newlines }: { at: number; end: number; sum: numbe
       loop(
         br_if(1, i32_gt_s(i32_add(local_get(at), i32_const(step)), local_get(end))),
         ...Array.from({ length: step / 16 }, (_, index) => counted(found(16 * index))),
-        next(at, step),
+        increment(at, step),
         br(0),
       ),
     );
@@ -55,14 +55,14 @@ function count({ at, end, sum, newlines }: { at: number; end: number; sum: numbe
 }
 
 /**
- * enclose(from, hit, counted): writes to `layout.line` where the line of `hit` starts, not before `from`, where the
- * newline at its end is, and how many newlines there are between `counted` and the start, which it answers too.
+ * line_bounds(from, hit, counted): writes to `layout.lineBounds` the start of the line of `hit`, not before `from`, the
+ * newline at its end, and the number of newlines between `counted` and the start. Returns the start.
  */
-export function enclose(): Routine {
+export function lineBounds(): Routine {
   const [from, hit, counted, at, start, bits, sum] = [0, 1, 2, 3, 4, 5, 6];
   const newlines = 7;
-  const look = local_set(bits, i8x16_bitmask(i8x16_eq(v128_load(local_get(at)), local_get(newlines))));
-  const tell = (index: number, value: Code) => i32_store(i32_const(layout.line), value, 4 * index);
+  const compare = local_set(bits, i8x16_bitmask(i8x16_eq(v128_load(local_get(at)), local_get(newlines))));
+  const write = (index: number, value: Code) => i32_store(i32_const(layout.lineBounds), value, 4 * index);
   const body = [
     ...local_set(newlines, i8x16_splat(i32_const(0x0a))),
     ...local_set(at, local_get(hit)),
@@ -70,9 +70,9 @@ export function enclose(): Routine {
     ...block(
       loop(
         br_if(1, i32_ge_s(local_get(from), local_get(at))),
-        next(at, -16),
-        look,
-        // What lies before `from` counts as nothing.
+        increment(at, -16),
+        compare,
+        // A newline before `from` does not count.
         if_(
           local_get(bits),
           local_set(bits, i32_sub(i32_add(local_get(at), i32_const(32)), i32_clz(local_get(bits)))),
@@ -83,44 +83,44 @@ export function enclose(): Routine {
       ),
     ),
     ...local_set(at, local_get(hit)),
-    ...block(loop(look, br_if(1, local_get(bits)), next(at, 16), br(0))),
-    ...tell(0, local_get(start)),
-    ...tell(1, i32_add(local_get(at), i32_ctz(local_get(bits)))),
+    ...block(loop(compare, br_if(1, local_get(bits)), increment(at, 16), br(0))),
+    ...write(0, local_get(start)),
+    ...write(1, i32_add(local_get(at), i32_ctz(local_get(bits)))),
     ...count({ at: counted, end: start, sum, newlines }),
-    ...tell(2, local_get(sum)),
+    ...write(2, local_get(sum)),
     ...local_get(start),
   ];
-  return { name: "enclose", parameters: 3, numbers: 4, vectors: 1, body };
+  return { name: "line_bounds", parameters: 3, numbers: 4, vectors: 1, body };
 }
 
 /**
- * match(from, end, matching, edge): where the automaton finds that the first match of the line [from, end) starts, or
- * -1; -2 when the line is not ASCII. `matching` and `edge` are the automaton's.
+ * match_line(from, end, minMatch, startColumn): runs the DFA over the line [from, end) from its end. Returns the start of
+ * the first match, -1 without one, -2 when the line is not ASCII. `minMatch` and `startColumn` are the DFA's.
  */
-export function match(): Routine {
-  const [from, end, matching, edge] = [0, 1, 2, 3];
+export function matchLine(): Routine {
+  const [from, end, minMatch, startColumn] = [0, 1, 2, 3];
   const [at, row, found] = [4, 5, 6];
   const follow = (column: Code) =>
-    local_set(row, i32_load16_u(i32_shl(i32_add(local_get(row), column), i32_const(1)), layout.rows));
+    local_set(row, i32_load16_u(i32_shl(i32_add(local_get(row), column), i32_const(1)), layout.transitions));
   const body = [
     ...local_set(found, i32_const(-1)),
     ...local_set(at, local_get(end)),
     ...block(
       loop(
         br_if(1, i32_eq(local_get(at), local_get(from))),
-        next(at, -1),
+        increment(at, -1),
         follow(i32_load8_u(i32_load8_u(local_get(at)), layout.classes)),
         if_(
-          i32_ge_s(local_get(row), local_get(matching)),
-          if_(i32_eq(local_get(row), i32_const(layout.foreign)), return_(i32_const(-2))),
+          i32_ge_s(local_get(row), local_get(minMatch)),
+          if_(i32_eq(local_get(row), i32_const(layout.nonAscii)), return_(i32_const(-2))),
           local_set(found, i32_add(local_get(at), i32_const(1))),
         ),
         br(0),
       ),
     ),
-    ...follow(local_get(edge)),
-    ...if_(i32_ge_s(local_get(row), local_get(matching)), return_(local_get(from))),
+    ...follow(local_get(startColumn)),
+    ...if_(i32_ge_s(local_get(row), local_get(minMatch)), return_(local_get(from))),
     ...local_get(found),
   ];
-  return { name: "match", parameters: 4, numbers: 3, vectors: 0, body };
+  return { name: "match_line", parameters: 4, numbers: 3, vectors: 0, body };
 }

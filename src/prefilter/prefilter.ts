@@ -1,156 +1,158 @@
 import { isAscii } from "node:buffer";
-import { type ByteClassSeq, byteClassRarity } from "./byte-classes.ts";
+import type { Hir } from "../regex/hir.ts";
+import { type ByteClassSeq, byteClassRarity, extractByteClasses } from "./byte-classes.ts";
 import { byteBits, packedPair } from "./byte-frequency.ts";
-import { type InnerLiterals, type LiteralSeq, type Literals, literalBits } from "./inner-literals.ts";
-import { type FoldedString, longestFolded, type SearchKernel } from "./kernel.ts";
+import {
+  extractInnerLiterals,
+  type InnerLiterals,
+  type LiteralSeq,
+  type Literals,
+  literalBits,
+} from "./inner-literals.ts";
+import { type FoldedString, maxFoldedLength, type SearchKernel } from "./kernel.ts";
 import { CaseFoldSearcher, MemmemSearcher, type PrefilterSearcher, TeddySearcher } from "./searchers.ts";
 import { teddyMasksOf } from "./teddy.ts";
 
-/** Finds places where what a pattern requires stands in a text. */
+/** Finds candidates: places of a text where a match may be. No match is anywhere else. */
 export class Prefilter {
-  /** A found place is a match of the pattern, and every match is found. */
+  /** Each candidate is a match. */
   readonly isWhole: boolean;
   /** Bytes that `prepare` writes behind a text. */
   readonly slack: number;
-  /** Of the place that `next` found last. */
+  /** Of the last candidate. */
   start = -1;
   end = -1;
   readonly #searchers: readonly PrefilterSearcher[];
-  /** Where what each seeker looks for stands next: before all places when it has not looked, behind all when nowhere. */
+  /** The next candidate of each searcher: `pending` before it searched, `none` when there is no other. */
   readonly #starts: number[];
   readonly #ends: number[];
-  /** So many passes over a text are spared when it is ASCII. */
-  readonly #nonAscii: number;
+  /** Searchers that need not run on an ASCII text. */
+  readonly #nonAsciiSearchers: number;
 
   constructor(searchers: readonly PrefilterSearcher[], isWhole: boolean) {
     this.#searchers = searchers;
-    this.#starts = searchers.map(() => unknown);
-    this.#ends = searchers.map(() => unknown);
-    this.#nonAscii = searchers.filter(({ isNonAscii: isForeign }) => isForeign).length;
+    this.#starts = searchers.map(() => pending);
+    this.#ends = searchers.map(() => pending);
+    this.#nonAsciiSearchers = searchers.filter(({ isNonAscii }) => isNonAscii).length;
     this.isWhole = isWhole;
     this.slack = searchers.reduce((sum, { sentinel }) => sum + sentinel.length, 0);
   }
 
-  /** Forgets the last text. Writes behind the newline that follows `text[0, length)` what ends the searches of it. */
+  /** Starts on a new text. Writes the sentinels of the searchers behind the newline that follows `text[0, length)`. */
   prepare(text: Buffer, length: number): void {
-    const isAsciiOnly = this.#nonAscii > 1 && isAscii(text.subarray(0, length));
+    const isAsciiOnly = this.#nonAsciiSearchers > 1 && isAscii(text.subarray(0, length));
     let at = length + 1;
     for (let i = 0; i < this.#searchers.length; i++) {
       const searcher = this.#searchers[i]!;
       at += searcher.sentinel.copy(text, at);
-      searcher.begin?.(text, length);
-      this.#starts[i] = isAsciiOnly && searcher.isNonAscii ? nowhere : unknown;
+      searcher.prepare?.(text, length);
+      this.#starts[i] = isAsciiOnly && searcher.isNonAscii ? none : pending;
     }
   }
 
-  /** Start of the first place in `text[from, length)`, or -1. */
+  /** Start of the first candidate in `text[from, length)`, or -1. */
   next(text: Buffer, from: number, length: number): number {
-    let [start, end] = [nowhere, -1];
+    let [start, end] = [none, -1];
     for (let i = 0; i < this.#searchers.length; i++) {
       if (this.#starts[i]! < from) {
         const searcher = this.#searchers[i]!;
         const found = searcher.find(text, from, length);
-        this.#starts[i] = found < 0 ? nowhere : found;
+        this.#starts[i] = found < 0 ? none : found;
         this.#ends[i] = searcher.end;
       }
       if (this.#starts[i]! < start) [start, end] = [this.#starts[i]!, this.#ends[i]!];
     }
-    this.start = start === nowhere ? -1 : start;
+    this.start = start === none ? -1 : start;
     this.end = end;
     return this.start;
   }
 }
 
-const unknown = -1;
-const nowhere = Number.MAX_SAFE_INTEGER;
+const pending = -1;
+const none = Number.MAX_SAFE_INTEGER;
 
 /**
- * Nanoseconds per byte of text, roughly: one pass of `indexOf` and what it takes where the first byte stands, the kernel
- * for a string, a look at what stands around an anchor, the kernel for forms, a line that is matched, and the engine on
- * all of the text. Only their ratios matter.
+ * Costs in nanoseconds, roughly; only their ratios matter. Per byte of text: a pass of `indexOf`, of the kernel for a
+ * folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`, of the string whose
+ * surroundings a searcher verifies, of a line that the engine verifies.
  */
 const passCost = 0.02;
 const firstByteCost = 4;
-const foldCost = 0.07;
-const lookCost = 30;
-const formsCost = 0.1;
+const caseFoldCost = 0.07;
+const verifyCost = 30;
+const teddyCost = 0.1;
 const lineCost = 300;
-const scanCost = 1.2;
+const engineCost = 1.2;
 
-/** Strings that are spelled out for one sequence, and elements that they are made of. */
+/** Strings that enumerate one seq, and the literals that they are made of. */
 const maxLiterals = 12;
 const maxLiteralLength = 8;
 
-/** What is known of every match of a pattern. */
-export interface PrefilterSource {
-  readonly required: InnerLiterals | undefined;
-  readonly forms: readonly ByteClassSeq[] | undefined;
+/** The cheapest prefilter for a pattern, or undefined when the engine on all of the text would be faster. */
+export function choosePrefilter(hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined {
+  const literals = extractInnerLiterals(hir);
+  const classes = extractByteClasses(hir);
+  const shortened = literals && shorten(literals);
+  const byLiterals = shortened && strategyForLiterals(shortened, kernel);
+  const byClasses = classes && kernel && strategyForClasses(classes, kernel);
+  const strategy = cheaper(byLiterals ?? noStrategy, byClasses ?? noStrategy);
+  if (strategy.cost > engineCost) return undefined;
+  return new Prefilter(strategy.searchers, strategy === byLiterals && shortened?.isWhole === true);
 }
 
-/** A finder of what every match contains, or undefined when it would be slower than the engine on all of the text. */
-export function choosePrefilter(
-  { required, forms }: PrefilterSource,
-  kernel: SearchKernel | undefined,
-): Prefilter | undefined {
-  const prefixes = required && prefixesOf(required);
-  const bySequences = prefixes && strategyForAll(prefixes, kernel);
-  const byForms = forms && kernel && strategyForClasses(forms, kernel);
-  const strategy = cheaper(bySequences ?? noStrategy, byForms ?? noStrategy);
-  if (strategy.cost > scanCost) return undefined;
-  return new Prefilter(strategy.searchers, strategy === bySequences && prefixes?.isWhole === true);
-}
+/** Searchers use no more than so many bytes of a string and literals of a seq: more are hardly rarer. */
+const maxStringLength = 256;
+const maxSeqLength = 64;
 
-/** Strings and sequences are looked for by no more than so many bytes and elements: longer ones are no rarer. */
-const longestString = 256;
-const longestSequence = 64;
-
-/** A finder of exactly this text. */
+/** A prefilter that finds exactly this text. */
 export function literalPrefilter(text: string, kernel: SearchKernel | undefined): Prefilter {
   const string = Buffer.from(text).toString("latin1");
-  const [head, tail] = [string.slice(0, longestString), string.slice(longestString)];
+  const [prefix, suffix] = [string.slice(0, maxStringLength), string.slice(maxStringLength)];
   const searchers =
-    tail === "" ? strategyFor([[head]], kernel).searchers : [new MemmemSearcher(head, [], [[tail]])];
+    suffix === ""
+      ? strategyForSeq([[prefix]], kernel).searchers
+      : [new MemmemSearcher(prefix, [], [[suffix]])];
   return new Prefilter(searchers, true);
 }
 
-function strategyForAll({ sequences, isWhole }: InnerLiterals, kernel: SearchKernel | undefined): Strategy {
-  const strategies = sequences.map((sequence) => strategyFor(sequence, kernel));
-  const lines = isWhole ? 0 : sequences.reduce((sum, sequence) => sum + share(sequence), 0) * lineCost;
+function strategyForLiterals({ seqs, isWhole }: InnerLiterals, kernel: SearchKernel | undefined): Strategy {
+  const strategies = seqs.map((seq) => strategyForSeq(seq, kernel));
+  const lines = isWhole ? 0 : seqs.reduce((sum, seq) => sum + share(seq), 0) * lineCost;
   return {
     cost: strategies.reduce((sum, strategy) => sum + strategy.cost, lines),
     searchers: strategies.flatMap(({ searchers }) => searchers),
   };
 }
 
-const prefixesOf = ({ sequences, isWhole }: InnerLiterals): InnerLiterals => ({
-  sequences: sequences.map(prefixOf),
-  isWhole: isWhole && sequences.every(isShort),
+const shorten = ({ seqs, isWhole }: InnerLiterals): InnerLiterals => ({
+  seqs: seqs.map(prefixOf),
+  isWhole: isWhole && seqs.every(isShort),
 });
 
-/** What every place of the sequence starts with. */
-function prefixOf(sequence: LiteralSeq): LiteralSeq {
-  const long = sequence.findIndex((element) => !isShort([element]));
-  const end = Math.min(longestSequence, long < 0 ? sequence.length : long + 1);
-  return sequence.slice(0, end).map((element) => element.map((string) => string.slice(0, longestString)));
+/** The longest prefix of the seq that searchers use. */
+function prefixOf(seq: LiteralSeq): LiteralSeq {
+  const long = seq.findIndex((literals) => !isShort([literals]));
+  const end = Math.min(maxSeqLength, long < 0 ? seq.length : long + 1);
+  return seq.slice(0, end).map((literals) => literals.map((string) => string.slice(0, maxStringLength)));
 }
 
-const isShort = (sequence: LiteralSeq): boolean =>
-  sequence.length <= longestSequence &&
-  sequence.every((element) => element.every(({ length }) => length <= longestString));
+const isShort = (seq: LiteralSeq): boolean =>
+  seq.length <= maxSeqLength &&
+  seq.every((literals) => literals.every(({ length }) => length <= maxStringLength));
 
-const strategyFor = (sequence: LiteralSeq, kernel: SearchKernel | undefined): Strategy =>
-  cheaper(byEnumeration(sequence), byCaseFolding(sequence, kernel));
+const strategyForSeq = (seq: LiteralSeq, kernel: SearchKernel | undefined): Strategy =>
+  cheaper(byEnumeration(seq), byCaseFolding(seq, kernel));
 
-function strategyForClasses(forms: readonly ByteClassSeq[], kernel: SearchKernel): Strategy {
-  const lines = 2 ** -byteClassRarity(forms) * lineCost;
-  return { cost: formsCost + lines, searchers: [new TeddySearcher(kernel, teddyMasksOf(forms))] };
+function strategyForClasses(classes: readonly ByteClassSeq[], kernel: SearchKernel): Strategy {
+  const lines = 2 ** -byteClassRarity(classes) * lineCost;
+  return { cost: teddyCost + lines, searchers: [new TeddySearcher(kernel, teddyMasksOf(classes))] };
 }
 
-/** The share of places where a sequence stands. */
-const share = (sequence: LiteralSeq): number =>
-  2 ** -sequence.reduce((bits, element) => bits + literalBits(element), 0);
+/** The share of places of source text where a seq stands. */
+const share = (seq: LiteralSeq): number =>
+  2 ** -seq.reduce((bits, literals) => bits + literalBits(literals), 0);
 
-/** Seekers that together find all places of a sequence. */
+/** Searchers that together find all places of a seq. */
 interface Strategy {
   readonly cost: number;
   readonly searchers: readonly PrefilterSearcher[];
@@ -159,17 +161,17 @@ interface Strategy {
 const cheaper = (one: Strategy, other: Strategy): Strategy => (other.cost < one.cost ? other : one);
 const noStrategy: Strategy = { cost: Number.POSITIVE_INFINITY, searchers: [] };
 
-/** By every string of that part of the sequence which is cheapest to look for. */
-function byEnumeration(sequence: LiteralSeq): Strategy {
+/** Searches for each string of the cheapest window of the seq. */
+function byEnumeration(seq: LiteralSeq): Strategy {
   let best = noStrategy;
-  for (let from = 0; from < sequence.length; from++) {
-    for (let to = from + 1; to <= Math.min(sequence.length, from + maxLiteralLength); to++) {
-      const window = sequence.slice(from, to);
+  for (let from = 0; from < seq.length; from++) {
+    for (let to = from + 1; to <= Math.min(seq.length, from + maxLiteralLength); to++) {
+      const window = seq.slice(from, to);
       if (window.reduce((product, { length }) => product * length, 1) > maxLiterals) break;
       const strings = stringsOf(window);
       const passes = strings.reduce((sum, string) => sum + indexCost(string), 0);
-      const cost = passes + share(window) * lookCost;
-      if (cost < best.cost) best = { cost, searchers: memmemSearchers(sequence, { from, to, strings }) };
+      const cost = passes + share(window) * verifyCost;
+      if (cost < best.cost) best = { cost, searchers: memmemSearchers(seq, { from, to, strings }) };
     }
   }
   return best;
@@ -178,58 +180,58 @@ function byEnumeration(sequence: LiteralSeq): Strategy {
 const indexCost = (string: string): number =>
   passCost + firstByteCost * 2 ** -byteBits[string.charCodeAt(packedPair(Buffer.from(string, "latin1"))[0])]!;
 
-/** Every string that a sequence stands for. */
-function stringsOf(sequence: LiteralSeq): string[] {
-  return sequence.reduce<string[]>(
-    (starts, element) => starts.flatMap((start) => element.map((string) => start + string)),
+/** The cross product of a seq. */
+function stringsOf(seq: LiteralSeq): string[] {
+  return seq.reduce<string[]>(
+    (starts, literals) => starts.flatMap((start) => literals.map((string) => start + string)),
     [""],
   );
 }
 
 function memmemSearchers(
-  sequence: LiteralSeq,
+  seq: LiteralSeq,
   { from, to, strings }: { from: number; to: number; strings: Literals },
 ): PrefilterSearcher[] {
-  return strings.map((string) => new MemmemSearcher(string, sequence.slice(0, from), sequence.slice(to)));
+  return strings.map((string) => new MemmemSearcher(string, seq.slice(0, from), seq.slice(to)));
 }
 
 /**
- * By its form in ASCII, whatever the case, and by each character past ASCII that may stand in it: U+212A folds to k, and
- * U+017F to s.
+ * Searches for the seq in ASCII with folded case, and for each character past ASCII that it may hold: U+212A folds
+ * to k, and U+017F to s.
  */
-function byCaseFolding(sequence: LiteralSeq, kernel: SearchKernel | undefined): Strategy {
-  const string = foldedString(sequence);
+function byCaseFolding(seq: LiteralSeq, kernel: SearchKernel | undefined): Strategy {
+  const string = foldedString(seq);
   if (kernel === undefined || string === undefined) return noStrategy;
-  const nonAscii = sequence.flatMap((element, from) =>
-    memmemSearchers(sequence, {
+  const nonAscii = seq.flatMap((literals, from) =>
+    memmemSearchers(seq, {
       from,
       to: from + 1,
-      strings: element.filter((string) => !isAsciiOnly(string)),
+      strings: literals.filter((string) => !isAsciiOnly(string)),
     }),
   );
-  const cost = foldCost + nonAscii.length * passCost;
+  const cost = caseFoldCost + nonAscii.length * passCost;
   return { cost, searchers: [new CaseFoldSearcher(kernel, string), ...nonAscii] };
 }
 
 const isAsciiOnly = (string: string): boolean => /^[\0-\x7f]*$/.test(string);
 
-/** The ASCII strings of a sequence as one, if they differ in nothing but case. */
-function foldedString(sequence: LiteralSeq): FoldedString | undefined {
+/** The ASCII strings of a seq as one folded string, if they differ in case alone. */
+function foldedString(seq: LiteralSeq): FoldedString | undefined {
   const bytes: number[] = [];
   const folds: number[] = [];
-  for (const element of sequence) {
-    const [lower, upper, ...more] = element.filter(isAsciiOnly).sort().reverse();
+  for (const literals of seq) {
+    const [lower, upper, ...more] = literals.filter(isAsciiOnly).sort().reverse();
     if (lower === undefined || more.length > 0) return undefined;
     const isFolded = upper !== undefined;
     if (isFolded && (lower.length > 1 || upper !== lower.toUpperCase() || upper === lower)) return undefined;
     bytes.push(...Buffer.from(lower));
     folds.push(...new Array<number>(lower.length).fill(isFolded ? 0x20 : 0));
   }
-  if (bytes.length > longestFolded) return undefined;
+  if (bytes.length > maxFoldedLength) return undefined;
   return {
     bytes: Uint8Array.from(bytes),
     folds: Uint8Array.from(folds),
     isExact: !folds.includes(0x20),
-    rare: packedPair(bytes),
+    pair: packedPair(bytes),
   };
 }

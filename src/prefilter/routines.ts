@@ -1,14 +1,14 @@
 /**
- * The loops that JavaScript has no fast way to write. Each compares sixteen places of a text at once; what is loaded
- * behind the end of a text is not looked at.
+ * The routines of the kernel. Each compares sixteen places of a text at once; it loads bytes behind the end of a text and
+ * ignores them.
  */
 import type { Routine } from "../wasm/assembly.ts";
-import { find } from "./find-routine.ts";
-import { enclose, match } from "./line-routines.ts";
-import { seek } from "./teddy-routine.ts";
+import { lineBounds, matchLine } from "./line-routines.ts";
+import { memmem } from "./memmem-routine.ts";
+import { teddy } from "./teddy-routine.ts";
 
 export const searchRoutines = (): readonly Routine[] => [
-  ...[find("exact"), find("folded")],
-  ...[seek("byte"), seek("range"), seek("halves")],
-  ...[enclose(), match()],
+  ...[memmem("exact"), memmem("folded")],
+  ...[teddy("byte"), teddy("range"), teddy("nibbles")],
+  ...[lineBounds(), matchLine()],
 ];

@@ -1,34 +1,34 @@
-/** Ways to find where a sequence of strings stands. */
+/** The searchers that a prefilter is made of. */
 import { isAscii } from "node:buffer";
 import { packedPair } from "./byte-frequency.ts";
 import type { LiteralSeq } from "./inner-literals.ts";
 import type { FoldedString, SearchKernel } from "./kernel.ts";
 import type { TeddyMasks } from "./teddy.ts";
 
-/** Finds one place after the other. */
+/** Finds one candidate after the other. */
 export interface PrefilterSearcher {
-  /** What ends its searches, to stand behind each text; empty when it needs nothing. */
+  /** Bytes that end its searches behind each text; empty when it needs none. */
   readonly sentinel: Buffer;
-  /** What it looks for stands in no text that is ASCII. */
+  /** It finds nothing in a text that is ASCII. */
   readonly isNonAscii: boolean;
-  /** Told of each text before it is asked about it. */
-  begin?(text: Buffer, length: number): void;
-  /** Start of the first place in `text[from, length)`, or -1. */
+  /** Runs once for each text, before `find`. */
+  prepare?(text: Buffer, length: number): void;
+  /** Start of the first candidate in `text[from, length)`, or -1. */
   find(text: Buffer, from: number, length: number): number;
-  /** End of the place that was found last. */
+  /** End of the last candidate. */
   readonly end: number;
 }
 
-/** Looks for one string of a sequence, and then at what stands around it. */
+/** Searches for one string of a sequence with `indexOf`, then verifies the literals around it. */
 export class MemmemSearcher implements PrefilterSearcher {
-  /** The string from its rarest byte on. `indexOf` takes no end: it would go on to the buffer's. */
+  /** The string from its rarest byte on. `indexOf` takes no end, and would search the rest of the buffer. */
   readonly sentinel: Buffer;
   readonly isNonAscii: boolean;
   end = -1;
   readonly #before: LiteralSeq;
   readonly #after: LiteralSeq;
 
-  /** `string` has one character per byte; `before` and `after` are the elements around it, in their order. */
+  /** `string` has one character per byte; `before` and `after` are the literals around it, in order. */
   constructor(string: string, before: LiteralSeq, after: LiteralSeq) {
     const bytes = Buffer.from(string, "latin1");
     const [rarest] = packedPair(bytes);
@@ -45,16 +45,16 @@ export class MemmemSearcher implements PrefilterSearcher {
       at + string.length <= length;
       at = text.indexOf(string, at + 1)
     ) {
-      const start = startOf(this.#before, text, { at, from });
+      const start = matchBackward(this.#before, text, { at, from });
       if (start < 0) continue;
-      this.end = endOf(this.#after, text, { at: at + string.length, length });
+      this.end = matchForward(this.#after, text, { at: at + string.length, length });
       if (this.end >= 0) return start;
     }
     return -1;
   }
 }
 
-/** Looks for a sequence of ASCII characters, in any case where that does not matter, all at once. */
+/** Searches for an ASCII string with the kernel, folding the case of letters. */
 export class CaseFoldSearcher implements PrefilterSearcher {
   readonly sentinel = Buffer.alloc(0);
   readonly isNonAscii = false;
@@ -68,43 +68,43 @@ export class CaseFoldSearcher implements PrefilterSearcher {
   }
 
   find(text: Buffer, from: number, length: number): number {
-    const start = this.#kernel.find(text, this.#string, from, length);
+    const start = this.#kernel.memmem(text, this.#string, from, length);
     this.end = start + this.#string.bytes.length;
     return start;
   }
 }
 
-/** Looks for forms, all at once. Where one stands there may be a match. */
+/** Searches for sequences of byte classes with the kernel, all at once. */
 export class TeddySearcher implements PrefilterSearcher {
   readonly sentinel = Buffer.alloc(0);
   readonly isNonAscii = false;
   end = -1;
   readonly #kernel: SearchKernel;
-  readonly #shape: TeddyMasks;
-  #isOpen = true;
+  readonly #masks: TeddyMasks;
+  #hasNonAscii = true;
 
-  constructor(kernel: SearchKernel, shape: TeddyMasks) {
+  constructor(kernel: SearchKernel, masks: TeddyMasks) {
     this.#kernel = kernel;
-    this.#shape = shape;
+    this.#masks = masks;
   }
 
-  begin(text: Buffer, length: number): void {
-    this.#isOpen = this.#shape.isOpen && !isAscii(text.subarray(0, length));
+  prepare(text: Buffer, length: number): void {
+    this.#hasNonAscii = this.#masks.hasNonAscii && !isAscii(text.subarray(0, length));
   }
 
   find(text: Buffer, from: number, length: number): number {
-    const start = this.#kernel.seek(text, this.#shape, { from, to: length, isOpen: this.#isOpen });
-    this.end = start + this.#shape.length;
+    const start = this.#kernel.teddy(text, this.#masks, { from, to: length, hasNonAscii: this.#hasNonAscii });
+    this.end = start + this.#masks.minLength;
     return start;
   }
 }
 
-/** Start of the elements that end at `at`, the nearest first, or -1. */
-function startOf(before: LiteralSeq, text: Buffer, { at, from }: { at: number; from: number }): number {
+/** Start of the literals that end at `at`, the nearest first, or -1. */
+function matchBackward(before: LiteralSeq, text: Buffer, { at, from }: { at: number; from: number }): number {
   let start = at;
-  for (const element of before) {
-    const found = element.find(
-      (string) => start - string.length >= from && standsAt(text, start - string.length, string),
+  for (const literals of before) {
+    const found = literals.find(
+      (string) => start - string.length >= from && equalsAt(text, start - string.length, string),
     );
     if (found === undefined) return -1;
     start -= found.length;
@@ -112,18 +112,22 @@ function startOf(before: LiteralSeq, text: Buffer, { at, from }: { at: number; f
   return start;
 }
 
-/** End of the elements that start at `at`, or -1. */
-function endOf(after: LiteralSeq, text: Buffer, { at, length }: { at: number; length: number }): number {
+/** End of the literals that start at `at`, or -1. */
+function matchForward(
+  after: LiteralSeq,
+  text: Buffer,
+  { at, length }: { at: number; length: number },
+): number {
   let end = at;
-  for (const element of after) {
-    const found = element.find((string) => end + string.length <= length && standsAt(text, end, string));
+  for (const literals of after) {
+    const found = literals.find((string) => end + string.length <= length && equalsAt(text, end, string));
     if (found === undefined) return -1;
     end += found.length;
   }
   return end;
 }
 
-function standsAt(text: Buffer, at: number, string: string): boolean {
+function equalsAt(text: Buffer, at: number, string: string): boolean {
   for (let i = 0; i < string.length; i++) if (text[at + i] !== string.charCodeAt(i)) return false;
   return true;
 }

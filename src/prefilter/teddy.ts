@@ -2,70 +2,69 @@ import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 
 /**
- * How sixteen bytes are tested: each against one byte; against a range, of which the first byte and the length are told;
- * or by its halves, of each of which the forms are told that may have it. The former are faster.
+ * How the kernel compares sixteen bytes at once: with one byte; with a range, by its first byte and its length; or by
+ * nibbles, with the buckets that may have each. The former are faster.
  */
-export type Fingerprint = "byte" | "range" | "halves";
+export type Fingerprint = "byte" | "range" | "nibbles";
 
-/** Forms that are looked for together, made ready for the kernel. */
+/** Sequences of byte classes as the kernel searches for them together, after aho-corasick's Teddy. */
 export interface TeddyMasks {
-  /** Characters of the shortest form, and of the longest. */
-  readonly length: number;
-  readonly depth: number;
-  /** Positions in the shortest form that are compared first: the rarest. */
-  readonly rare: readonly [number, number];
+  /** Characters of the shortest sequence, and of the longest. */
+  readonly minLength: number;
+  readonly maxLength: number;
+  /** The packed pair: positions of the two rarest classes in the shortest sequence. */
+  readonly pair: readonly [number, number];
   /** A byte past ASCII may stand somewhere in it. */
-  readonly isOpen: boolean;
-  /** For each position, of each byte, which forms (a bit each) may have it there. */
-  readonly table: Uint8Array;
-  /** What the kernel compares with: 32 bytes for each rare position, and 48 for the first one. */
-  readonly tests: Uint8Array;
-  /** How it compares them. */
-  readonly test: Fingerprint;
+  readonly hasNonAscii: boolean;
+  /** For each position, for each byte, a bit for each bucket that may have it there. */
+  readonly buckets: Uint8Array;
+  /** The vectors that the kernel compares with: 32 bytes for each position of the pair, and 48 for the first byte. */
+  readonly vectors: Uint8Array;
+  readonly fingerprint: Fingerprint;
 }
 
 const lastAscii = 0x7f;
-const formBits = 8;
+const bucketCount = 8;
 
-/** The shape of these forms, none of them empty or longer than the kernel takes; more than eight share their bits. */
+/** The masks of these sequences, none of them empty or longer than `maxTeddyLength`; more than eight share buckets. */
 export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
-  const length = Math.min(...seqs.map((seq) => seq.length));
-  const depth = Math.max(...seqs.map((seq) => seq.length));
-  const table = new Uint8Array(depth << 8);
+  const minLength = Math.min(...seqs.map((seq) => seq.length));
+  const maxLength = Math.max(...seqs.map((seq) => seq.length));
+  const buckets = new Uint8Array(maxLength << 8);
   for (const [index, seq] of seqs.entries()) {
-    const bit = 1 << (index % formBits);
-    for (let position = 0; position < depth; position++) {
+    const bit = 1 << (index % bucketCount);
+    for (let position = 0; position < maxLength; position++) {
       const set = seq[position];
       for (let byte = 0; byte < 256; byte++) {
-        // Past its end a form does not say what follows.
-        if (set === undefined || set[byte] === 1) table[(position << 8) + byte]! |= bit;
+        // Any byte may follow the end of a sequence.
+        if (set === undefined || set[byte] === 1) buckets[(position << 8) + byte]! |= bit;
       }
     }
   }
-  const rare = rarest(seqs, length);
-  const bits = rare.map((position) => table.subarray(position << 8, (position << 8) + lastAscii + 1));
+  const pair = rarestPair(seqs, minLength);
+  const bits = pair.map((position) => buckets.subarray(position << 8, (position << 8) + lastAscii + 1));
   const ranges = bits.map(rangeOf);
-  const areRanges = ranges.reduce((sum, range) => sum + rarityOf(setOf(range)), 0) > enoughBits;
+  const areRanges = ranges.reduce((sum, range) => sum + rarityOf(setOf(range)), 0) > selectiveBits;
   return {
-    length,
-    depth,
-    rare,
-    isOpen: seqs.some((seq) => seq.some((set) => set.includes(1, lastAscii + 1))),
-    table,
-    tests: Uint8Array.from([
-      ...(areRanges ? ranges.flatMap(spread) : bits.flatMap(nibblesOf)),
-      ...startsOf(table.subarray(0, 256)),
+    minLength,
+    maxLength,
+    pair,
+    hasNonAscii: seqs.some((seq) => seq.some((set) => set.includes(1, lastAscii + 1))),
+    buckets,
+    vectors: Uint8Array.from([
+      ...(areRanges ? ranges.flatMap(rangeMasks) : bits.flatMap(nibbleMasks)),
+      ...firstByteMasks(buckets.subarray(0, 256)),
     ]),
-    test: !areRanges ? "halves" : ranges.every(([first, last]) => first === last) ? "byte" : "range",
+    fingerprint: !areRanges ? "nibbles" : ranges.every(([first, last]) => first === last) ? "byte" : "range",
   };
 }
 
-/** Ranges this rare together let so few places through that looking at those costs less than the other comparison. */
-const enoughBits = 7;
+/** Ranges this pair together let so few places through that looking at those costs less than the other comparison. */
+const selectiveBits = 7;
 
 type ByteRange = readonly [first: number, last: number];
 
-/** From the first to the last of the bytes that any form may have. */
+/** From the first to the last byte that any bucket may have. */
 function rangeOf(bits: Uint8Array): ByteRange {
   const first = bits.findIndex((seqs) => seqs !== 0);
   return first < 0 ? [0, 0] : [first, bits.findLastIndex((seqs) => seqs !== 0)];
@@ -73,13 +72,13 @@ function rangeOf(bits: Uint8Array): ByteRange {
 
 const setOf = ([first, last]: ByteRange): ByteClass => new Uint8Array(256).fill(1, first, last + 1);
 
-const spread = ([first, last]: ByteRange): number[] => [
+const rangeMasks = ([first, last]: ByteRange): number[] => [
   ...new Array<number>(16).fill(first),
   ...new Array<number>(16).fill(last - first),
 ];
 
-/** Of each lower, then of each upper half of a byte, the forms that may have it. */
-function nibblesOf(bits: Uint8Array): number[] {
+/** For each low, then for each high nibble, the buckets that may have it. */
+function nibbleMasks(bits: Uint8Array): number[] {
   const nibbles = new Array<number>(32).fill(0);
   for (const [byte, seqs] of bits.entries()) {
     nibbles[byte & 0x0f]! |= seqs;
@@ -89,11 +88,11 @@ function nibblesOf(bits: Uint8Array): number[] {
 }
 
 /**
- * Of each lower half of a byte, the upper halves that a form's first byte may have beside it, a bit each: from 0 to 7,
- * then from 8 to 15. At last the bit of each upper half.
+ * For each low nibble, a bit for each high nibble that a first byte may have beside it: from 0 to 7, then from 8 to 15.
+ * Then the bit of each high nibble.
  */
-function startsOf(bits: Uint8Array): number[] {
-  const [ascii, past, powers] = [0, 0, 0].map(() => new Array<number>(16).fill(0)) as [
+function firstByteMasks(bits: Uint8Array): number[] {
+  const [ascii, nonAscii, powers] = [0, 0, 0].map(() => new Array<number>(16).fill(0)) as [
     number[],
     number[],
     number[],
@@ -102,14 +101,14 @@ function startsOf(bits: Uint8Array): number[] {
     const power = 1 << (upper & 7);
     powers[upper] = power;
     for (let lower = 0; lower < 16; lower++) {
-      if (bits[(upper << 4) + lower] !== 0) (upper < 8 ? ascii : past)[lower]! |= power;
+      if (bits[(upper << 4) + lower] !== 0) (upper < 8 ? ascii : nonAscii)[lower]! |= power;
     }
   }
-  return [...ascii, ...past, ...powers];
+  return [...ascii, ...nonAscii, ...powers];
 }
 
-/** Two positions, or the only one twice; of equally rare ones the last, as neighbours are alike. */
-function rarest(seqs: readonly ByteClassSeq[], length: number): [number, number] {
+/** Two positions, or the only one twice; of equally rare ones the last, as neighbours correlate. */
+function rarestPair(seqs: readonly ByteClassSeq[], length: number): [number, number] {
   const bits = (position: number) => Math.min(...seqs.map((seq) => rarityOf(seq[position]!)));
   const positions = Array.from({ length }, (_, position) => position);
   const [first = 0, ...others] = positions.sort((one, other) => bits(other) - bits(one));

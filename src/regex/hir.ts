@@ -1,5 +1,5 @@
 /**
- * A pattern as the engine understood it, after flags, case folding and class arithmetic: the HIR of crate
+ * A pattern as the engine parsed it, after flags, case folding and class arithmetic: the HIR of crate
  * regex-syntax, without its captures.
  */
 export type Hir =
@@ -17,6 +17,35 @@ export type Hir =
   | { readonly kind: "concat"; readonly of: readonly Hir[] }
   | { readonly kind: "alternation"; readonly of: readonly Hir[] };
 
+/** What one extraction says of each kind of HIR; of a whole it knows no more than what it said of the parts. */
+export interface HirFold<T> {
+  readonly empty: T;
+  readonly look: T;
+  literal(bytes: Uint8Array): T;
+  class(ranges: readonly Range[]): T;
+  repetition(part: T, bounds: { readonly min: number; readonly max: number }): T;
+  concat(parts: readonly T[]): T;
+  alternation(branches: readonly T[]): T;
+}
+
+/** Folds `hir` from its leaves on. */
+export function foldHir<T>(hir: Hir, fold: HirFold<T>): T {
+  switch (hir.kind) {
+    case "empty":
+    case "look":
+      return fold[hir.kind];
+    case "literal":
+      return fold.literal(hir.bytes);
+    case "class":
+      return fold.class(hir.ranges);
+    case "repetition":
+      return fold.repetition(foldHir(hir.of, fold), hir);
+    case "concat":
+    case "alternation":
+      return fold[hir.kind](hir.of.map((part) => foldHir(part, fold)));
+  }
+}
+
 /** Code points, both ends included. */
 export type Range = readonly [first: number, last: number];
 
@@ -31,7 +60,7 @@ export type Look =
   | `Word${"" | "Start" | "End" | "StartHalf" | "EndHalf"}${"Ascii" | "Unicode"}`
   | `Word${"Ascii" | "Unicode"}Negate`;
 
-/** What `syntax()` of package rregex returns: Rust's structures, spelled out. */
+/** What `syntax()` of package rregex returns: Rust's structures, serialized. */
 export interface RawHir {
   readonly kind: RawVariant;
 }
@@ -78,7 +107,7 @@ export function parseHir({ kind }: RawHir): Hir {
     case "Alternation":
       return { kind: "alternation", of: (value as RawHir[]).map(parseHir) };
     default:
-      throw new Error(`a kind of HIR that is not known: ${kind["@variant"]}`);
+      throw new Error(`unknown kind of HIR: ${kind["@variant"]}`);
   }
 }
 
@@ -86,7 +115,7 @@ function parseRepetition({ min, max, greedy, sub }: RawRepetition): Hir {
   return { kind: "repetition", min, max: max ?? Number.POSITIVE_INFINITY, greedy, of: parseHir(sub) };
 }
 
-/** Of bytes only ASCII ones can be met: a pattern that could match invalid UTF-8 is refused by the engine. */
+/** A class of bytes holds only ASCII: the engine refuses patterns that could match invalid UTF-8. */
 function parseRanges(raw: RawClass): Range[] {
   const code = (end: string | number) => (typeof end === "number" ? end : (end.codePointAt(0) as number));
   return raw["@values"][0].ranges.map(({ start, end }): Range => [code(start), code(end)]);

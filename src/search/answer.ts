@@ -47,7 +47,7 @@ export class SearchAnswerBuilder {
   }
 
   /** Matching lines that would change the answer: one more than fit. */
-  get contentRoom(): number {
+  get remainingLines(): number {
     return this.#limits.maxMatches - this.#contents.length + 1;
   }
 

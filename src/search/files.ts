@@ -5,19 +5,19 @@ import { ignoreVanished } from "./ignore-vanished.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import { type LineMatch, type LineOptions, searchLines, slackBytes } from "./lines.ts";
 
-/** What was found in one file: something, or it is not mentioned. */
+/** The matches in one file, of which there is at least one. */
 export interface Finding {
-  /** Of the file, in its batch. */
+  /** Index of the file in its batch. */
   readonly index: number;
   readonly isInPath: boolean;
   readonly lines: readonly LineMatch[];
 }
 
-/** Takes findings in order, and says what more it wants. */
+/** Collects findings in order, and says what more it takes. */
 export interface FindingSink {
   readonly wantsPaths: boolean;
   readonly wantsContent: boolean;
-  /** Matching lines that can make a difference. */
+  /** Matching lines that it still takes. */
   readonly remainingLines: number;
   add(finding: Finding): void;
 }
@@ -25,22 +25,22 @@ export interface FindingSink {
 export interface FileSearch {
   readonly matcher: LineMatcher;
   readonly lines: LineOptions;
-  /** Opens the file that the cursor has come to. Throws the errno error. */
+  /** Opens the file under the cursor. Throws the errno error. */
   readonly open: (file: FileCursor) => number;
   readonly buffer: FileBuffer;
-  readonly enclose: FindLineBounds;
-  /** Larger files are passed over. */
+  readonly lineBounds: FindLineBounds;
+  /** The search skips larger files. */
   readonly maxFileBytes: number;
-  /** Asked often; true when the search has to end. */
+  /** True when the search has to end; it asks often. */
   readonly isOver: () => boolean;
 }
 
-/** Searches the files in order, until the sink wants no more or the search is over. */
+/** Searches the files in order, until the sink takes no more or the search has to end. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
   const { matcher } = search;
   const searchContent = contentSearch(file, search);
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
-    const isInPath = sink.wantsPaths && matcher.inPath(file.path);
+    const isInPath = sink.wantsPaths && matcher.matchesPath(file.path);
     const lines = sink.wantsContent ? searchContent(sink.remainingLines) : nothing;
     if (isInPath || lines.length > 0) sink.add({ index: file.index, isInPath, lines });
   }
@@ -48,13 +48,13 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
 
 const nothing: readonly LineMatch[] = [];
 
-/** What searches one file after the other: there is one of it, and nothing is made per file that need not be. */
+/** A function that searches the file under the cursor. It allocates once, as most files hold nothing. */
 function contentSearch(file: FileCursor, search: FileSearch) {
-  const { matcher, open, buffer, enclose, maxFileBytes, isOver } = search;
+  const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
   const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(matcher), isOfUse: beginsAsText };
-  const lineSearch = { ...search.lines, maxMatches: 0, isOver, enclose };
-  const find = (text: Buffer, length: number) => searchLines(text, length, matcher, lineSearch);
-  const searchFile = () => buffer.withContents(open(file), limits, find);
+  const lineSearch = { ...search.lines, maxMatches: 0, isOver, lineBounds };
+  const searchText = (text: Buffer, length: number) => searchLines(text, length, matcher, lineSearch);
+  const searchFile = () => buffer.withContents(open(file), limits, searchText);
   return (maxMatches: number): readonly LineMatch[] => {
     lineSearch.maxMatches = maxMatches;
     return ignoreVanished(searchFile) ?? nothing;
@@ -64,6 +64,6 @@ function contentSearch(file: FileCursor, search: FileSearch) {
 /** Bytes at the beginning of a file in which most binaries show a NUL. */
 const binaryProbeBytes = 1024;
 
-/** Spares reading the rest of most binaries; what is not text in the end is decided where something is found. */
+/** Spares reading the rest of most binaries; `searchLines` makes the final decision where it finds a match. */
 const beginsAsText = (text: Buffer, length: number): boolean =>
   !text.subarray(0, Math.min(length, binaryProbeBytes)).includes(0);

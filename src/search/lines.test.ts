@@ -10,7 +10,7 @@ import { cutEnd, rawOffset } from "./utf8.ts";
 
 const engine = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
-const planners = [
+const compilers = [
   new QueryCompiler(() => engine.machine, undefined),
   new QueryCompiler(() => engine.machine, kernel),
 ];
@@ -23,7 +23,7 @@ const plain: Question = { pattern: "", regex: false, ignoreCase: false, maxLineB
 /** What the search finds in `bytes`, in a buffer that holds other text behind it, as a reused one does. */
 function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_INFINITY): LineMatch[] {
   const [here, inKernel] = [Buffer.alloc, kernel.reserve].map((reserve, i) => {
-    const query = (planners[i] as QueryCompiler).compile(question);
+    const query = (compilers[i] as QueryCompiler).compile(question);
     const text = reserve(bytes.length + slackBytes(query) + 64).fill(`${question.pattern}\nfoo k 1 `);
     bytes.copy(text);
     const { maxLineBytes } = question;
@@ -31,7 +31,7 @@ function search(bytes: Buffer, question: Question, maxMatches = Number.POSITIVE_
       maxMatches,
       maxLineBytes,
       isOver: () => false,
-      enclose: i === 0 ? findLineBounds : kernel.enclose,
+      lineBounds: i === 0 ? findLineBounds : kernel.lineBounds,
     };
     return searchLines(text, bytes.length, query, limits);
   });
@@ -193,7 +193,7 @@ test("the search equals the engine on every line", () => {
   fc.assert(
     fc.property(content, question, (bytes, asked) => {
       try {
-        planners[0]?.compile(asked);
+        compilers[0]?.compile(asked);
       } catch (error) {
         fc.pre(!(error instanceof PatternError));
       }

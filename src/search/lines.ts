@@ -17,14 +17,13 @@ export interface LineMatch {
 export const textUnits = (lines: readonly LineMatch[]): number =>
   lines.reduce((sum, { text }) => sum + text.length, 0);
 
-/** What a caller decides about the lines of files: goes untouched from the handler to the thread that searches. */
+/** What a caller decides about lines. The handler sets it, and it reaches the thread that searches untouched. */
 export interface LineOptions {
   /** Bytes of a line that are searched and returned. */
   readonly maxLineBytes: number;
   /**
-   * Set, other rules hold for what is text (shell §9.7): a NUL byte counts at the start of a
-   * file alone, a line that is not UTF-8 is passed over, and of a line so many bytes are returned, with "…" where more
-   * follow.
+   * Selects the rules of shell §9.7: a NUL byte counts at the start of a file alone, lines that are not UTF-8 do not
+   * match, and a match shows so many bytes of its line, with "…" where more follow.
    */
   readonly textBytes?: number | undefined;
 }
@@ -33,57 +32,57 @@ export interface LineOptions {
 export interface LineSearch extends LineOptions {
   /** Matching lines that are returned. */
   readonly maxMatches: number;
-  /** Asked at every line that may match; true when the search has to end. */
+  /** True when the search has to end; it asks at every line that may match. */
   readonly isOver: () => boolean;
-  readonly enclose: FindLineBounds;
+  readonly lineBounds: FindLineBounds;
 }
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Bytes behind a text that `searchLines` may write to. */
-export const slackBytes = (query: LineMatcher): number => query.slack + 1;
+/** Bytes behind a text that `searchLines` writes to. */
+export const slackBytes = (matcher: LineMatcher): number => matcher.slack + 1;
 
 /**
- * The lines of `text[0, length)` in which `query` is found, in order. Writes behind the text: `slackBytes` of it.
- * Returns nothing for a text that holds a NUL byte: that is no text.
+ * Returns the matching lines of `text[0, length)`, in order; none when it holds a NUL byte, as a binary does. Writes
+ * `slackBytes` behind the text.
  */
 export function searchLines(
   text: Buffer,
   length: number,
-  query: LineMatcher,
-  limits: LineSearch,
+  matcher: LineMatcher,
+  search: LineSearch,
 ): LineMatch[] {
-  const { textBytes } = limits;
+  const { textBytes } = search;
   if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return [];
   text[length] = newline;
-  query.prepare(text, length, limits.maxLineBytes);
+  matcher.prepare(text, length, search.maxLineBytes);
   const matches: LineMatch[] = [];
   const known = { from: 0, counted: 0 };
   const line = { start: 0, next: 0, newlines: 0 };
   let number = 1;
-  while (known.from < length && matches.length < limits.maxMatches && !limits.isOver()) {
-    const hit = query.candidate(text, known.from, length);
+  while (known.from < length && matches.length < search.maxMatches && !search.isOver()) {
+    const hit = matcher.candidate(text, known.from, length);
     if (hit < 0 || hit > length) break;
-    limits.enclose(text, hit, known, line);
+    search.lineBounds(text, hit, known, line);
     number += line.newlines;
     const { start, next } = line;
     known.counted = start;
     known.from = next + 1;
     const end = next > start && text[next - 1] === carriageReturn && next < length ? next - 1 : next;
-    const cut = cutEnd(text, { start, end, limit: limits.maxLineBytes });
-    const at = query.locate(text, start, cut);
+    const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
+    const at = matcher.locate(text, start, cut);
     if (at < 0 || (textBytes !== undefined && !isUtf8(text.subarray(start, end)))) continue;
     if (textBytes === undefined && matches.length === 0 && text.subarray(0, length).includes(0)) return [];
-    matches.push({ line: number, column: at - start + 1, text: shownText(text, { start, cut, textBytes }) });
+    matches.push({ line: number, column: at - start + 1, text: excerpt(text, { start, cut, textBytes }) });
   }
   return matches;
 }
 
-/** Bytes at the start of a file that tell whether it is text. */
+/** Bytes at the start of a file in which a NUL byte makes it a binary. */
 const headBytes = 8192;
 
-function shownText(
+function excerpt(
   text: Buffer,
   { start, cut, textBytes }: { start: number; cut: number; textBytes: number | undefined },
 ): string {

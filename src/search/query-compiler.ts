@@ -1,5 +1,3 @@
-import { extractByteClasses } from "../prefilter/byte-classes.ts";
-import { extractInnerLiterals } from "../prefilter/inner-literals.ts";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { compileLineDfa } from "../prefilter/line-dfa.ts";
 import { choosePrefilter } from "../prefilter/prefilter.ts";
@@ -23,61 +21,60 @@ export interface Query {
   readonly ignoreCase: boolean;
 }
 
-/** Queries that are kept ready: a caller often asks the same again, and all batches of a search do. */
-const keptQueries = 8;
+/** Compiled queries in the cache: callers often repeat a query, and all batches of a search share one. */
+const cacheSize = 8;
 
-/** Makes queries out of questions, with the patterns compiled in one machine. */
+/** Compiles queries to matchers in one regex runtime, and caches them. */
 export class QueryCompiler {
-  readonly #machine: () => RegexRuntime;
+  readonly #runtime: () => RegexRuntime;
   readonly #kernel: SearchKernel | undefined;
-  readonly #queries = new Map<string, LineMatcher>();
+  readonly #cache = new Map<string, LineMatcher>();
 
   /** With a `kernel`, texts have to lie in its memory. */
-  constructor(machine: () => RegexRuntime, kernel: SearchKernel | undefined) {
-    this.#machine = machine;
+  constructor(runtime: () => RegexRuntime, kernel: SearchKernel | undefined) {
+    this.#runtime = runtime;
     this.#kernel = kernel;
   }
 
   /** Throws a `PatternError` or an `EngineFailure`. */
   compile(query: Query): LineMatcher {
     const key = JSON.stringify(query);
-    const planned = this.#queries.get(key) ?? this.#make(query);
-    this.#queries.delete(key);
-    this.#queries.set(key, planned);
-    if (this.#queries.size > keptQueries) this.#queries.delete(this.#queries.keys().next().value as string);
-    return planned;
+    const matcher = this.#cache.get(key) ?? this.#compile(query);
+    this.#cache.delete(key);
+    this.#cache.set(key, matcher);
+    if (this.#cache.size > cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
+    return matcher;
   }
 
-  #make({ pattern, regex, ignoreCase }: Query): LineMatcher {
-    // U+FFFD may be in a line as it is shown, and not in the file.
+  #compile({ pattern, regex, ignoreCase }: Query): LineMatcher {
+    // A decoded line may hold a U+FFFD that the file does not hold.
     if (!regex && !ignoreCase && !pattern.includes("\ufffd"))
       return new LiteralMatcher(pattern, this.#kernel);
-    const machine = this.#machine();
-    machine.trimMemory();
-    const compiled = machine.compile(
+    const runtime = this.#runtime();
+    runtime.trimMemory();
+    const compiled = runtime.compile(
       toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase }),
     );
     const hir = compiled.syntax();
-    const clues = { required: extractInnerLiterals(hir), forms: extractByteClasses(hir) };
     return new RegexMatcher({
       regex: compiled,
-      ascii: compileAscii(machine, hir),
+      ascii: compileAscii(runtime, hir),
       asksForEnd: asksForEnd(hir),
-      finder: choosePrefilter(clues, this.#kernel),
-      matcher: openMatcher(hir, this.#kernel),
+      prefilter: choosePrefilter(hir, this.#kernel),
+      dfa: compileDfa(hir, this.#kernel),
     });
   }
 }
 
-function openMatcher(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatcher | undefined {
-  const automaton = kernel && compileLineDfa(hir);
-  return automaton && ((text, from, to) => kernel.match(text, automaton, from, to));
+function compileDfa(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatcher | undefined {
+  const dfa = kernel && compileLineDfa(hir);
+  return dfa && ((text, from, to) => kernel.matchLine(text, dfa, from, to));
 }
 
-/** A pattern at the limits of the engine may be over them in its longer spelling; it is used as it is then. */
-function compileAscii(machine: RegexRuntime, hir: Hir): Regex | undefined {
+/** A pattern at the limits of the engine may exceed them in this longer form: then the matcher uses the pattern itself. */
+function compileAscii(runtime: RegexRuntime, hir: Hir): Regex | undefined {
   try {
-    return machine.compile(renderAsciiLines(hir));
+    return runtime.compile(renderAsciiLines(hir));
   } catch (error) {
     if (error instanceof PatternError) return undefined;
     throw error;

@@ -107,14 +107,14 @@ export class SearchRun {
   #searchBatchHere(batch: Batch): void {
     const { request } = this.#options;
     try {
-      const { planner, ...engines } = this.#engines();
+      const { compiler, ...engines } = this.#engines();
       const isOver = () => this.#isOver();
       searchFiles(
         new FileCursor(batch.files),
         {
           ...request,
           ...engines,
-          matcher: planner.compile(request.query),
+          matcher: compiler.compile(request.query),
           open: (file) => batch.open(file),
           isOver,
         },
@@ -148,7 +148,7 @@ export class SearchRun {
         return answer.wantsContent;
       },
       get remainingLines() {
-        return answer.contentRoom;
+        return answer.remainingLines;
       },
       add: (finding) => answer.add(batch.pathOf(finding.index), finding),
     };
@@ -225,8 +225,8 @@ export class SearchRun {
       lines,
       maxFileBytes,
       wantsPaths: this.#answer.wantsPaths,
-      contentRoom: this.#answer.wantsContent ? this.#answer.contentRoom : 0,
-      textRoom: maxAnswerBytes,
+      remainingLines: this.#answer.wantsContent ? this.#answer.remainingLines : 0,
+      remainingText: maxAnswerBytes,
       over: this.#over,
       files: batch.post(this.#answer.wantsPaths),
     };

@@ -4,20 +4,20 @@ import { type FindLineBounds, findLineBounds } from "../prefilter/line-bounds.ts
 import type { RegexRuntime } from "../regex/regex-runtime.ts";
 import { QueryCompiler } from "./query-compiler.ts";
 
-/** What one thread searches with, search after search. */
+/** What one thread keeps from search to search. */
 export interface ThreadEngines {
-  readonly planner: QueryCompiler;
-  /** Where the files lie that the planner's queries are asked about. */
+  readonly compiler: QueryCompiler;
+  /** Holds the file that a matcher searches: in the kernel's memory, where there is a kernel. */
   readonly buffer: FileBuffer;
-  readonly enclose: FindLineBounds;
+  readonly lineBounds: FindLineBounds;
 }
 
-/** Tools whose patterns are compiled in the machine, which is asked for when there is one. */
-export function createThreadEngines(machine: () => RegexRuntime): ThreadEngines {
+/** Creates the engines; asks for the regex runtime when there is a pattern to compile. */
+export function createThreadEngines(runtime: () => RegexRuntime): ThreadEngines {
   const kernel = createSearchKernel();
   return {
-    planner: new QueryCompiler(machine, kernel),
+    compiler: new QueryCompiler(runtime, kernel),
     buffer: new FileBuffer(kernel?.reserve),
-    enclose: kernel?.enclose ?? findLineBounds,
+    lineBounds: kernel?.lineBounds ?? findLineBounds,
   };
 }

@@ -1,4 +1,4 @@
-/** The program of a search thread: answers batches with what it found in their files. */
+/** The program of a search thread: searches the files of batches. */
 import { openFileBelow } from "../files/file-buffer.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
 import { serveJobs } from "../threads/serve.ts";
@@ -11,28 +11,28 @@ import { type LineOptions, textUnits } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import { createThreadEngines, type ThreadEngines } from "./thread-engines.ts";
 
-/** What a search thread is started with. */
+/** What starts a search thread. */
 export interface SearchThreadData {
   /** The regex engine, compiled. */
   readonly engine: WasmModule;
 }
 
-/** A batch, as it is posted to a thread. */
+/** A batch, as a message to a thread. */
 export interface BatchJob {
   readonly query: Query;
   readonly lines: LineOptions;
   readonly maxFileBytes: number;
   readonly wantsPaths: boolean;
-  /** Matching lines that can make a difference. */
-  readonly contentRoom: number;
-  /** Bytes of text that can make a difference. */
-  readonly textRoom: number;
-  /** Not 0 when the search is over. */
+  /** Matching lines that the answer still takes. */
+  readonly remainingLines: number;
+  /** Bytes of text that the answer still takes. */
+  readonly remainingText: number;
+  /** Not 0 when the search has ended. */
   readonly over: Int32Array;
   readonly files: PostedFiles;
 }
 
-/** What was found; or the failure, with the name of its class, which an error that is posted loses. */
+/** The findings; or the failure, with the name of its class, which an error loses in a message. */
 export type BatchReply = EncodedFindings | { readonly failure: string; readonly message: string };
 
 serveJobs(({ engine }: SearchThreadData, check) => {
@@ -51,9 +51,9 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
-function searchBatch(job: BatchJob, { planner, ...engines }: ThreadEngines): Finding[] {
+function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Finding[] {
   const sink = new Collector(job);
-  const matcher = planner.compile(job.query);
+  const matcher = compiler.compile(job.query);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
   const { lines, maxFileBytes, files } = job;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
@@ -66,21 +66,21 @@ class Collector implements FindingSink {
   readonly findings: Finding[] = [];
   readonly wantsPaths: boolean;
   remainingLines: number;
-  #textRoom: number;
+  #remainingText: number;
 
-  constructor({ wantsPaths, contentRoom, textRoom }: BatchJob) {
+  constructor({ wantsPaths, remainingLines, remainingText }: BatchJob) {
     this.wantsPaths = wantsPaths;
-    this.remainingLines = contentRoom;
-    this.#textRoom = textRoom;
+    this.remainingLines = remainingLines;
+    this.#remainingText = remainingText;
   }
 
   get wantsContent(): boolean {
-    return this.remainingLines > 0 && this.#textRoom > 0;
+    return this.remainingLines > 0 && this.#remainingText > 0;
   }
 
   add(finding: Finding): void {
     this.findings.push(finding);
     this.remainingLines -= finding.lines.length;
-    this.#textRoom -= textUnits(finding.lines);
+    this.#remainingText -= textUnits(finding.lines);
   }
 }

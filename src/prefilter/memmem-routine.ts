@@ -25,17 +25,17 @@ import {
   v128_or,
 } from "../wasm/assembly.ts";
 import { layout } from "./layout.ts";
-import { inTurn, next, skip } from "./loops.ts";
+import { forEachCandidate, increment, skipToCandidate } from "./loops.ts";
 
 /**
- * find_exact, find_folded(at, end, length, first, second): the first place in [at, end) where the string stands, or -1.
- * `first` and `second` are the positions in it that are compared first.
+ * memmem_exact, memmem_folded(at, end, length, first, second): the first place in [at, end) of the string, or -1. `first`
+ * and `second` are the positions of its packed pair.
  */
-export function find(kind: "exact" | "folded"): Routine {
+export function memmem(kind: "exact" | "folded"): Routine {
   const [at, end, length, first, second, last, candidates, start, position] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   const [firstByte, firstFold, secondByte, secondFold] = [9, 10, 11, 12];
-  const { longestString: folds } = layout;
-  const spread = (which: number, byte: number, fold: number): Code => [
+  const { maxStringLength: folds } = layout;
+  const splatByte = (which: number, byte: number, fold: number): Code => [
     ...local_set(byte, i8x16_splat(i32_load8_u(local_get(which)))),
     ...local_set(fold, i8x16_splat(i32_load8_u(local_get(which), folds))),
   ];
@@ -43,9 +43,9 @@ export function find(kind: "exact" | "folded"): Routine {
     const loaded = v128_load(i32_add(local_get(at), local_get(which)), offset);
     return i8x16_eq(kind === "exact" ? loaded : v128_or(loaded, local_get(fold)), local_get(byte));
   };
-  const hits = (offset: number): Code =>
+  const candidatesAt = (offset: number): Code =>
     v128_and(compare(first, firstByte, firstFold, offset), compare(second, secondByte, secondFold, offset));
-  const look = block(
+  const verify = block(
     local_set(position, i32_const(0)),
     loop(
       if_(i32_eq(local_get(position), local_get(length)), return_(local_get(start))),
@@ -59,25 +59,25 @@ export function find(kind: "exact" | "folded"): Routine {
           i32_load8_u(local_get(position)),
         ),
       ),
-      next(position, 1),
+      increment(position, 1),
       br(0),
     ),
   );
   const body = [
     ...local_set(last, i32_sub(local_get(end), local_get(length))),
-    ...spread(first, firstByte, firstFold),
-    ...spread(second, secondByte, secondFold),
+    ...splatByte(first, firstByte, firstFold),
+    ...splatByte(second, secondByte, secondFold),
     ...block(
       loop(
-        skip({ at, last, step: 64 }, hits),
+        skipToCandidate({ at, last, step: 64 }, candidatesAt),
         br_if(1, i32_gt_s(local_get(at), local_get(last))),
-        local_set(candidates, i8x16_bitmask(hits(0))),
-        inTurn({ at, last, candidates, start }, look),
-        next(at, 16),
+        local_set(candidates, i8x16_bitmask(candidatesAt(0))),
+        forEachCandidate({ at, last, candidates, start }, verify),
+        increment(at, 16),
         br(0),
       ),
     ),
     ...i32_const(-1),
   ];
-  return { name: `find_${kind}`, parameters: 5, numbers: 4, vectors: 4, body };
+  return { name: `memmem_${kind}`, parameters: 5, numbers: 4, vectors: 4, body };
 }
