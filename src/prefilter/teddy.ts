@@ -59,7 +59,7 @@ export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
   };
 }
 
-/** Ranges this pair together let so few places through that looking at those costs less than the other comparison. */
+/** Ranges this rare together let so few candidates through that verifying them costs less than comparing nibbles. */
 const selectiveBits = 7;
 
 type ByteRange = readonly [first: number, last: number];
