@@ -23,26 +23,13 @@ export const scopes: Readonly<Record<string, Scope>> = {
   races: { folder: "tests/security", of: diskRooms },
   faults: {
     folder: "tests/faults",
-    of: [
-      ...diskRooms,
-      "deadline",
-      "edits",
-      "process",
-      "regex",
-      "run",
-      "semaphore",
-      "threads",
-      "time-slice",
-      "walk-slice",
-      "watchdog",
-      "worker",
-    ],
+    of: [...diskRooms, "edits", "process", "regex", "run", "scheduling", "threads", "watchdog", "worker"],
   },
   "faults-descriptors": { folder: "tests/faults", of: ["bun", "files", "jail"] },
   "faults-current-directory": { folder: "tests/faults", of: ["bun", "files", "jail"] },
   executable: {
     folder: "tests/executable",
-    of: ["about", "bun", "help", "licenses", "main", "text", "threads", "wasm"],
+    of: ["about", "arguments", "bun", "licenses", "main", "reference", "text", "threads", "wasm"],
   },
 };
 
