@@ -13,6 +13,8 @@ export interface Plan {
   readonly onlyOnBun: readonly string[];
   /** Files that may spell out codes of the wire, such as "C210". */
   readonly nameCodes: readonly string[];
+  /** Files that may change files: the door of the verbs, with its tools, and what writes nothing into the tree. */
+  readonly changeFiles: readonly string[];
   /** Files of src that tests/ may import: it sees the worker from outside. */
   readonly openToTests: readonly string[];
 }
@@ -147,6 +149,20 @@ export const plan: Plan = {
   },
   onlyOnBun: ["bun"],
   nameCodes: ["coder/errors", "shell/errors"],
+  changeFiles: [
+    "files/metadata",
+    "files/move-to-new",
+    "files/mutate",
+    "files/write",
+    // A name that is there for a moment, to see how names are compared.
+    "jail/case-sensitivity",
+    // The handles whose `chmod` and `chown` the door calls.
+    "jail/current-directory",
+    "jail/descriptor-handle",
+    "jail/walked-path",
+    // It writes to stderr.
+    "watchdog/thread",
+  ],
   openToTests: [
     "arguments/flags",
     "config/source",

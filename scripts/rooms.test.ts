@@ -17,6 +17,7 @@ const plan: Plan = {
   guarded: { "node:fs": ["downstairs"], "node:child_process": [] },
   onlyOnBun: ["downstairs/native"],
   nameCodes: ["errors"],
+  changeFiles: ["downstairs/config"],
   openToTests: ["downstairs/door"],
 };
 
@@ -92,6 +93,20 @@ const broken: readonly [rule: string, path: string, text: string, says: string][
     "imports node:fs, which is for downstairs",
   ],
   ["other programs", "src/downstairs/a.ts", 'import "node:child_process";', "which is for none"],
+  [
+    "a change of the tree",
+    "src/downstairs/a.ts",
+    'import { lstatSync, unlinkSync as gone } from "node:fs";',
+    "imports unlinkSync; the tree is changed by src/files/mutate.ts",
+  ],
+  [
+    "all of node:fs",
+    "src/downstairs/a.ts",
+    'import * as fs from "node:fs/promises";',
+    "imports all of node:fs",
+  ],
+  ["opening for writing", "src/downstairs/a.ts", "export const flags = fs.O_CREAT;", "says O_CREAT"],
+  ["a change through a handle", "src/downstairs/a.ts", "handle.chmod(0o600);", "calls chmod"],
   ["a module of Bun", "src/main.ts", 'import "bun:ffi";', "imports bun:ffi"],
   ["the global of Bun", "src/main.ts", "Bun.gc(true);", "uses Bun"],
   ["a computed pattern", "src/main.ts", "new RegExp(process.argv[2]!);", "computed pattern"],
@@ -118,10 +133,10 @@ test("what follows the plan is no breach", async () => {
   const breaches = await breachesIn({
     "src/main.ts": 'import { up } from "./upstairs/up.ts";\nvoid import("./upstairs/up.ts");\nexport { up };',
     "src/upstairs/up.ts":
-      'import type { Stats } from "node:fs";\nimport "./shelf.ts";\nexport const up: Stats | 0 = 0;',
+      'import type { Stats, unlinkSync } from "node:fs";\nimport "./shelf.ts";\nexport const up: Stats | 0 = 0;',
     "src/upstairs/shelf.ts": 'export const sentence = "C210 is in prose // import x from \\"yaml\\"";',
     "src/downstairs/config.ts":
-      'import "node:fs";\nimport "yaml";\nimport "../errors.ts";\nimport "node:path";',
+      'import { chmodSync, O_RDWR } from "node:fs";\nimport "yaml";\nimport "../errors.ts";\nimport "node:path";',
     "src/downstairs/native.ts": 'import "bun:ffi";\nBun.gc(true);',
     "src/downstairs/config.test.ts": 'import "bun:test";\nimport "../main.ts";',
     "src/downstairs/config.test-kit.ts": 'import "node:child_process";\nimport "../main.ts";\nBun.gc(true);',

@@ -10,6 +10,7 @@ import {
 } from "typescript/unstable/ast/is";
 import { type Plan, plan } from "./house.ts";
 import { argumentOf, type Import, importsOf, lineOf, parseSources, type Source, walk } from "./syntax.ts";
+import { treeChangesIn } from "./tree-changes.ts";
 
 /** Every breach of the plan in the project at `root`, one sentence each, with file and line. */
 export async function findBreaches(root: string, plan: Plan): Promise<string[]> {
@@ -25,6 +26,7 @@ export async function findBreaches(root: string, plan: Plan): Promise<string[]> 
     ...findCycles(plan),
     ...findFileCycles(sources),
     ...product.flatMap((source) => [...judgeImports(source, plan), ...judgeWords(source, plan)]),
+    ...product.filter(({ path }) => !within(stem(path), plan.changeFiles)).flatMap(treeChangesIn),
     ...inTests.flatMap((source) => judgeTest(source, plan)),
   ];
 }

@@ -57,13 +57,13 @@ export const createFile = defineCoderFunction({
       request: { files: [{ path: "run.sh", content: "#!/bin/sh\n", mode: "0755", overwrite: true }] },
     },
   ],
-  async handle(request, { files, attempt, deadline }) {
+  async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
     const results = [];
     for (const { path, content, mode, overwrite, parents } of request.files) {
       const bytes = Buffer.from(content);
-      const outcome = await attempt(() =>
-        files.create(path, bytes, { mode: parseMode(mode), overwrite, parents }, deadline),
+      const outcome = await context.attempt(() =>
+        context.files.create(path, bytes, { mode: parseMode(mode), overwrite, parents }, context),
       );
       results.push(
         "error" in outcome

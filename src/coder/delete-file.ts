@@ -42,11 +42,11 @@ export const deleteFile = defineCoderFunction({
     { title: "Two files", request: { paths: ["old.txt", "docs/draft.md"] } },
     { title: "A folder with everything in it", request: { paths: ["build"], recursive: true } },
   ],
-  async handle({ paths, recursive }, { files, attempt, deadline, caller }) {
+  async handle({ paths, recursive }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
     const results = [];
     for (const path of paths) {
-      const outcome = await attempt(() => files.remove(path, { recursive, caller }, deadline));
+      const outcome = await context.attempt(() => context.files.remove(path, { recursive }, context));
       results.push(
         "error" in outcome
           ? { path, success: false, removed: false, error: outcome.error }

@@ -47,7 +47,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   });
   const files = createFiles({ jail, config });
   const regex = createRegexEngine();
-  const searcher = createSearcher({ jail, regex });
+  const searcher = createSearcher({ jail, files, regex });
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   const sweep = () => {

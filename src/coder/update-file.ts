@@ -169,7 +169,7 @@ async function edit(spec: FileSpec, context: CoderContext, answer: Answer): Prom
     lines = edited.lines;
     return edited.parts;
   };
-  return await context.files.update(path, change, context.deadline, (bodies) => ({
+  return await context.files.update(path, change, context, (bodies) => ({
     ...answer.fit(bodies),
     lines,
   }));

@@ -124,6 +124,8 @@ export interface Origin {
 
 /** What one call works with, besides its request and its services. */
 export interface CallContext extends Pick<Origin, "caller" | "bus"> {
+  /** The function that was called. */
+  readonly functionId: string;
   /** When this call has to be answered. */
   readonly deadline: Deadline;
   /** Most bytes of JSON that the answer may have. */

@@ -58,11 +58,10 @@ describe.each(backends)("%s", (backend) => {
   }
 
   const verbs: Record<string, (bench: FilesFixture, mode?: number) => Promise<void>> = {
-    update: ({ files, deadline }) => files.update("f", () => Buffer.from("new"), deadline),
-    create: ({ files, deadline }, mode = 0o660) =>
-      files.create("f", Buffer.from("new"), { mode, overwrite: true, parents: false }, deadline),
-    store: ({ files, deadline }, mode) =>
-      files.store("f", content("new"), { mode, parents: false }, deadline),
+    update: ({ files, call }) => files.update("f", () => Buffer.from("new"), call),
+    create: ({ files, call }, mode = 0o660) =>
+      files.create("f", Buffer.from("new"), { mode, overwrite: true, parents: false }, call),
+    store: ({ files, call }, mode) => files.store("f", content("new"), { mode, parents: false }, call),
   };
 
   describe.each(Object.entries(verbs))("%s", (_, replace) => {
@@ -115,7 +114,7 @@ describe.each(backends)("%s", (backend) => {
       const [temporary] = readdirSync(bench.base).filter((name) => name !== "f");
       seen.push(attribute(bench.at(`base/${temporary}`), access));
     }
-    await bench.files.store("f", slowly(), { mode: undefined, parents: false }, bench.deadline);
+    await bench.files.store("f", slowly(), { mode: undefined, parents: false }, bench.call);
     expect(seen).toEqual([hex(list("u::rw- u:1001:rwx g::rwx m::--- o::---"))]);
   });
 });

@@ -3,15 +3,16 @@ import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import type { JailedPath, Name } from "../jail/folder.ts";
 import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
-import { type CreateOptions, moveByReservation } from "./create.ts";
+import type { CreateOptions } from "./create.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
+import { moveByReservation } from "./move-to-new.ts";
 
 const usual: CreateOptions = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("%s", (backend) => {
   const create = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
-    bench.files.create(path, Buffer.from(content), { ...usual, ...options }, bench.deadline);
+    bench.files.create(path, Buffer.from(content), { ...usual, ...options }, bench.call);
   const reason = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
     reasonOf(() => create(bench, path, options, content));
 
@@ -115,9 +116,9 @@ describe.each(backends)("%s", (backend) => {
     const late = deadlineIn(0);
     // The time is up before the file gets its name; the folders were made by then.
     const slow = { ...late, check: once(() => late.check()) };
-    expect(await reasonOf(() => bench.files.create("kept/x/y/z", Buffer.from(""), usual, slow))).toBe(
-      "timeout",
-    );
+    expect(
+      await reasonOf(() => bench.files.create("kept/x/y/z", Buffer.from(""), usual, { deadline: slow })),
+    ).toBe("timeout");
     expect(bench.snapshot("base")).toEqual({ "base/kept/": "" });
   });
 

@@ -1,10 +1,9 @@
-import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
-import { errnoOf } from "../jail/errno.ts";
-import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
+import { commitFile, type MutationScope } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
 import { withPathLock } from "./path-lock.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -26,27 +25,30 @@ interface Creation extends CreateOptions {
 }
 
 /** See `Files.create`. */
-export async function writeFile(ctx: FilesContext, creation: Creation, deadline: Deadline): Promise<void> {
+export async function writeFile(ctx: FilesContext, creation: Creation, requester: Requester): Promise<void> {
+  const scope = { mutations: ctx.mutations, requester };
+  const { deadline } = requester;
   const { path, content, parents } = creation;
   const limit = { key: "max_write_bytes", bytes: ctx.config.max_write_bytes };
   if (content.length > limit.bytes)
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
   await withPathLock(ctx, { path, changes: "entry", mayBeMissing: true, parents }, deadline, (place) =>
     place.stats === undefined
-      ? createNew(ctx, creation, { place, deadline })
-      : overwrite(ctx, creation, { place, deadline }),
+      ? createNew(ctx, creation, { place, deadline, scope })
+      : overwrite(ctx, creation, { place, deadline, scope }),
   );
 }
 
-interface Turn {
+interface LockedPlace {
   readonly place: ResolvedPath;
-  readonly deadline: Deadline;
+  readonly deadline: Requester["deadline"];
+  readonly scope: MutationScope;
 }
 
 async function overwrite(
   { config }: FilesContext,
   creation: Creation,
-  { place, deadline }: Turn,
+  { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   const { content, mode, path } = creation;
   if (!creation.overwrite) throw refuse.exists(path);
@@ -55,58 +57,21 @@ async function overwrite(
   using old = holdForDeferredClose(place);
   const attributes = readAttributes(old?.descriptor);
   const pending = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
-  await replaceFile({ place, old }, pending, deadline);
+  await replaceFile(scope, { place, old, pending }, deadline);
 }
 
 async function createNew(
   { config }: FilesContext,
   creation: Creation,
-  { place, deadline }: Turn,
+  { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   const { content, mode, path } = creation;
-  using parents = new NewFolders(place);
+  using parents = new NewFolders(place, scope);
   const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
-  await writeAtomically(pending, deadline, (at, temporary) => {
-    if (creation.overwrite) renameSync(at(temporary), at(place.name));
-    else moveToNew(at(temporary), at(place.name), path);
+  await writeAtomically(pending, deadline, (written) => {
+    const exclusive = creation.overwrite ? undefined : path;
+    commitFile(scope, written, { folder: pending.folder, name: place.name, isReplacing: false, exclusive });
   });
   parents.keep();
   if (config.fsync) await parents.flush();
-}
-
-/** Gives the file at `from` the new name `to`, unless something has it: rename(2) would replace that, link(2) does not. */
-export function moveToNew(from: JailedPath, to: JailedPath, asked: string): void {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    if (errnoOf(error) === "EEXIST") throw refuse.exists(asked);
-    if (!withoutHardLinks.has(errnoOf(error))) throw error;
-    moveByReservation(from, to, asked);
-    return;
-  }
-  // Unless someone has put another file there.
-  if (lstatSync(from, { bigint: true }).ino === lstatSync(to, { bigint: true }).ino) unlinkSync(from);
-}
-
-/** What link(2) says on file systems that have no hard links. */
-const withoutHardLinks: ReadonlySet<string | undefined> = new Set([
-  "EPERM",
-  "ENOTSUP",
-  "EOPNOTSUPP",
-  "ENOSYS",
-]);
-
-/** The same without hard links. The name is there empty for a moment, but never half written. */
-export function moveByReservation(from: JailedPath, to: JailedPath, asked: string): void {
-  try {
-    closeSync(openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
-  } catch (error) {
-    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
-  }
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    unlinkSync(to);
-    throw error;
-  }
 }

@@ -7,21 +7,30 @@ import { JailFixture, type Plan } from "../jail/jail.test-kit.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
-import { createFiles, type Files } from "./files.ts";
+import { createFiles, type Files, type FilesOptions } from "./files.ts";
+import type { Requester } from "./mutation.ts";
 import type { FilesConfig } from "./types.ts";
+
+type FixtureOptions = FilesConfig & Pick<FilesOptions, "listeners">;
 
 export class FilesFixture extends JailFixture {
   readonly jailed: Jail;
   readonly files: Files;
   readonly deadline: Deadline = deadlineIn(60_000);
+  /** Who asks. */
+  readonly call: Requester = { deadline: this.deadline, functionId: "test::call", caller: "tester" };
+  readonly listenerErrors: unknown[] = [];
   readonly pace: Pace = { slice: createTimeSlice(5), deadline: this.deadline };
 
-  constructor(backend: BackendName, plan: Plan = {}, config: Partial<FilesConfig> = {}) {
+  constructor(backend: BackendName, plan: Plan = {}, options: Partial<FixtureOptions> = {}) {
     super(plan);
+    const { listeners = [], ...config } = options;
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
     this.files = createFiles({
       jail: this.jailed,
       config: { max_write_bytes: 1000, fsync: false, ...config },
+      listeners,
+      onListenerError: (error) => this.listenerErrors.push(error),
     });
   }
 

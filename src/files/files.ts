@@ -4,19 +4,20 @@
  */
 import type { Stats } from "node:fs";
 import type { Folder, Jail } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type CreateOptions, writeFile } from "./create.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import { lstatEntry, pageOfFolder, statEntry } from "./list.ts";
 import { type FolderOptions, makeFolder } from "./make-folder.ts";
+import type { MutationListener, Requester } from "./mutation.ts";
+import { Mutations } from "./mutations.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
 import { readWholeFile, type Use } from "./read.ts";
 import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
-import { sweepTree } from "./sweep.ts";
+import { sweepFolder, sweepTree } from "./sweep.ts";
 import type { Entry, FileStats, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
 import { type ContentChange, type Projection, rewriteFile } from "./update.ts";
 
@@ -38,20 +39,20 @@ export interface Files {
    * Makes a file with this content and exactly this mode, or with `overwrite` replaces one in a single step. Missing
    * folders are made with `parents`. When it throws, nothing was made, replaced or left behind.
    */
-  create(path: string, content: Buffer, options: CreateOptions, deadline: Deadline): Promise<void>;
+  create(path: string, content: Buffer, options: CreateOptions, requester: Requester): Promise<void>;
   /**
    * Replaces the content of a regular file with what `change` makes of it, in a single step that keeps mode and, where
-   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile. Answers what `tell`,
-   * if it is given, makes of both contents.
+   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile. Answers what
+   * `project`, if it is given, makes of both contents.
    */
   update<T = void>(
     path: string,
     change: ContentChange,
-    deadline: Deadline,
+    requester: Requester,
     project?: Projection<T>,
   ): Promise<T>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
-  remove(path: string, options: RemoveOptions, deadline: Deadline): Promise<boolean>;
+  remove(path: string, options: RemoveOptions, requester: Requester): Promise<boolean>;
   /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
   open(path: string, limit: Limit | undefined): OpenFile;
   /**
@@ -63,40 +64,52 @@ export interface Files {
     path: string,
     content: AsyncIterable<Uint8Array>,
     options: StoreOptions,
-    deadline: Deadline,
+    requester: Requester,
   ): Promise<void>;
   /** Makes a folder. False when it is there already, which throws exists unless `parents` is given. */
-  makeFolder(path: string, options: FolderOptions): boolean;
+  makeFolder(path: string, options: FolderOptions, requester: Requester): boolean;
   /** Gives a file, or a tree without its links, these permissions and owners. Answers how many were changed. */
-  changeMode(path: string, options: ModeOptions, deadline: Deadline): Promise<number>;
+  changeMode(path: string, options: ModeOptions, requester: Requester): Promise<number>;
   /** Gives a file, link or folder another name. Without `overwrite` no file is ever replaced. */
-  rename(renaming: Renaming, deadline: Deadline): Promise<void>;
+  rename(renaming: Renaming, requester: Requester): Promise<void>;
   /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
-  unlink(path: string, options: RemoveOptions, deadline: Deadline): Promise<void>;
+  unlink(path: string, options: RemoveOptions, requester: Requester): Promise<void>;
   /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
   sweep(stop?: AbortSignal): Promise<number>;
+  /** Removes those of the temporary files in a folder that are in use no more. Answers how many. Never throws. */
+  sweepFolder(folder: Folder, entries: readonly Entry[]): number;
+}
+
+export interface FilesOptions {
+  readonly jail: Jail;
+  readonly config: FilesConfig;
+  /** Hear of every change. */
+  readonly listeners?: readonly MutationListener[];
+  /** Gets what listeners throw. */
+  readonly onListenerError?: (error: unknown) => void;
 }
 
 /** The disk verbs over one jail. */
-export function createFiles({ jail, config }: { jail: Jail; config: FilesConfig }): Files {
-  const ctx: FilesContext = { jail, config, locks: createKeyedMutex() };
+export function createFiles({ jail, config, listeners, onListenerError }: FilesOptions): Files {
+  const mutations = new Mutations(listeners, onListenerError);
+  const ctx: FilesContext = { jail, config, locks: createKeyedMutex(), mutations };
   return {
     list: async (folder, pace) =>
-      (await pageOfFolder(jail, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
-    page: (folder, [from, to], pace) => pageOfFolder(jail, { folder, from, to }, pace),
+      (await pageOfFolder(ctx, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
+    page: (folder, [from, to], pace) => pageOfFolder(ctx, { folder, from, to }, pace),
     stat: statEntry,
     lstat: lstatEntry,
     read: (path, limit, use) => readWholeFile(jail, path, { limit, use }),
-    create: (path, content, options, deadline) => writeFile(ctx, { path, content, ...options }, deadline),
-    update: (path, change, deadline, project) =>
-      rewriteFile(ctx, { path, change, project: project }, deadline),
-    remove: (path, options, deadline) => removePath(ctx, { path, ...options }, deadline),
+    create: (path, content, options, requester) => writeFile(ctx, { path, content, ...options }, requester),
+    update: (path, change, requester, project) => rewriteFile(ctx, { path, change, project }, requester),
+    remove: (path, options, requester) => removePath(ctx, { path, ...options }, requester),
     open: (path, limit) => openFile(jail, path, limit),
-    store: (path, content, options, deadline) => storeFile(ctx, { path, content, ...options }, deadline),
-    makeFolder: (path, options) => makeFolder(ctx, { path, ...options }),
-    changeMode: (path, options, deadline) => changeMode(ctx, { path, ...options }, deadline),
-    rename: (renaming, deadline) => renamePath(ctx, renaming, deadline),
-    unlink: (path, options, deadline) => unlinkPath(ctx, { path, ...options }, deadline),
-    sweep: (stop) => sweepTree(jail, stop),
+    store: (path, content, options, requester) => storeFile(ctx, { path, content, ...options }, requester),
+    makeFolder: (path, options, requester) => makeFolder(ctx, { path, ...options }, requester),
+    changeMode: (path, options, requester) => changeMode(ctx, { path, ...options }, requester),
+    rename: (renaming, requester) => renamePath(ctx, renaming, requester),
+    unlink: (path, options, requester) => unlinkPath(ctx, { path, ...options }, requester),
+    sweep: (stop) => sweepTree(ctx, stop),
+    sweepFolder: (folder, entries) => sweepFolder({ mutations, requester: undefined }, { folder, entries }),
   };
 }

@@ -1,22 +1,22 @@
 import type { Stats } from "node:fs";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
+import type { Folder } from "../jail/folder.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import { readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
-import type { Entry, FileStats, Page } from "./types.ts";
+import type { Entry, FileStats, FilesContext, Page } from "./types.ts";
 
 /** See `Files.page`. Temporary files that it meets and that nobody uses any more are removed. */
 export async function pageOfFolder(
-  jail: Jail,
+  { jail, mutations }: Pick<FilesContext, "jail" | "mutations">,
   { folder, from, to }: { folder: Folder; from: number; to: number },
   { slice, deadline }: Pace,
 ): Promise<Page> {
   const reading = readWindow(folder, { from, to, isLeftOut: (name) => jail.isTemporary(name) });
   const { entries, total, leftOut } = await runInSlices(reading, slice, () => deadline.check());
-  sweepFolder(folder, leftOut);
+  sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
   return { entries, total };
 }
 

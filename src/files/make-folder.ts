@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { errnoOf, mapErrno } from "../jail/errno.ts";
+import { makeDirectory } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
 import type { FilesContext } from "./types.ts";
 
@@ -16,28 +17,26 @@ interface Making extends FolderOptions {
 }
 
 /** See `Files.makeFolder`. */
-export function makeFolder({ jail }: FilesContext, { path, mode, parents }: Making): boolean {
+export function makeFolder(
+  { jail, mutations }: FilesContext,
+  { path, mode, parents }: Making,
+  requester: Requester,
+): boolean {
+  const scope = { mutations, requester };
   using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
   if (place.stats !== undefined) {
     if (parents && place.stats.isDirectory()) return false;
     throw refuse.exists(path);
   }
-  using folders = new NewFolders(place);
+  using folders = new NewFolders(place, scope);
   return mapErrno(path, () => {
     const folder = folders.make();
     try {
-      // Nobody else may enter before it has its mode.
-      folder.enter((at) => mkdirSync(at(place.name), 0o700));
+      makeDirectory(scope, folder, { name: place.name, mode });
     } catch (error) {
       throw errnoOf(error) === "EEXIST" ? refuse.exists(path) : error;
     }
     folders.keep();
-    const sight = folder.openPath(place.name);
-    try {
-      sight.chmod(mode);
-    } finally {
-      sight.close();
-    }
     return true;
   });
 }

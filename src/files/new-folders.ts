@@ -1,24 +1,26 @@
-import { mkdirSync, rmdirSync } from "node:fs";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
-import { type At, flushFolder } from "./write.ts";
+import { type MutationScope, makeDirectory, removeEntry } from "./mutate.ts";
+import { flushFolder } from "./write.ts";
 
 /** The folders that have to be made for a place. Those that were made go again, unless `keep` is called. */
 export class NewFolders implements Disposable {
   readonly #place: ResolvedPath;
+  readonly #scope: MutationScope;
   readonly #made: boolean[] = [];
   #inner: Folder | undefined;
   #isKept = false;
 
-  constructor(place: ResolvedPath) {
+  constructor(place: ResolvedPath, scope: MutationScope) {
     this.#place = place;
+    this.#scope = scope;
   }
 
   /** Makes them, and returns the folder that holds the place's name. */
   make(): Folder {
     for (const name of this.#place.newFolders) {
       const outer = this.#innermost();
-      this.#made.push(outer.enter((at) => madeFolder(at, name)));
+      this.#made.push(this.#isMade(outer, name));
       const child = outer.child(name);
       this.#inner?.close();
       this.#inner = child;
@@ -53,6 +55,17 @@ export class NewFolders implements Disposable {
     for (let level = this.#made.length - 1; level >= 0; level--) if (this.#made[level]) this.#remove(level);
   }
 
+  /** False when someone else was faster. */
+  #isMade(folder: Folder, name: string): boolean {
+    try {
+      makeDirectory(this.#scope, folder, { name });
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === "EEXIST") return false;
+      throw error;
+    }
+  }
+
   #innermost(): Folder {
     return this.#inner ?? this.#place.folder;
   }
@@ -66,29 +79,18 @@ export class NewFolders implements Disposable {
     try {
       for (const name of this.#place.newFolders.slice(0, level)) {
         const child = outer.child(name);
-        this.#letGo(outer);
+        this.#release(outer);
         outer = child;
       }
-      outer.enter((at) => rmdirSync(at(this.#place.newFolders[level]!)));
+      removeEntry(this.#scope, outer, { raw: this.#place.newFolders[level]!, kind: "dir" });
     } catch {
       // Not ours any more.
     } finally {
-      this.#letGo(outer);
+      this.#release(outer);
     }
   }
 
-  #letGo(folder: Folder): void {
+  #release(folder: Folder): void {
     if (folder !== this.#place.folder) folder.close();
-  }
-}
-
-/** True when it was made, false when someone else was faster. */
-function madeFolder(at: At, name: string): boolean {
-  try {
-    mkdirSync(at(name));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "EEXIST") return false;
-    throw error;
   }
 }

@@ -40,16 +40,16 @@ describe.each(backends)("%s", (backend) => {
     chmodSync(bench.at("base/closed"), 0);
     chmodSync(bench.at("base/fixed/d"), 0o555);
     chmodSync(bench.at("base/fixed"), 0o555);
-    const { files, deadline } = bench;
+    const { files, call } = bench;
     const limit = { key: "max_read_bytes", bytes: 100 };
     const reasons = await unprivileged(async () => [
       await reasonOf(() => files.read("unreadable", limit, String)),
       await reasonOf(() => files.read("closed/a", limit, String)),
-      await reasonOf(() => files.create("fixed/new", Buffer.from(""), options, deadline)),
-      await reasonOf(() => files.create("fixed/x/new", Buffer.from(""), options, deadline)),
-      await reasonOf(() => files.update("fixed/a", () => Buffer.from("new"), deadline)),
-      await reasonOf(() => files.remove("fixed/a", { recursive: false }, deadline)),
-      await reasonOf(() => files.remove("fixed/d", { recursive: true }, deadline)),
+      await reasonOf(() => files.create("fixed/new", Buffer.from(""), options, call)),
+      await reasonOf(() => files.create("fixed/x/new", Buffer.from(""), options, call)),
+      await reasonOf(() => files.update("fixed/a", () => Buffer.from("new"), call)),
+      await reasonOf(() => files.remove("fixed/a", { recursive: false }, call)),
+      await reasonOf(() => files.remove("fixed/d", { recursive: true }, call)),
     ]);
     chmodSync(bench.at("base/closed"), 0o755);
     chmodSync(bench.at("base/unreadable"), 0o644);
@@ -74,7 +74,7 @@ describe.each(backends)("%s", (backend) => {
     using bench = open({ "base/a": "old" });
     chmodSync(bench.base, 0o777);
     chmodSync(bench.at("base/a"), 0o676);
-    await unprivileged(() => bench.files.update("a", () => Buffer.from("new"), bench.deadline));
+    await unprivileged(() => bench.files.update("a", () => Buffer.from("new"), bench.call));
     expect(bench.text("base/a")).toBe("new");
     expect(lstatSync(bench.at("base/a")).uid).toBe(isRoot ? nobody : process.geteuid!());
     expect(bench.mode("base/a")).toBe(isRoot ? 0o666 : 0o676);

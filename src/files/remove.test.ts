@@ -8,7 +8,7 @@ import { requireNothingDenied } from "./remove.ts";
 
 describe.each(backends)("%s", (backend) => {
   const remove = (bench: FilesFixture, path: string, recursive = false) =>
-    bench.files.remove(path, { recursive }, bench.deadline);
+    bench.files.remove(path, { recursive }, bench.call);
   const reason = (bench: FilesFixture, path: string, recursive = false) =>
     reasonOf(() => remove(bench, path, recursive));
 
@@ -134,7 +134,9 @@ describe.each(backends)("%s", (backend) => {
     const late = deadlineIn(0);
     let checks = 0;
     const slow = { ...late, signal: late.signal, check: () => (++checks > 2 ? late.check() : undefined) };
-    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, slow))).toBe("timeout");
+    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, { deadline: slow }))).toBe(
+      "timeout",
+    );
     expect(Object.keys(bench.snapshot("base"))).toHaveLength(601);
   });
 
@@ -150,7 +152,7 @@ describe.each(backends)("%s", (backend) => {
           for (const path of ["599", "z"]) rmSync(bench.at(`base/d/${path}`), { recursive: true });
       },
     };
-    expect(await bench.files.remove("d", { recursive: true }, removing)).toBe(true);
+    expect(await bench.files.remove("d", { recursive: true }, { deadline: removing })).toBe(true);
     expect(bench.snapshot("base")).toEqual({});
   });
 
@@ -165,7 +167,9 @@ describe.each(backends)("%s", (backend) => {
         if (++checks === 5) bench.plant({ "base/d/z/.env": "password" });
       },
     };
-    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, planting))).toBe("denied");
+    expect(await reasonOf(() => bench.files.remove("d", { recursive: true }, { deadline: planting }))).toBe(
+      "denied",
+    );
     expect(bench.text("base/d/z/.env")).toBe("password");
   });
 
@@ -181,6 +185,6 @@ test("a folder whose name is not UTF-8 is removed by its bytes, where folders ar
   for (const backend of backends.filter((name) => name !== "current-directory")) {
     using bench = new FilesFixture(backend, { "base/d": null });
     mkdirSync(Buffer.concat([Buffer.from(`${bench.at("base/d")}/`), Buffer.from([0xff])]));
-    expect(await bench.files.remove("d", { recursive: true }, bench.deadline)).toBe(true);
+    expect(await bench.files.remove("d", { recursive: true }, bench.call)).toBe(true);
   }
 });

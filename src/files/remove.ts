@@ -1,12 +1,14 @@
-import { rmdirSync, unlinkSync } from "node:fs";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail, Name, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
 import { holdsMount } from "../jail/mounts.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { runAtOnce, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { readEntries } from "./entries.ts";
+import { changeTree, type MutationScope, removeEntry } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
 import { withPathLock } from "./path-lock.ts";
 import { sweepFolder } from "./sweep.ts";
 import type { Entry, FilesContext } from "./types.ts";
@@ -14,8 +16,6 @@ import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
   readonly recursive: boolean;
-  /** See `Walker`. */
-  readonly caller?: string | undefined;
 }
 
 interface Removal extends RemoveOptions {
@@ -23,11 +23,15 @@ interface Removal extends RemoveOptions {
 }
 
 /** See `Files.remove`. */
-export async function removePath(ctx: FilesContext, removal: Removal, deadline: Deadline): Promise<boolean> {
+export async function removePath(
+  ctx: FilesContext,
+  removal: Removal,
+  requester: Requester,
+): Promise<boolean> {
   const { path } = removal;
   try {
-    await withPathLock(ctx, { path, changes: "tree", lastLink: "stay" }, deadline, (place) =>
-      removeAt(ctx, removal, { place, deadline }),
+    await withPathLock(ctx, { path, changes: "tree", lastLink: "stay" }, requester.deadline, (place) =>
+      removeAt(ctx, removal, { place, requester }),
     );
     return true;
   } catch (error) {
@@ -37,53 +41,61 @@ export async function removePath(ctx: FilesContext, removal: Removal, deadline: 
 }
 
 /** See `Files.unlink`. */
-export function unlinkPath(ctx: FilesContext, removal: Removal, deadline: Deadline): Promise<void> {
-  return withPathLock(ctx, { path: removal.path, changes: "tree", lastLink: "bare" }, deadline, (place) =>
-    removeAt(ctx, removal, { place, deadline }),
+export function unlinkPath(ctx: FilesContext, removal: Removal, requester: Requester): Promise<void> {
+  return withPathLock(
+    ctx,
+    { path: removal.path, changes: "tree", lastLink: "bare" },
+    requester.deadline,
+    (place) => removeAt(ctx, removal, { place, requester }),
   );
 }
 
-interface Turn {
+interface LockedPlace {
   readonly place: ResolvedPath;
-  readonly deadline: Deadline;
+  readonly requester: Requester;
 }
 
-async function removeAt(ctx: FilesContext, removal: Removal, turn: Turn): Promise<void> {
-  const { folder, name, stats } = turn.place;
+async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace): Promise<void> {
+  const { folder, name, stats } = locked.place;
+  const scope = { mutations: ctx.mutations, requester: locked.requester };
   if (name === ".") throw refuse.baseIsKept();
-  if (!stats!.isDirectory()) folder.enter((at) => unlinkSync(at(name)));
-  else if (removal.recursive) await removeTree(ctx, removal, turn);
-  else removeEmpty(folder, name);
+  if (!stats!.isDirectory()) removeEntry(scope, folder, { raw: name, kind: kindOf(stats!) ?? "other" });
+  else if (removal.recursive) await removeTree(scope, ctx.jail, { ...locked, ...removal });
+  else removeEmpty(scope, folder, name);
   if (ctx.config.fsync) await flushFolder(folder);
 }
 
 async function removeTree(
-  { jail }: FilesContext,
-  { path, caller }: Removal,
-  { place, deadline }: Turn,
+  scope: MutationScope,
+  jail: Jail,
+  { path, place, requester }: Removal & LockedPlace,
 ): Promise<void> {
   const { folder, name } = place;
   using inside = folder.child(name);
   const isMounted = holdsMount(inside);
   const device = isMounted === undefined ? folder.lstat(".").dev : undefined;
-  using slice = createWalkSlice({ deadline, caller });
+  using slice = createWalkSlice(requester);
+  const { deadline } = requester;
   const operation: TreeOperation = { jail, path, deadline, slice, device, entries: 0 };
   await requireNothingDenied(operation, inside, 1);
   if (isMounted) throw refuse.holdsMount(path);
-  await removeInside(operation, inside);
-  unlessGone(() => folder.enter((at) => rmdirSync(at(name))));
+  await changeTree(scope, { kind: "remove", path: place.path, entry: "dir" }, async (steps) => {
+    await removeInside(steps, operation, inside);
+    unlessGone(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+  });
 }
 
 /** A folder that holds nothing but what a killed process left looks empty to a caller, and so it is removed. */
-function removeEmpty(folder: Folder, name: string): void {
+function removeEmpty(scope: MutationScope, folder: Folder, name: string): void {
+  const entry = { raw: name, kind: "dir" } as const;
   try {
-    folder.enter((at) => rmdirSync(at(name)));
+    removeEntry(scope, folder, entry);
   } catch (error) {
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
     using inside = folder.child(name);
-    sweepFolder(inside, runAtOnce(readEntries(inside)));
+    sweepFolder(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
     inside.close();
-    folder.enter((at) => rmdirSync(at(name)));
+    removeEntry(scope, folder, entry);
   }
 }
 
@@ -124,16 +136,16 @@ export async function requireNothingDenied(
 }
 
 /** Removes everything in the folder. A link is removed as a link. */
-async function removeInside(operation: TreeOperation, folder: Folder): Promise<void> {
-  for (const { name, raw, kind } of await readUnlessGone(operation, folder)) {
+async function removeInside(scope: MutationScope, operation: TreeOperation, folder: Folder): Promise<void> {
+  for (const entry of await readUnlessGone(operation, folder)) {
     await yieldToEventLoop(operation);
     // Again: it may have been put there since.
-    requireAllowed(operation, folder, name);
-    if (kind === "dir") {
-      using child = enterUnlessGone(operation, folder, raw);
-      if (child !== undefined) await removeInside(operation, child);
+    requireAllowed(operation, folder, entry.name);
+    if (entry.kind === "dir") {
+      using child = enterUnlessGone(operation, folder, entry.raw);
+      if (child !== undefined) await removeInside(scope, operation, child);
     }
-    unlessGone(() => folder.enter((at) => (kind === "dir" ? rmdirSync(at(raw)) : unlinkSync(at(raw)))));
+    unlessGone(() => removeEntry(scope, folder, entry));
   }
 }
 
@@ -174,7 +186,7 @@ export function requireAllowed({ jail, path }: TreeOperation, folder: Folder, na
 
 const entriesPerLook = 256;
 
-/** Lets other calls run when the time slice is used up, and ends the errand when its time is up. */
+/** Lets other calls run when the time slice is used up, and ends the operation when its time is up. */
 export async function yieldToEventLoop(operation: TreeOperation): Promise<void> {
   if (operation.slice.isDue) await operation.slice.yieldIfDue();
   if (++operation.entries % entriesPerLook === 0) operation.deadline.check();

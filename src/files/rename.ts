@@ -1,14 +1,13 @@
-import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import { type Refusal, refuse } from "../errors.ts";
-import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, ResolvedPath } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { moveToNew } from "./create.ts";
+import { changeTree, commitFile, type MutationScope, removeEntry, renameEntry } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
 import { openFile } from "./open-file.ts";
 import { requireNothingDenied } from "./remove.ts";
 import type { FilesContext } from "./types.ts";
-import { type At, flushFolder, writeAtomically } from "./write.ts";
+import { flushFolder, writeAtomically } from "./write.ts";
 
 export interface Renaming {
   readonly from: string;
@@ -21,7 +20,7 @@ export interface Renaming {
  * See `Files.rename`. A link is moved as a link. Between file systems, and between folders where two cannot be held at
  * once, a regular file is copied and then removed, and anything else is refused.
  */
-export async function renamePath(ctx: FilesContext, renaming: Renaming, deadline: Deadline): Promise<void> {
+export async function renamePath(ctx: FilesContext, renaming: Renaming, requester: Requester): Promise<void> {
   const { from, to } = renaming;
   const options = { changes: "tree", lastLink: "stay", mayBeMissing: true, parents: true } as const;
   using source = ctx.jail.admit(from, options);
@@ -29,14 +28,19 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, deadline
   requireMovable(renaming, source, target);
   if (source.stats?.isDirectory()) {
     using inside = source.folder.child(source.name);
+    const { deadline } = requester;
     using slice = createWalkSlice({ deadline });
     await requireNothingDenied({ jail: ctx.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
   }
+  const scope = { mutations: ctx.mutations, requester };
   try {
-    move(renaming, source, target);
+    move(scope, renaming, { source, target });
   } catch (error) {
     if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, to);
-    await copyAcross(ctx, renaming, { source, target, deadline });
+    const description = { kind: "rename", path: target.path, from: source.path, entry: "file" } as const;
+    await changeTree(scope, description, (steps) =>
+      copyAcross(ctx, renaming, { source, target, scope: steps, requester }),
+    );
   }
   if (ctx.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
 }
@@ -49,31 +53,27 @@ function requireMovable({ from, to, overwrite }: Renaming, source: ResolvedPath,
   if (target.newFolders.length > 0) throw refuse.absent(to, "missing");
 }
 
-function move({ to, overwrite }: Renaming, source: ResolvedPath, target: ResolvedPath): void {
-  withBoth(source.folder, target.folder, (atSource, atTarget) => {
-    // A folder replaces at most an empty one, which nobody will miss.
-    if (overwrite || source.stats?.isDirectory()) renameSync(atSource(source.name), atTarget(target.name));
-    else moveToNew(atSource(source.name), atTarget(target.name), to);
-  });
-}
-
-/** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */
-function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
-  if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
-  else if (one.path === other.path) one.enter((at) => act(at, at));
-  else throw errnoError("EXDEV");
+function move(
+  scope: MutationScope,
+  { to, overwrite }: Renaming,
+  { source, target }: Pick<Copying, "source" | "target">,
+): void {
+  // A folder replaces at most an empty one, which nobody will miss.
+  const exclusive = overwrite || source.stats?.isDirectory() ? undefined : to;
+  renameEntry(scope, { source, target, exclusive });
 }
 
 interface Copying {
   readonly source: ResolvedPath;
   readonly target: ResolvedPath;
-  readonly deadline: Deadline;
+  readonly scope: MutationScope;
+  readonly requester: Requester;
 }
 
 async function copyAcross(
   { jail, config }: FilesContext,
   { from, to, overwrite }: Renaming,
-  { source, target, deadline }: Copying,
+  { source, target, scope, requester }: Copying,
 ): Promise<void> {
   const file = openFile(jail, from, undefined);
   try {
@@ -82,17 +82,18 @@ async function copyAcross(
     const pending = { folder: target.folder, content: file.pieces(), ...metadata };
     await writeAtomically(
       { ...pending, times: { atime, mtime }, fsync: config.fsync },
-      deadline,
-      (at, temporary) => {
-        if (overwrite) renameSync(at(temporary), at(target.name));
-        else moveToNew(at(temporary), at(target.name), to);
-      },
+      requester.deadline,
+      (written) =>
+        commitFile(scope, written, {
+          folder: target.folder,
+          name: target.name,
+          isReplacing: target.stats !== undefined,
+          exclusive: overwrite ? undefined : to,
+        }),
     );
-    source.folder.enter((at) => {
-      const now = lstatSync(at(source.name));
-      if (now.ino !== ino || now.mtimeMs !== mtimeMs) throw refuse.changed(from);
-      unlinkSync(at(source.name));
-    });
+    const now = source.folder.lstat(source.name);
+    if (now.ino !== ino || now.mtimeMs !== mtimeMs) throw refuse.changed(from);
+    removeEntry(scope, source.folder, { raw: source.name, kind: "file" });
   } catch (error) {
     throw moveRefusal(error, to);
   } finally {

@@ -1,11 +1,11 @@
-import { renameSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
 import { holdForDeferredClose } from "./deferred-close.ts";
 import type { Metadata } from "./metadata.ts";
+import { commitFile } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
 import type { FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
@@ -28,22 +28,27 @@ interface Storing extends StoreOptions {
  * that no edit overlooks.
  */
 export async function storeFile(
-  { jail, config }: FilesContext,
+  { jail, config, mutations }: FilesContext,
   { path, content, mode, parents }: Storing,
-  deadline: Deadline,
+  requester: Requester,
 ): Promise<void> {
+  const scope = { mutations, requester };
   try {
     using place = jail.admit(path, { changes: "entry", mayBeMissing: true, parents });
     const kept = requireReplaceable(place);
-    using folders = new NewFolders(place);
+    using folders = new NewFolders(place, scope);
     const pending = {
       folder: folders.make(),
       content,
       mode: mode ?? kept?.mode ?? 0o644,
       fsync: config.fsync,
     };
-    await writeAtomically({ ...pending, ...kept?.metadata }, deadline, (at, temporary) =>
-      renameSync(at(temporary), at(place.name)),
+    await writeAtomically({ ...pending, ...kept?.metadata }, requester.deadline, (written) =>
+      commitFile(scope, written, {
+        folder: pending.folder,
+        name: place.name,
+        isReplacing: kept !== undefined,
+      }),
     );
     folders.keep();
     if (config.fsync) await folders.flush();

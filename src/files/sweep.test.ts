@@ -4,6 +4,7 @@ import { temporaryName } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
 import { FilesFixture } from "./files.test-kit.ts";
+import { Mutations } from "./mutations.ts";
 import { sweepFolder } from "./sweep.ts";
 
 /** As the process left it that had our number before us. */
@@ -43,8 +44,11 @@ describe.each(backends)("%s", (backend) => {
     using bench = new FilesFixture(backend, { [`base/${elsewhere()}`]: "" });
     using folder = bench.jailed.admitFolder(".");
     const entries = runAtOnce(readEntries(folder));
-    expect(sweepFolder(folder, entries, Date.now() + 119 * 60_000)).toBe(0);
-    expect(sweepFolder(folder, entries, Date.now() + 121 * 60_000)).toBe(1);
+    const scope = { mutations: new Mutations(), requester: undefined };
+    const sweep = (minutes: number) =>
+      sweepFolder(scope, { folder, entries, now: Date.now() + minutes * 60_000 });
+    expect(sweep(119)).toBe(0);
+    expect(sweep(121)).toBe(1);
     expect(bench.snapshot("base")).toEqual({});
   });
 

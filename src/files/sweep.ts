@@ -1,12 +1,13 @@
 /** Removes the temporary files of processes that were killed between writing a file and giving it its name. */
-import { lstatSync, unlinkSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isGone, makerOf } from "../jail/temporary.ts";
 import { createTimeSlice, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
-import type { Entry } from "./types.ts";
+import { type MutationScope, sweepEntry } from "./mutate.ts";
+import type { Entry, FilesContext } from "./types.ts";
 
 /**
  * A call writes its file at once or piece by piece, and lasts an hour at most, so a file that nothing was written to for
@@ -15,8 +16,11 @@ import type { Entry } from "./types.ts";
 const oldestInUseMilliseconds = 2 * 60 * 60_000;
 
 /** Removes those of `entries` that are temporary files and in use no more; answers how many. Never throws. */
-export function sweepFolder(folder: Folder, entries: readonly Entry[], now = Date.now()): number {
-  return entries.filter((entry) => isLeftOver(folder, entry, now) && isRemoved(folder, entry)).length;
+export function sweepFolder(
+  scope: MutationScope,
+  { folder, entries, now = Date.now() }: { folder: Folder; entries: readonly Entry[]; now?: number },
+): number {
+  return entries.filter((entry) => isLeftOver(folder, entry, now) && isRemoved(scope, folder, entry)).length;
 }
 
 function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean {
@@ -30,9 +34,9 @@ function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean 
   }
 }
 
-function isRemoved(folder: Folder, { raw }: Entry): boolean {
+function isRemoved(scope: MutationScope, folder: Folder, entry: Entry): boolean {
   try {
-    folder.enter((at) => unlinkSync(at(raw)));
+    sweepEntry(scope, folder, entry);
     return true;
   } catch {
     return false;
@@ -42,13 +46,20 @@ function isRemoved(folder: Folder, { raw }: Entry): boolean {
 const maxDepth = 256;
 
 /** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
-export async function sweepTree(jail: Jail, stop?: AbortSignal): Promise<number> {
+export async function sweepTree({ jail, mutations }: SweepContext, stop?: AbortSignal): Promise<number> {
   using base = jail.admitFolder(".");
-  return await sweepBelow({ jail, stop, slice: createTimeSlice(sliceMilliseconds) }, base, 1);
+  return await sweepBelow(
+    { jail, scope: { mutations, requester: undefined }, stop, slice: createTimeSlice(sliceMilliseconds) },
+    base,
+    1,
+  );
 }
+
+type SweepContext = Pick<FilesContext, "jail" | "mutations">;
 
 interface Sweeping {
   readonly jail: Jail;
+  readonly scope: MutationScope;
   readonly stop: AbortSignal | undefined;
   readonly slice: TimeSlice;
 }
@@ -60,7 +71,7 @@ async function sweepBelow(sweeping: Sweeping, folder: Folder, depth: number): Pr
   await sweeping.slice.yieldIfDue();
   if (sweeping.stop?.aborted) return 0;
   const entries = await readEntriesOrNone(sweeping, folder);
-  let swept = sweepFolder(folder, entries);
+  let swept = sweepFolder(sweeping.scope, { folder, entries });
   for (const { name, raw, kind } of entries) {
     if (kind !== "dir" || depth === maxDepth || sweeping.jail.deniesIn(folder, name)) continue;
     const child = childOrNone(folder, raw);

@@ -2,6 +2,7 @@
 import type { Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
+import type { Mutations } from "./mutations.ts";
 
 /** The configuration keys that decide how the disk is touched. */
 export interface FilesConfig {
@@ -14,6 +15,7 @@ export interface FilesContext {
   readonly jail: Jail;
   readonly config: FilesConfig;
   readonly locks: KeyedMutex;
+  readonly mutations: Mutations;
 }
 
 /** A name in a folder. */

@@ -28,7 +28,7 @@ describe.each(backends)("%s", (backend) => {
     bench.files.update(
       path,
       async (before) => Buffer.from(await change(before.toString())),
-      bench.deadline,
+      bench.call,
       copied,
     );
   const reason = (
@@ -72,7 +72,7 @@ describe.each(backends)("%s", (backend) => {
   test("the new content may come in pieces, and the same ones change nothing", async () => {
     using bench = new FilesFixture(backend, { "base/a": "one two three" });
     const split = (text: string) => text.split(/(?= )/).map((piece) => Buffer.from(piece));
-    const put = (text: string) => bench.files.update("a", () => split(text), bench.deadline, copied);
+    const put = (text: string) => bench.files.update("a", () => split(text), bench.call, copied);
     const { after } = await put("one 2 three");
     expect([after.length, bench.text("base/a")]).toEqual([3, "one 2 three"]);
     const { ino } = lstatSync(bench.at("base/a"));
@@ -202,7 +202,7 @@ describe.each(backends)("%s", (backend) => {
     const told = await bench.files.update(
       "a",
       (before) => [before.subarray(0, 5), Buffer.from("new"), before.subarray(5)],
-      bench.deadline,
+      bench.call,
       // Another file is read into other memory meanwhile.
       ({ before, after }) => [
         bench.files.read("b", { key: "k", bytes: 9 }, String),
@@ -222,7 +222,7 @@ describe.each(backends)("%s", (backend) => {
     const told = await bench.files.update(
       "a",
       (before) => [before, Buffer.from("+")],
-      bench.deadline,
+      bench.call,
       ({ before }) => {
         if (asked++ === 0) appendFileSync(bench.at("base/a"), "y");
         return before.length;
@@ -239,7 +239,7 @@ describe.each(backends)("%s", (backend) => {
     const failing = () => {
       throw new Error("cannot tell");
     };
-    const update = () => bench.files.update("a", () => Buffer.alloc(2_000_000, "y"), bench.deadline, failing);
+    const update = () => bench.files.update("a", () => Buffer.alloc(2_000_000, "y"), bench.call, failing);
     await expect(update()).rejects.toThrow("cannot tell");
     expect(bench.text("base/a")).toBe("y".repeat(2_000_000));
     expect(readdirSync(bench.base)).toEqual(["a"]);

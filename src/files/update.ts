@@ -3,14 +3,14 @@ import { refuse } from "../errors.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
 import { DeferredClose } from "./deferred-close.ts";
+import type { Requester } from "./mutation.ts";
 import { withPathLock } from "./path-lock.ts";
 import { openWithin, readWithin } from "./read.ts";
 import { replaceFile } from "./replace-file.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
-import type { FilesConfig, FilesContext, Limit } from "./types.ts";
+import type { FilesContext, Limit } from "./types.ts";
 
 /** The content of a file, in pieces that follow each other. */
 export type Content = readonly Buffer[];
@@ -37,10 +37,13 @@ interface Update<T> {
 }
 
 /** See `Files.update`. */
-export async function rewriteFile<T>(ctx: FilesContext, update: Update<T>, deadline: Deadline): Promise<T> {
+export async function rewriteFile<T>(ctx: FilesContext, update: Update<T>, requester: Requester): Promise<T> {
   for (const isLastTry of [false, true]) {
-    const done = await withPathLock(ctx, { path: update.path, changes: "entry" }, deadline, (place) =>
-      unlessChanged(() => updateAt(ctx.config, update, { place, deadline })),
+    const done = await withPathLock(
+      ctx,
+      { path: update.path, changes: "entry" },
+      requester.deadline,
+      (place) => unlessChanged(() => updateAt(ctx, update, { place, requester })),
     );
     if (done !== undefined) return done.value;
     if (isLastTry) break;
@@ -59,9 +62,9 @@ async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | 
 }
 
 async function updateAt<T>(
-  config: FilesConfig,
+  { config, mutations }: FilesContext,
   { path, change, project = projectNothing }: Update<T>,
-  { place, deadline }: { place: ResolvedPath; deadline: Deadline },
+  { place, requester }: { place: ResolvedPath; requester: Requester },
 ): Promise<T> {
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
   const owner = requireWritableFile(place);
@@ -78,7 +81,8 @@ async function updateAt<T>(
   const attributes = readAttributes(old.descriptor);
   const pending = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
   const verify = (path: JailedPath) => requireVersion(path, seen);
-  const replacing = replaceFile({ place, old, verify }, pending, deadline);
+  const scope = { mutations, requester };
+  const replacing = replaceFile(scope, { place, pending, old, verify }, requester.deadline);
   try {
     return project({ before, after });
   } finally {

@@ -19,8 +19,8 @@ describe.each(backends)("%s", (backend) => {
   test("a file is stored in pieces, and what is there is replaced in one step", async () => {
     using bench = new FilesFixture(backend, { "base/f": "old", "base/l": { link: "f" } });
     chmodSync(bench.at("base/f"), 0o600);
-    await bench.files.store("l", pieces("ne", "", "w"), usual, bench.deadline);
-    await bench.files.store("a/b", pieces(), { mode: 0o640, parents: true }, bench.deadline);
+    await bench.files.store("l", pieces("ne", "", "w"), usual, bench.call);
+    await bench.files.store("a/b", pieces(), { mode: 0o640, parents: true }, bench.call);
     expect(bench.snapshot("base")).toEqual({
       "base/f": "new",
       "base/l": "-> f",
@@ -34,10 +34,10 @@ describe.each(backends)("%s", (backend) => {
     using bench = new FilesFixture(backend, { "base/f": "old" });
     const before = openDescriptors(bench.root);
     await expect(
-      bench.files.store("a/b", failing(), { ...usual, parents: true }, bench.deadline),
+      bench.files.store("a/b", failing(), { ...usual, parents: true }, bench.call),
     ).rejects.toThrow("died");
-    await expect(bench.files.store("f", failing(), usual, bench.deadline)).rejects.toThrow("died");
-    expect(await reasonOf(() => bench.files.store("no/f", pieces(), usual, bench.deadline))).toBe("missing");
+    await expect(bench.files.store("f", failing(), usual, bench.call)).rejects.toThrow("died");
+    expect(await reasonOf(() => bench.files.store("no/f", pieces(), usual, bench.call))).toBe("missing");
     expect(bench.snapshot("base")).toEqual({ "base/f": "old" });
     expect(openDescriptors(bench.root)).toBe(before);
   });
@@ -45,7 +45,7 @@ describe.each(backends)("%s", (backend) => {
   test("a file is renamed, also into another folder, and never onto another unasked", async () => {
     using bench = new FilesFixture(backend, { "base/a": "a", "base/b": "b", "base/d/c": "c" });
     const rename = (from: string, to: string, overwrite = false) =>
-      reasonOf(() => bench.files.rename({ from, to, overwrite }, bench.deadline));
+      reasonOf(() => bench.files.rename({ from, to, overwrite }, bench.call));
     expect(await rename("a", "b")).toBe("exists");
     expect(await rename("a", "x")).toBe("done");
     expect(await rename("x", "d/y")).toBe("done");
@@ -61,7 +61,7 @@ describe.each(backends)("%s", (backend) => {
   test("a folder is renamed with what is in it, unless something in it is denied", async () => {
     using bench = new FilesFixture(backend, { "base/d/c": "c", "base/e/.env": "x" });
     const rename = (from: string, to: string) =>
-      reasonOf(() => bench.files.rename({ from, to, overwrite: false }, bench.deadline));
+      reasonOf(() => bench.files.rename({ from, to, overwrite: false }, bench.call));
     expect(await rename("d", "n")).toBe("done");
     expect(await rename("e", "m")).toBe("denied");
     expect(await rename("n", "n/inner")).toBe("io");
@@ -75,7 +75,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("a link is renamed as a link", async () => {
     using bench = new FilesFixture(backend, { "base/f": "x", "base/l": { link: "f" } });
-    await bench.files.rename({ from: "l", to: "m", overwrite: false }, bench.deadline);
+    await bench.files.rename({ from: "l", to: "m", overwrite: false }, bench.call);
     expect(bench.snapshot("base")).toEqual({ "base/f": "x", "base/m": "-> f" });
   });
 
@@ -87,7 +87,7 @@ describe.each(backends)("%s", (backend) => {
       "base/l": { link: "o" },
     });
     const change = (path: string, mode: number, recursive = false) =>
-      bench.files.changeMode(path, { mode, uid: undefined, gid: undefined, recursive }, bench.deadline);
+      bench.files.changeMode(path, { mode, uid: undefined, gid: undefined, recursive }, bench.call);
     const before = bench.mode("base/o");
     expect(await change("d", 0o711, true)).toBe(3);
     expect(["d", "d/e", "d/e/f"].map((path) => bench.mode(`base/${path}`))).toEqual([0o711, 0o711, 0o711]);
@@ -100,7 +100,8 @@ describe.each(backends)("%s", (backend) => {
 
   test("a folder is made with its exact mode, or is there already", async () => {
     using bench = new FilesFixture(backend, { "base/f": "x" });
-    const make = (path: string, parents: boolean) => bench.files.makeFolder(path, { mode: 0o1777, parents });
+    const make = (path: string, parents: boolean) =>
+      bench.files.makeFolder(path, { mode: 0o1777, parents }, bench.call);
     expect([make("a/b", true), make("a/b", true), make("c", false)]).toEqual([true, false, true]);
     expect([bench.mode("base/a/b"), bench.mode("base/c")]).toEqual([0o1777, 0o1777]);
     expect(await reasonOf(() => make("c", false))).toBe("exists");
@@ -121,7 +122,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("a link that leads out is removed, and what is not there is told", async () => {
     using bench = new FilesFixture(backend, { "base/l": { link: "<root>/outside/secret.txt" } });
-    const unlink = () => reasonOf(() => bench.files.unlink("l", { recursive: false }, bench.deadline));
+    const unlink = () => reasonOf(() => bench.files.unlink("l", { recursive: false }, bench.call));
     expect([await unlink(), await unlink()]).toEqual(["done", "missing"]);
     expect(lstatSync(bench.at("outside/secret.txt")).isFile()).toBe(true);
   });

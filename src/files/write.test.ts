@@ -14,7 +14,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("until it is published only a hidden file is there, and after a failure nothing", async () => {
     using bench = new FilesFixture(backend);
-    const failing = writeAtomically(draftIn(bench), bench.deadline, (_, temporary) => {
+    const failing = writeAtomically(draftIn(bench), bench.deadline, ({ temporary }) => {
       expect(readdirSync(bench.base)).toEqual([temporary]);
       expect(bench.jailed.isTemporary(temporary)).toBe(true);
       throw new Error("not now");
@@ -43,7 +43,7 @@ describe.each(backends)("%s", (backend) => {
   test("a folder that was moved away during the write is not missed for another", async () => {
     using bench = new FilesFixture(backend, { "base/d": null });
     const draft = { ...draftIn(bench), folder: bench.jailed.admitFolder("d"), fsync: true };
-    const writing = writeAtomically(draft, bench.deadline, (at, temporary) =>
+    const writing = writeAtomically(draft, bench.deadline, ({ at, temporary }) =>
       renameSync(at(temporary), at("a")),
     );
     renameSync(bench.at("base/d"), bench.at("base/moved"));

@@ -17,13 +17,12 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { errnoError, errnoOf } from "../jail/errno.ts";
-import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import type { Folder, JailedPath } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
-
-export type At = (name: Name) => JailedPath;
+import type { WrittenFile } from "./mutate.ts";
 
 /** A file to be. */
 export interface PendingFile extends Metadata {
@@ -36,10 +35,11 @@ export interface PendingFile extends Metadata {
   readonly fsync: boolean;
 }
 
-const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+/** Listeners may read what was written. */
+const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes the draft to a temporary file in its folder, and calls `publish` inside the folder to give the file its name
+ * Writes the content to a temporary file in its folder, and calls `commit` inside the folder to give the file its name
  * (and to throw if it must not). Whatever is thrown, by the deadline too, the temporary file is removed.
  */
 export async function writeAtomically(
@@ -56,7 +56,7 @@ export async function writeAtomically(
   }
 }
 
-type Commit = (at: At, temporary: string) => void;
+type Commit = (written: WrittenFile) => void;
 
 async function writeOnce(
   { folder, content, times, fsync, ...metadata }: PendingFile,
@@ -76,7 +76,7 @@ async function writeOnce(
     deadline.check();
     folder.enter((at) => {
       requireOurs(at(temporary), ours);
-      commit(at, temporary);
+      commit({ at, temporary, descriptor });
     });
   } catch (error) {
     discard(folder, temporary);

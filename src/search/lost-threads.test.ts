@@ -57,7 +57,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
     slice: createTimeSlice(5),
     state,
     folder,
-    walk: { jail, ...request },
+    walk: { jail, files: { sweepFolder: () => 0 }, ...request },
   });
   const { answer } = await search.run();
   return { answer, jobs };

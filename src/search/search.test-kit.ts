@@ -1,5 +1,5 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
-
+import { createFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
@@ -49,10 +49,11 @@ export type Ask = (asked: Asked, milliseconds?: number) => Promise<SearchAnswer>
 /** Opens a searcher over the folder `base`. */
 export function openAsking(base: string, { backend, threads, deny = [] }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
+  const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
   const regex = createRegexEngine();
   const set = process.env["CODER_THREADS"];
   if (!threads) process.env["CODER_THREADS"] = "0";
-  const searcher = createSearcher({ jail, regex });
+  const searcher = createSearcher({ jail, files, regex });
   if (set === undefined) delete process.env["CODER_THREADS"];
   else process.env["CODER_THREADS"] = set;
   const ask: Ask = async (asked, milliseconds = 60_000) => {

@@ -13,6 +13,7 @@ import { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
 import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
 import { createThreadEngines } from "./thread-engines.ts";
+import type { WalkOptions } from "./walk.ts";
 
 export interface Searcher {
   /**
@@ -24,8 +25,7 @@ export interface Searcher {
   close(): Promise<void>;
 }
 
-export interface SearcherOptions {
-  readonly jail: Jail;
+export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
   readonly regex: RegexEngine;
 }
 
@@ -53,7 +53,7 @@ const threads = Math.min(8, availableParallelism());
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
-export function createSearcher({ jail, regex }: SearcherOptions): Searcher {
+export function createSearcher({ jail, files, regex }: SearcherOptions): Searcher {
   const pool = new Pool<BatchJob, BatchReply>({
     program: "search",
     size: threads,
@@ -80,7 +80,7 @@ export function createSearcher({ jail, regex }: SearcherOptions): Searcher {
         slice,
         state,
         folder,
-        walk: { jail, ...request, only },
+        walk: { jail, files, ...request, only },
       });
       state.active++;
       try {

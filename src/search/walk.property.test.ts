@@ -81,7 +81,8 @@ test("every file is in one batch, in the order of paths, and each folder is held
       const closed: string[] = [];
       const held = { folders: 0 };
       const start = new SharedFolder(folderOf(branch, "", (path) => closed.push(path)));
-      const walk = new Walk(start, { jail, include: undefined, exclude: undefined, onTooDeep() {} });
+      const files = { sweepFolder: () => 0 };
+      const walk = new Walk(start, { jail, files, include: undefined, exclude: undefined, onTooDeep() {} });
       start.release();
       const batches: Batch[] = [];
       const found: string[] = [];

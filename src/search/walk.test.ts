@@ -8,6 +8,7 @@ import { Walk } from "./walk.ts";
 
 const options = {
   jail: { deniesBytesIn: () => false } as unknown as Jail,
+  files: { sweepFolder: () => 0 },
   include: undefined,
   exclude: undefined,
   onTooDeep() {},

@@ -3,7 +3,7 @@
  * folders on the way one per level is held open.
  */
 
-import { sweepFolder } from "../files/sweep.ts";
+import type { Files } from "../files/files.ts";
 import type { Entry } from "../files/types.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
@@ -27,6 +27,8 @@ export interface FileSink {
 
 export interface WalkOptions {
   readonly jail: Jail;
+  /** Removes the temporary files that it meets and that nobody uses any more. */
+  readonly files: Pick<Files, "sweepFolder">;
   readonly include: PathFilter | undefined;
   readonly exclude: PathFilter | undefined;
   /** The one entry of the start that is meant, instead of all of them. */
@@ -204,8 +206,7 @@ export class Walk {
     }
     yield* entries.sort(level.first);
     level.end = entries.size;
-    // What no one uses any more is removed.
-    sweepFolder(folder, temporary);
+    this.#options.files.sweepFolder(folder, temporary);
   }
 }
 

@@ -52,6 +52,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
     const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
     const context: Context = {
       ...services,
+      functionId: definition.id,
       deadline,
       maxAnswerBytes: Math.min(asked, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,

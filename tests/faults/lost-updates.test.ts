@@ -50,7 +50,7 @@ test("2,000 concurrent increments of one file end at 2,000", async () => {
   };
   await Promise.all(
     Array.from({ length: 2000 }, (_, index) =>
-      workshop.files.update(spellings[index % spellings.length]!, increment, deadline),
+      workshop.files.update(spellings[index % spellings.length]!, increment, { deadline }),
     ),
   );
   expect(readFileSync(join(root, "base/f.txt"), "utf8")).toBe("2000\n");

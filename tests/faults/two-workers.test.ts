@@ -46,7 +46,7 @@ test.each(Object.entries(theirs))(
       if (++tries === 1) expect(codesOf(await act())).toEqual([""]);
       return Buffer.concat([before, Buffer.from("ours\n")]);
     };
-    await workshop.files.update("f.txt", change, deadlineIn(10_000));
+    await workshop.files.update("f.txt", change, { deadline: deadlineIn(10_000) });
     await workshop.close();
     expect({ tries, text: text() }).toEqual({ tries: 2, text: `${leaves}ours\n` });
   },
@@ -101,7 +101,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
       }
     },
   });
-  await workshop.files.update("f.txt", () => Buffer.from("new\n"), deadline);
+  await workshop.files.update("f.txt", () => Buffer.from("new\n"), { deadline });
   await workshop.close();
   expect(live.length).toBe(1);
   expect(text()).toBe("new\n");

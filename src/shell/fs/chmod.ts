@@ -27,8 +27,8 @@ export const chmod = defineFsFunction({
     requirePath(jail, path);
     using deadline = shortDeadline(context);
     const owners = { uid: uid ?? undefined, gid: gid ?? undefined };
-    const change = { mode: parseMode(mode), ...owners, recursive, caller: context.caller };
-    const updated = await files.changeMode(path, change, deadline);
+    const change = { mode: parseMode(mode), ...owners, recursive };
+    const updated = await files.changeMode(path, change, { ...context, deadline });
     return { updated };
   },
 });

@@ -16,8 +16,10 @@ export const mkdir = defineFsFunction({
   },
   response: Type.Object({ created: Type.Boolean() }, { title: "MkdirResponse" }),
   examples: [{ title: "A folder and those above it", request: { path: "/srv/data/2026/11", parents: true } }],
-  handle({ path, mode, parents }, { fs: { jail, files } }) {
+  handle({ path, mode, parents }, context) {
+    const { jail, files } = context.fs;
     requirePath(jail, path);
-    return { created: files.makeFolder(path, { mode: parseMode(mode, { isFolder: true }), parents }) };
+    const options = { mode: parseMode(mode, { isFolder: true }), parents };
+    return { created: files.makeFolder(path, options, context) };
   },
 });

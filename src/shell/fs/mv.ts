@@ -19,7 +19,7 @@ export const mv = defineFsFunction({
   async handle({ src, dst, overwrite }, context) {
     using deadline = shortDeadline(context);
     try {
-      await context.fs.files.rename({ from: src, to: dst, overwrite }, deadline);
+      await context.fs.files.rename({ from: src, to: dst, overwrite }, { ...context, deadline });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.reason === "missing" && !error.isBelowFile && error.path === src)

@@ -17,7 +17,7 @@ export const rm = defineFsFunction({
   ],
   async handle({ path, recursive }, context) {
     using deadline = shortDeadline(context);
-    await context.fs.files.unlink(path, { recursive, caller: context.caller }, deadline);
+    await context.fs.files.unlink(path, { recursive }, { ...context, deadline });
     return { removed: true };
   },
 });

@@ -4,7 +4,6 @@ import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
 import { escapePattern } from "../../regex/regex-runtime.ts";
-import type { Deadline } from "../../scheduling/deadline.ts";
 import { createWalkSlice, type Pace, yieldIfDue } from "../../scheduling/walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../schema/fragments.ts";
 import { takeBatch } from "../../search/batches.ts";
@@ -84,10 +83,11 @@ export const sed = defineFsFunction({
     const replacement = replacementOf(request, context.config.fs.refuse_undefined_groups);
     requireReplacement(context.regex, replacement);
     const files = start === undefined ? request.files : await collect(start, request, context, pace);
+    const call = { ...context, deadline };
     const edit = { replacement, literal: literalOf(request) };
     const results = [];
     for (const path of files) {
-      results.push(await resultOf(path, () => editFile(path, edit, context, deadline)));
+      results.push(await resultOf(path, () => editFile(path, edit, call)));
       if (slice.isDue) await slice.yieldIfDue();
     }
     return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
@@ -120,7 +120,7 @@ function requireStart(jail: Jail, path: string, { recursive }: Request): WalkSta
 async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
-  { fs: { jail } }: ShellContext,
+  { fs: { jail, files } }: ShellContext,
   pace: Pace,
 ): Promise<string[]> {
   const filters = filtersFor({ include: include_glob, exclude: exclude_glob }, prefix);
@@ -132,7 +132,7 @@ async function collect(
   }
   const found: string[] = [];
   const start = new SharedFolder(jail.admitFolder(path));
-  const walk = new Walk(start, { jail, ...filters, onTooDeep: () => {} });
+  const walk = new Walk(start, { jail, files, ...filters, onTooDeep: () => {} });
   start.release();
   try {
     for (let batch = takeBatch(walk, batchSize); batch !== undefined; batch = takeBatch(walk, batchSize)) {
@@ -170,16 +170,12 @@ interface Edit {
 }
 
 /** How many replacements were made in one file. */
-async function editFile(
-  path: string,
-  { replacement, literal }: Edit,
-  { fs: { files }, regex, config }: ShellContext,
-  deadline: Deadline,
-): Promise<number> {
+async function editFile(path: string, { replacement, literal }: Edit, call: ShellContext): Promise<number> {
+  const { fs, regex, config, deadline } = call;
   deadline.check();
   const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
   let replacements = 0;
-  await files.update(
+  await fs.files.update(
     path,
     async (before) => {
       if (!isUtf8(before)) throw refuseFs.notUtf8(path);
@@ -188,7 +184,7 @@ async function editFile(
       replacements = count;
       return body;
     },
-    deadline,
+    call,
   );
   return replacements;
 }

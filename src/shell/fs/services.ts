@@ -35,7 +35,7 @@ export function openFsServices({ fs }: ShellConfig, { regex, opening }: FsDepend
     jail,
     config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
   });
-  const searcher = createSearcher({ jail, regex });
+  const searcher = createSearcher({ jail, files, regex });
   const transfers = new Transfers();
   return {
     jail,

@@ -40,7 +40,8 @@ export const write = defineFsFunction({
     },
   ],
   forwarded: ({ path, mode = "0644", parents, content }) => ({ path, mode, parents, content }),
-  async handle({ path, mode, parents, content, size }, { fs: disk, bus, config, deadline }) {
+  async handle({ path, mode, parents, content, size }, context) {
+    const { fs: disk, bus, config, deadline } = context;
     if (!isChannelId(content.channel_id)) throw refuseFs.badChannel(content.channel_id);
     requirePath(disk.jail, path);
     const bits = mode === undefined ? undefined : parseMode(mode);
@@ -64,7 +65,7 @@ export const write = defineFsFunction({
           yield piece;
         }
       })();
-      await disk.files.store(path, counted, { mode: bits, parents }, deadline);
+      await disk.files.store(path, counted, { mode: bits, parents }, context);
       return { bytes_written, path };
     } finally {
       transfer.end();

@@ -1,0 +1,64 @@
+/** A function that writes says who asked. The types see to it that each does. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFiles } from "../files/files.ts";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
+import { openCoder } from "./services.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+const runtime = await openCoder({ ...defaultConfig(), base_path: base });
+const heard: unknown[] = [];
+const listener = {
+  before: ({ kind, path, requester }: { kind: string; path: string; requester: unknown }) => {
+    const { functionId, caller } = requester as { functionId: string; caller: string };
+    heard.push([kind, path, functionId, caller]);
+  },
+};
+const files = createFiles({ ...runtime, listeners: [listener] });
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+const invoke = createInvoke({ ...runtime, files } as typeof runtime, log);
+
+afterAll(async () => {
+  await runtime.close();
+  rmSync(base, { recursive: true });
+});
+
+const calls: Readonly<Record<string, { request: object; changes: readonly string[][] }>> = {
+  "coder::create-file": {
+    request: {
+      files: [
+        { path: "d/f", content: "a\n", parents: true },
+        { path: "g", content: "" },
+      ],
+    },
+    changes: [
+      ["make-folder", "d"],
+      ["create", "d/f"],
+      ["create", "g"],
+    ],
+  },
+  "coder::update-file": {
+    request: { files: [{ path: "d/f", ops: [{ op: "insert", at_line: 1, content: "b\n" }] }] },
+    changes: [["replace", "d/f"]],
+  },
+  "coder::delete-file": {
+    request: { paths: ["d", "g"], recursive: true },
+    changes: [
+      ["remove", "d"],
+      ["remove", "d/f"],
+      ["remove", "d"],
+      ["remove", "g"],
+    ],
+  },
+};
+
+test.each(Object.entries(calls))("%s", async (id, { request, changes }) => {
+  const definition = functions.find((one) => one.id === id)!;
+  expect(await invoke(definition, request, { caller: "worker-7" })).toHaveProperty("answer");
+  expect(heard.splice(0)).toEqual(changes.map(([kind, path]) => [kind, path, id, "worker-7"]));
+});

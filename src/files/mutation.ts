@@ -1,0 +1,63 @@
+/** What a change of the tree is: a value, which listeners get before and after it. */
+import type { EntryKind } from "../jail/kind.ts";
+import type { Walker } from "../scheduling/walk-slice.ts";
+
+/** The call that the disk is touched for: who asked, and until when. The context of a handler is one. */
+export interface Requester extends Walker {
+  /** The function that was called. */
+  readonly functionId?: string | undefined;
+}
+
+/** `sweep` removes a temporary file that a killed process left; callers never saw its name. */
+export type MutationKind =
+  | "create"
+  | "replace"
+  | "remove"
+  | "rename"
+  | "make-folder"
+  | "change-mode"
+  | "sweep";
+
+/** Permission bits and owners; undefined for what a change leaves as it is. */
+export interface Permissions {
+  readonly mode: number;
+  readonly uid: number | undefined;
+  readonly gid: number | undefined;
+}
+
+/** One change: a single step of the file system, or a tree's, whose steps are mutations that name it as their `whole`. */
+export interface Mutation {
+  readonly kind: MutationKind;
+  /** From the base, links resolved; bytes that are not UTF-8 became U+FFFD. Of a rename: the new path. */
+  readonly path: string;
+  /** Of a rename: the old path. */
+  readonly from?: string;
+  /** What it changes: a link is never followed. */
+  readonly entry: EntryKind;
+  /** Of a change of mode. */
+  readonly permissions?: { readonly before: Permissions; readonly after: Permissions };
+  /** The same object for all that one call changes; undefined for what the worker does of its own accord. */
+  readonly requester: Requester | undefined;
+  /** The change of a tree that this is a step of. The last step is that of the tree's own name. */
+  readonly whole?: Mutation | undefined;
+  /**
+   * `sha256:` and the digest of the bytes that the file has before the change, as lower-case hex; undefined where no
+   * content is concerned, or it cannot be read. Hashed when it is first asked for, which has to be in `before`.
+   */
+  revisionBefore(): string | undefined;
+  /** The same of the bytes that it has afterwards, where they are written. To be asked for in `before` or `after`. */
+  revisionAfter(): string | undefined;
+}
+
+/**
+ * Hears of every mutation, in the order in which they happen: `before` and `after` of a step stand together, and those
+ * of a tree around its steps. Both are called while the change is made, so they must be quick, must not change the
+ * tree, and must not await. What they throw is reported, and changes nothing.
+ */
+export interface MutationListener {
+  before?(mutation: Mutation): void;
+  /** `failed`: nothing was changed, and of a tree no more than the steps that were `done`. */
+  after?(mutation: Mutation, outcome: MutationOutcome): void;
+}
+
+export type MutationOutcome = "done" | "failed";

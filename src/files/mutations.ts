@@ -1,0 +1,102 @@
+import type { Mutation, MutationListener, MutationOutcome } from "./mutation.ts";
+
+/** A mutation, with how its revisions are found. */
+export interface MutationDescription extends Omit<Mutation, "revisionBefore" | "revisionAfter"> {
+  /** Throws what reading throws. */
+  readonly revisionBefore?: (() => string | undefined) | undefined;
+  readonly revisionAfter?: (() => string | undefined) | undefined;
+}
+
+/** Notifies listeners of mutations. Without any it describes nothing and hashes nothing. */
+export class Mutations {
+  readonly #listeners: readonly MutationListener[];
+  readonly #onError: (error: unknown) => void;
+
+  /** `onError` gets what a listener throws. */
+  constructor(listeners: readonly MutationListener[] = [], onError: (error: unknown) => void = () => {}) {
+    this.#listeners = listeners;
+    this.#onError = onError;
+  }
+
+  /** Makes one step of the file system. */
+  step<T>(describe: () => MutationDescription, act: () => T): T {
+    if (this.#listeners.length === 0) return act();
+    using report = this.#begin(describe());
+    const value = act();
+    report.outcome = "done";
+    return value;
+  }
+
+  /** Changes a tree, in steps that get the mutation as their `whole`. */
+  async tree<T>(
+    describe: () => MutationDescription,
+    act: (whole: Mutation | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (this.#listeners.length === 0) return await act(undefined);
+    using report = this.#begin(describe());
+    const value = await act(report.mutation);
+    report.outcome = "done";
+    return value;
+  }
+
+  #begin({ revisionBefore, revisionAfter, ...rest }: MutationDescription): Report {
+    const before = new LazyRevision(revisionBefore);
+    const after = new LazyRevision(revisionAfter);
+    const mutation: Mutation = {
+      ...rest,
+      revisionBefore: () => before.value(),
+      revisionAfter: () => after.value(),
+    };
+    this.#notify((listener) => listener.before?.(mutation));
+    before.seal();
+    const report: Report = {
+      mutation,
+      outcome: "failed",
+      [Symbol.dispose]: () => {
+        this.#notify((listener) => listener.after?.(mutation, report.outcome));
+        after.seal();
+      },
+    };
+    return report;
+  }
+
+  #notify(act: (listener: MutationListener) => void): void {
+    for (const listener of this.#listeners) {
+      try {
+        act(listener);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+}
+
+/** A mutation under way; its end is reported when it is disposed of. */
+interface Report extends Disposable {
+  readonly mutation: Mutation;
+  outcome: MutationOutcome;
+}
+
+/** Sealed before a name or a descriptor comes to mean another file. */
+class LazyRevision {
+  #find: (() => string | undefined) | undefined;
+  #found: string | undefined;
+
+  constructor(find: (() => string | undefined) | undefined) {
+    this.#find = find;
+  }
+
+  value(): string | undefined {
+    try {
+      if (this.#find !== undefined) this.#found = this.#find();
+    } catch {
+      // It may not be read, or is gone.
+    }
+    this.seal();
+    return this.#found;
+  }
+
+  seal(): void {
+    this.#find = undefined;
+  }
+}

@@ -1,0 +1,71 @@
+/** A function that writes says who asked. The types see to it that each does. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BusAccess } from "../../contract/definition.ts";
+import { createFiles } from "../../files/files.ts";
+import { createLog } from "../../log/log.ts";
+import { createInvoke } from "../../worker/invoke.ts";
+import { defaultShellConfig } from "../config.ts";
+import { shellFunctions } from "../functions.ts";
+import { openShell } from "../services.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+const config = defaultShellConfig();
+const runtime = openShell({ ...config, fs: { ...config.fs, host_root: base } }, { environment: {}, log });
+const heard: unknown[] = [];
+const listener = {
+  before: ({ kind, path, requester }: { kind: string; path: string; requester: unknown }) => {
+    const { functionId, caller } = requester as { functionId: string; caller: string };
+    heard.push([kind, path, functionId, caller]);
+  },
+};
+const files = createFiles({
+  jail: runtime.fs.jail,
+  config: { max_write_bytes: 1000, fsync: false },
+  listeners: [listener],
+});
+const services = { ...runtime, fs: { ...runtime.fs, files } } as typeof runtime;
+const invoke = createInvoke(services, log);
+/** Nothing comes over it: an empty file needs no bytes. */
+const bus = { openSource: () => ({}) } as unknown as BusAccess;
+const content = { channel_id: "CHANNEL", access_key: "key", direction: "read" };
+const at = (path: string) => join(base, path);
+
+afterAll(async () => {
+  await runtime.close();
+  rmSync(base, { recursive: true });
+});
+
+const calls: Readonly<Record<string, { request: object; changes: readonly string[][] }>> = {
+  "shell::fs::mkdir": {
+    request: { path: at("a/b"), parents: true },
+    changes: [
+      ["make-folder", "a"],
+      ["make-folder", "a/b"],
+    ],
+  },
+  "shell::fs::write": { request: { path: at("a/f"), content, size: 0 }, changes: [["create", "a/f"]] },
+  "shell::fs::chmod": { request: { path: at("a/f"), mode: "0600" }, changes: [["change-mode", "a/f"]] },
+  "shell::fs::mv": { request: { src: at("a/f"), dst: at("a/g") }, changes: [["rename", "a/g"]] },
+  "shell::fs::sed": {
+    request: { files: [at("sedded")], pattern: "x", replacement: "y" },
+    changes: [["replace", "sedded"]],
+  },
+  "shell::fs::rm": {
+    request: { path: at("a/b"), recursive: true },
+    changes: [
+      ["remove", "a/b"],
+      ["remove", "a/b"],
+    ],
+  },
+};
+
+test.each(Object.entries(calls))("%s", async (id, { request, changes }) => {
+  writeFileSync(at("sedded"), "x");
+  const definition = shellFunctions.find((one) => one.id === id)!;
+  expect(await invoke(definition, request, { caller: "worker-7", bus })).toHaveProperty("answer");
+  expect(heard.splice(0)).toEqual(changes.map(([kind, path]) => [kind, path, id, "worker-7"]));
+});
