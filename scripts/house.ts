@@ -11,6 +11,8 @@ export interface Plan {
   readonly guarded: Readonly<Record<string, readonly string[]>>;
   /** Files that may use what only Bun has. */
   readonly onlyOnBun: readonly string[];
+  /** Files that may touch `process.env`. Others are given what they need of it. */
+  readonly readEnvironment: readonly string[];
   /** Files that may spell out codes of the wire, such as "C210". */
   readonly nameCodes: readonly string[];
   /** Files that may change files: the door of the verbs, with its tools, and what writes nothing into the tree. */
@@ -24,12 +26,13 @@ const disk = ["call", "config/file", "config/source", "files", "jail", "regex/en
 export const plan: Plan = {
   rooms: {
     main: ["about", "arguments", "call", "licenses", "mcp", "reference", "run", "workers"],
-    call: ["about", "arguments", "log", "process", "worker", "workers"],
-    run: ["arguments", "engine", "log", "process", "watchdog", "worker", "workers"],
+    call: ["about", "arguments", "config", "log", "process", "worker", "workers"],
+    run: ["arguments", "config", "engine", "log", "process", "watchdog", "worker", "workers"],
     mcp: [
       "about",
       "arguments",
       "coder",
+      "config",
       "contract",
       "log",
       "process",
@@ -56,7 +59,7 @@ export const plan: Plan = {
       "search",
       "text",
     ],
-    arguments: ["about", "log"],
+    arguments: ["about", "config", "log"],
     licenses: [],
     about: [],
 
@@ -148,6 +151,7 @@ export const plan: Plan = {
     "node:worker_threads": ["threads", "watchdog/thread"],
   },
   onlyOnBun: ["bun"],
+  readEnvironment: ["main", "worker/bus"],
   nameCodes: ["coder/errors", "shell/errors"],
   changeFiles: [
     "files/metadata",

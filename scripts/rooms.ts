@@ -116,6 +116,14 @@ function judgeWords(source: Source, plan: Plan): string[] {
     if (isPropertyAccessExpression(node) && isIdentifier(node.expression) && node.expression.text === "Bun") {
       if (!within(file, plan.onlyOnBun)) complain("uses Bun, and the same source must run on Node");
     }
+    if (
+      isPropertyAccessExpression(node) &&
+      node.name.text === "env" &&
+      isIdentifier(node.expression) &&
+      node.expression.text === "process" &&
+      !within(file, plan.readEnvironment)
+    )
+      complain("reads the environment, which is read at the front and passed as options");
     if (isStringLiteralLikeNode(node) || isIdentifier(node)) {
       const isCode = /^[CS]2\d\d$/.test(node.text);
       if (isCode && !within(file, plan.nameCodes))

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { about } from "./about.ts";
-import { type Command, UsageError } from "./arguments/arguments.ts";
+import type { Command } from "./arguments/arguments.ts";
+import { UsageError } from "./arguments/usage-error.ts";
+import { readLaunchVariables } from "./config/environment.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { stderrLog } from "./process.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";
@@ -26,7 +28,12 @@ export async function runCall(command: CallCommand): Promise<unknown> {
   const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
   return command.url === undefined
     ? await callHere(command, payload, log)
-    : await callThrough(command.url, { function: command.function, payload, log });
+    : await callThrough(command.url, {
+        function: command.function,
+        payload,
+        namespace: readLaunchVariables(command.environment).namespace,
+        log,
+      });
 }
 
 async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<unknown> {
@@ -50,12 +57,15 @@ async function callHere(command: CallCommand, payload: unknown, log: Log): Promi
 interface BusCall {
   readonly function: string;
   readonly payload: unknown;
+  readonly namespace: string | undefined;
   readonly log: Log;
 }
 
-async function callThrough(url: string, { function: id, payload, log }: BusCall): Promise<unknown> {
+async function callThrough(
+  url: string,
+  { function: id, payload, namespace, log }: BusCall,
+): Promise<unknown> {
   await reach(url);
-  const namespace = process.env["III_NAMESPACE"] || undefined;
   const name = `coder-call-${process.pid}`;
   const bus = connect(url, { name, description: about.description, namespace }, log);
   if (namespace !== undefined) callInNamespace(bus, namespace);

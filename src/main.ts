@@ -3,7 +3,8 @@
  * `--print-schema` must answer in milliseconds, so everything heavy stands behind `import()`.
  */
 import type { WorkerName } from "./about.ts";
-import { type Command, parseArguments, UsageError, workerCalled } from "./arguments/arguments.ts";
+import { type Command, parseArguments, workerCalled } from "./arguments/arguments.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 
 const called = workerCalled(process.argv0);
 

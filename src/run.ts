@@ -1,4 +1,5 @@
 import type { Command, EmbeddedEngine } from "./arguments/arguments.ts";
+import { readLaunchVariables, readRuntimeOptions } from "./config/environment.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";
@@ -16,12 +17,13 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   const engine = command.embedded === undefined ? undefined : await embedEngine(command.embedded, log);
   const functions = offeredFunctions(command);
   const url = engine?.url ?? command.url;
+  const { workerName = command.worker, namespace } = readLaunchVariables(command.environment);
   const identity = {
-    name: process.env["III_WORKER_NAME"] || command.worker,
+    name: workerName,
     description: worker.description,
-    namespace: process.env["III_NAMESPACE"] || undefined,
+    namespace,
   };
-  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds));
+  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
   const serving = serve({
     url,
     identity,

@@ -61,9 +61,8 @@ export interface Opening extends ConfigSource {
 
 /** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
 export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
-  const { worker, configFile: named, basePath, name: mode, readOnly } = opening;
+  const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
   const definition = workers[worker];
-  const environment = process.env;
   const keys = Object.keys(definition.configSchema.properties);
   const config = await findConfig({ worker, keys, mode, named, environment, log });
   return definition.open({

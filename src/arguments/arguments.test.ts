@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { parseArguments, UsageError, workerCalled } from "./arguments.ts";
+import { parseArguments, workerCalled } from "./arguments.ts";
 import { type FlagName, flagNames, flags } from "./flags.ts";
 import { renderHelp } from "./help.ts";
+import { UsageError } from "./usage-error.ts";
 
 const parse = (line: string, environment: NodeJS.ProcessEnv = {}) =>
   parseArguments(line === "" ? [] : line.split(" "), environment);
@@ -12,6 +13,7 @@ const source = {
   basePath: undefined,
   logLevel: "info" as const,
   readOnly: false,
+  environment: {},
 };
 
 describe("one command", () => {

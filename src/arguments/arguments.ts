@@ -1,8 +1,11 @@
 import { basename } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "../about.ts";
+import type { Mode } from "../config/source.ts";
 import { type LogLevel, logLevels, originOf } from "../log/log.ts";
-import { type Conflict, type FlagName, flagNames, flags, type RunMode, renderFlag } from "./flags.ts";
+import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./flags.ts";
+import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Which worker it is, where its configuration comes from, and what it is narrowed to. */
 export interface ConfigSource {
@@ -14,18 +17,8 @@ export interface ConfigSource {
   readonly logLevel: LogLevel;
   /** `--read-only`: only functions that cannot change anything are there. */
   readonly readOnly: boolean;
-}
-
-/** Where HTTP is listened for, and the bearer token that every request must carry. */
-export interface HttpAddress {
-  /** An address or `localhost`; an IPv6 address without brackets. */
-  readonly host: string;
-  /** 0 for any free one. */
-  readonly port: number;
-  /** Absent: one is made, if one is needed. */
-  readonly token: string | undefined;
-  /** False with `--no-token`: every client that reaches the address is served. */
-  readonly needsToken: boolean;
+  /** The variables that the program was started with. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** Where the embedded engine listens on loopback, and the token that lets other users in, if one is set. */
@@ -69,11 +62,6 @@ export type Command =
 
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
-/** The command line makes no sense; the message is one line that names the flag. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
 const answers = ["help", "version", "manifest", "licenses"] as const;
 
 /** The worker that a program of this name is; `coder` by any other. `argv0` is how the program was called. */
@@ -102,6 +90,7 @@ export function parseArguments(
     basePath: valueFor(line, "base-path"),
     logLevel: parseLogLevel(valueFor(line, "log-level")),
     readOnly: given.has("read-only"),
+    environment,
   };
   if (mode === "mcp") return { ...source, name: "mcp", http: parseMcp(line) };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
@@ -123,12 +112,12 @@ interface Given {
 interface CommandLine extends Given {
   /** What the program was called as, for error sentences. */
   readonly program: WorkerName;
-  readonly mode: RunMode;
+  readonly mode: Mode;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /** A word that is no command is refused later. */
-const modeOf = ([command]: readonly string[]): RunMode =>
+const modeOf = ([command]: readonly string[]): Mode =>
   command === "mcp" || command === "call" ? command : "serve";
 
 /** The value of the flag, or of the first variable that is set in its place. */
@@ -239,7 +228,7 @@ function parseMcp(line: CommandLine): HttpAddress | undefined {
   const address = valueFor(line, "http");
   if (address === undefined) return undefined;
   const needsToken = !given.has("no-token");
-  return { ...parseHttp(address, needsToken ? parseToken(line) : undefined), needsToken };
+  return { ...parseHttpAddress(address, needsToken ? parseToken(line) : undefined), needsToken };
 }
 
 /** Fewer can be guessed. */
@@ -251,27 +240,6 @@ function parseToken(line: CommandLine): string | undefined {
     throw new UsageError(`${renderFlag("token")} needs at least ${fewestTokenCharacters} characters`);
   return token;
 }
-
-function parseHttp(address: string, token: string | undefined): Omit<HttpAddress, "needsToken"> {
-  const [, bracketed, plain, digits] =
-    /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]+)):)?(\d{1,5})$/i.exec(address) ?? [];
-  const port = Number(digits);
-  if (!(port <= 65_535)) {
-    throw new UsageError(
-      `--http is ${JSON.stringify(address)}; it must be a port, or an address and a port such as 127.0.0.1:8080 or [::1]:8080`,
-    );
-  }
-  const host = bracketed ?? plain ?? "127.0.0.1";
-  if (token === undefined && !isLoopback(host)) {
-    throw new UsageError(
-      `--http ${address} can be reached from other machines and needs a bearer token; set CODER_TOKEN or --token`,
-    );
-  }
-  return { host, port, token };
-}
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
 /** An example function, for the error of a call without one. */
 const sample: Readonly<Record<WorkerName, string>> = { coder: "coder::read-file", shell: "shell::exec" };

@@ -3,20 +3,18 @@
  * together and `--help` derive from this table.
  */
 import { defaultUrl } from "../about.ts";
-
-/** Commands by their words; without words the program serves. */
-export type RunMode = "serve" | "mcp" | "call";
+import type { Mode } from "../config/source.ts";
 
 /** An environment variable that stands in for a flag; where several are set, the first one does. */
 interface Variable {
   readonly name: string;
   /** Absent: in every mode. */
-  readonly only?: RunMode;
+  readonly only?: Mode;
 }
 
 /** A case in which a flag is refused: in one of these modes, and with or without another flag. */
 export interface Conflict {
-  readonly in: readonly RunMode[];
+  readonly in: readonly Mode[];
   readonly with?: string;
   readonly without?: string;
   readonly why: string;

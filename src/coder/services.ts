@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFiles } from "../files/files.ts";
@@ -34,20 +35,24 @@ export function warnAboutGlobs({ base_path, non_accessible_globs: globs }: Confi
 }
 
 /** Where the configuration comes from; absent where a program made it. */
-type Opening = Partial<Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly">>;
+type Opening = Partial<
+  Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment">
+>;
 
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
 export async function openCoder(config: Config, opening: Opening = {}): Promise<CoderRuntime> {
-  const jail = await openJail({
+  const { backend, threads } = readRuntimeOptions(opening.environment ?? {});
+  const jail = openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
     foldDeny: config.fold_deny,
     protectedFiles: opening.configFiles,
     trial: trialFor(opening),
+    backend,
   });
   const files = createFiles({ jail, config });
-  const regex = createRegexEngine();
-  const searcher = createSearcher({ jail, files, regex });
+  const regex = createRegexEngine({ threads });
+  const searcher = createSearcher({ jail, files, regex, threads });
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   const sweep = () => {

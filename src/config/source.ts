@@ -9,6 +9,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Log } from "../log/log.ts";
 import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./engine.ts";
+import { readLaunchVariables } from "./environment.ts";
 import {
   ConfigError,
   type Keys,
@@ -52,9 +53,9 @@ const defaults: FoundConfig = { source: "defaults", keys: {} };
  */
 export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   const { named, mode, environment } = query;
+  const { configFile: ofCompose } = readLaunchVariables(environment);
   if (named !== undefined) return readNamed(named);
   if (mode !== "serve") return defaults;
-  const ofCompose = environment["III_CONFIG"] || undefined;
   if (ofCompose !== undefined) return readNamed(ofCompose, "III_CONFIG");
   return (await ofEngine(query)) ?? (await ofCurrentFolder(query)) ?? defaults;
 }
@@ -74,14 +75,15 @@ export async function readNamed(path: string, variable?: string): Promise<FoundC
 
 /** Files that decide the configuration, now or at the next start in this folder: host paths, also of what is not there. */
 export function configFiles({ named, environment }: Pick<ConfigQuery, "named" | "environment">): string[] {
-  const files = [named, environment["III_CONFIG"], environment["III_CONFIG_PATH"], usualFile];
+  const { configFile, engineConfigFile } = readLaunchVariables(environment);
+  const files = [named, configFile, engineConfigFile, usualFile];
   return [...new Set(files.flatMap((file) => (file ? [resolve(file)] : [])))];
 }
 
 /** The engine that started this worker says which file it was started with. */
 async function ofEngine(query: ConfigQuery): Promise<FoundConfig | undefined> {
-  const path = query.environment["III_CONFIG_PATH"];
-  if (!path) return undefined;
+  const { engineConfigFile: path } = readLaunchVariables(query.environment);
+  if (path === undefined) return undefined;
   const file = resolve(path);
   return blockOf(readText(file, `III_CONFIG_PATH (${file})`), file, query);
 }
@@ -91,7 +93,7 @@ async function blockOf(
   file: string,
   { worker, environment }: ConfigQuery,
 ): Promise<FoundConfig | undefined> {
-  const name = environment["III_WORKER_NAME"] || worker;
+  const name = readLaunchVariables(environment).workerName ?? worker;
   const keys = await blockIn(text, { file, name, environment });
   return keys && { source: sourceOf({ file, name }), keys };
 }

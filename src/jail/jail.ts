@@ -35,8 +35,8 @@ export interface JailOptions {
   readonly basePath: string;
   /** What callers may see but not touch. */
   readonly deny: GlobSet;
-  /** Default: the environment variable CODER_JAIL, or the best that works here. */
-  readonly backend?: BackendName;
+  /** Default: the best that works here. */
+  readonly backend?: BackendName | undefined;
   /** Whether deny globs match in folded spelling where names fold, as far as that can be known (default), or everywhere. */
   readonly foldDeny?: "auto" | "always";
   /** What callers send: paths relative to the base (default), or host paths that lie below it. */
@@ -55,7 +55,7 @@ export function openJail(options: JailOptions): Jail {
   const { basePath, deny, backend, foldDeny = "auto", paths = "relative", protectedFiles = [] } = options;
   const base = canonicalBase(basePath);
   const roots = linkRoots(base, basePath);
-  const held = hold(base, backend ?? backendFromEnvironment());
+  const held = hold(base, backend);
   const isKnownExact = hasExactNames(fileSystemType(base));
   const rules = denyRules(
     deny,
@@ -151,19 +151,6 @@ function canonicalBase(basePath: string): string {
 function linkRoots(base: string, basePath: string): string[] {
   const roots = [base, resolve(basePath)].map((path) => (path === "/" ? path : `${path}/`));
   return [...new Set(roots)];
-}
-
-const backendNames: readonly string[] = [
-  "openat",
-  "descriptors",
-  "current-directory",
-] satisfies BackendName[];
-
-function backendFromEnvironment(): BackendName | undefined {
-  const name = process.env["CODER_JAIL"];
-  if (name === undefined || name === "") return undefined;
-  if (backendNames.includes(name)) return name as BackendName;
-  throw new Error(`CODER_JAIL is ${JSON.stringify(name)}; it takes one of ${backendNames.join(", ")}.`);
 }
 
 /** Holds the base by the backend that is wanted, or else by the best that passes the checks. */

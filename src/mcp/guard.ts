@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
-import type { HttpAddress } from "../arguments/arguments.ts";
+import type { HttpAddress } from "../arguments/http-address.ts";
 
 /** What a request says about where it comes from. */
 export interface Credentials {

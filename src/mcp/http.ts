@@ -1,7 +1,7 @@
 /** MCP over streamable HTTP, at `/mcp` of one address. */
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { HttpAddress } from "../arguments/arguments.ts";
+import type { HttpAddress } from "../arguments/http-address.ts";
 import { renderClientConfiguration } from "./client-configuration.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { createExchange, type Exchange } from "./exchange.ts";

@@ -1,4 +1,5 @@
 import type { Command } from "../arguments/arguments.ts";
+import { readRuntimeOptions } from "../config/environment.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "../process.ts";
 import { limitsFor, openWatchdog, unwatched } from "../watchdog/watchdog.ts";
 import { createInvoke } from "../worker/invoke.ts";
@@ -11,7 +12,9 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
   const runtime = await openWorker(command, log);
   // On Node the event loop blocks while the client does not read the pipe, which is no reason to end.
   const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
-  const watchdog = mayStandStill ? unwatched : openWatchdog(limitsFor(runtime.callMilliseconds));
+  const watchdog = mayStandStill
+    ? unwatched
+    : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
   const host = new ToolHost({
     worker: command.worker,
     functions: offeredFunctions(command),

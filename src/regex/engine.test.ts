@@ -5,7 +5,6 @@ import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createRegexEngine, type RegexEngine } from "./engine.ts";
 
 const maxBytes = 1024 * 1024;
-const inThreads = process.env["CODER_THREADS"];
 
 /** The refusal that `promise` rejects with. */
 async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
@@ -21,13 +20,10 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
   let engine: RegexEngine;
 
   beforeAll(() => {
-    if (where === "without threads") process.env["CODER_THREADS"] = "0";
-    engine = createRegexEngine();
+    engine = createRegexEngine({ threads: where !== "without threads" });
   });
 
   afterAll(async () => {
-    if (inThreads === undefined) delete process.env["CODER_THREADS"];
-    else process.env["CODER_THREADS"] = inThreads;
     await engine.close();
   });
 

@@ -76,23 +76,28 @@ export interface RegexEngine {
 }
 
 /** Bodies that are worked on at once; further ones wait. */
-const threads = 2;
+const poolSize = 2;
 
-/** An engine that loads WebAssembly and starts threads only when first used. */
-export function createRegexEngine(): RegexEngine {
-  return new LazyEngine();
+/** An engine that loads WebAssembly, and starts threads if it may, only when first used. */
+export function createRegexEngine({ threads = true } = {}): RegexEngine {
+  return new LazyEngine(threads && canSpawn());
 }
 
 class LazyEngine implements RegexEngine {
   #metered: Uint8Array | undefined;
   #engine: CompiledEngine | undefined;
   #machine: RegexRuntime | undefined;
+  readonly #hasThreads: boolean;
   readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
     program: "regex",
-    size: threads,
+    size: poolSize,
     depth: 1,
     data: () => null,
   });
+
+  constructor(hasThreads: boolean) {
+    this.#hasThreads = hasThreads;
+  }
 
   get module(): WasmModule {
     return this.#engineWith(searchBytes).module;
@@ -150,7 +155,7 @@ class LazyEngine implements RegexEngine {
 
   /** In a thread, and once more in another when that is lost; here where there are none. */
   async #run(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
-    if (!canSpawn()) return new Replacer(() => deadline.check()).replace(job);
+    if (!this.#hasThreads) return new Replacer(() => deadline.check()).replace(job);
     try {
       return await this.#runInThread(job, deadline);
     } catch (error) {

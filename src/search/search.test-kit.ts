@@ -50,12 +50,8 @@ export type Ask = (asked: Asked, milliseconds?: number) => Promise<SearchAnswer>
 export function openAsking(base: string, { backend, threads, deny = [] }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
-  const regex = createRegexEngine();
-  const set = process.env["CODER_THREADS"];
-  if (!threads) process.env["CODER_THREADS"] = "0";
-  const searcher = createSearcher({ jail, files, regex });
-  if (set === undefined) delete process.env["CODER_THREADS"];
-  else process.env["CODER_THREADS"] = set;
+  const regex = createRegexEngine({ threads });
+  const searcher = createSearcher({ jail, files, regex, threads });
   const ask: Ask = async (asked, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
     const { answer, bytes } = await searcher.search(requestOf(asked), { deadline });

@@ -27,6 +27,8 @@ export interface Searcher {
 
 export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
   readonly regex: RegexEngine;
+  /** False: everything is searched in this thread. Default: in threads where there are any. */
+  readonly threads?: boolean;
 }
 
 /** Where a walk starts. */
@@ -53,7 +55,12 @@ const threads = Math.min(8, availableParallelism());
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
-export function createSearcher({ jail, files, regex }: SearcherOptions): Searcher {
+export function createSearcher({
+  jail,
+  files,
+  regex,
+  threads: mayStartThreads = true,
+}: SearcherOptions): Searcher {
   const pool = new Pool<BatchJob, BatchReply>({
     program: "search",
     size: threads,
@@ -61,7 +68,7 @@ export function createSearcher({ jail, files, regex }: SearcherOptions): Searche
     data: (): SearchThreadData => ({ engine: regex.module }),
   });
   const state: SearchState = {
-    pool: canSpawn() ? pool : undefined,
+    pool: mayStartThreads && canSpawn() ? pool : undefined,
     batchesAtOnce: threads * (batchesPerThread + 1),
     held: { folders: 0 },
     engines: undefined,

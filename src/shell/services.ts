@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, Runtime } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
@@ -33,9 +34,10 @@ export function openShell(
   { environment, log, ...opening }: ShellOpenOptions,
 ): ShellServices & Runtime {
   const root = canonicalRoot(config.fs.host_root);
-  const regex = createRegexEngine();
+  const runtimeOptions = readRuntimeOptions(environment);
+  const regex = createRegexEngine(runtimeOptions);
   const policy = createPolicy(config, root, regex);
-  const fs = openFsServices(config, { regex, opening });
+  const fs = openFsServices(config, { regex, opening, runtimeOptions });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });

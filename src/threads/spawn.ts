@@ -4,9 +4,8 @@ import { type ThreadProgram, threadSources } from "./sources.ts";
 /** Set by the build of the executable, which has each `thread.ts` as further entry points, with `src` as root. */
 declare const COMPILED: boolean | undefined;
 
-/** Whether this process can start threads at all. CODER_THREADS=0 forbids it. */
+/** Whether this process can start threads at all. */
 export function canSpawn(): boolean {
-  if (process.env["CODER_THREADS"] === "0") return false;
   return threadSources !== undefined || process.versions["bun"] !== undefined;
 }
 

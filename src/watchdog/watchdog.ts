@@ -32,11 +32,11 @@ export const limitsFor = (callMilliseconds: number): Limits => ({
 });
 
 /**
- * Watches the event loop of this thread from another one. Where there are no threads it does nothing. The process ends
+ * Watches the event loop of this thread from another one. Without `threads`, and where there are none, it does nothing. The process ends
  * with exit code 70 (EX_SOFTWARE), or by SIGKILL where the C library cannot be called.
  */
-export function openWatchdog(limits: Limits): Watchdog {
-  if (!canSpawn()) return unwatched;
+export function openWatchdog(limits: Limits, { threads = true } = {}): Watchdog {
+  if (!threads || !canSpawn()) return unwatched;
   const shared = new Shared();
   const data: WatchdogData = { memory: shared.memory, limits };
   const thread = spawnThread("watchdog", data);

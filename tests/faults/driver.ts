@@ -39,7 +39,7 @@ if (user !== 0) becomeUser(user);
 const log = createLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
 const found = await readNamed(configFile);
 const config = loadConfig({ config: found, basePath: undefined, environment: process.env });
-const workshop = await openCoder(config);
+const workshop = await openCoder(config, { environment: process.env });
 const invoke = createInvoke(workshop, log);
 const hoard: number[] = [];
 

@@ -41,7 +41,9 @@ test("2,000 concurrent inserts over the bus end with 2,000 lines more", async ()
 test("2,000 concurrent increments of one file end at 2,000", async () => {
   const root = temporaryFolder();
   buildTree(root, tree);
-  const workshop = await openCoder(await configOf({ base_path: join(root, "base"), fsync: false }));
+  const workshop = await openCoder(await configOf({ base_path: join(root, "base"), fsync: false }), {
+    environment: process.env,
+  });
   const deadline = deadlineIn(30_000);
   // The wait lets every other call that may run get in between the reading and the writing.
   const increment = async (before: Buffer) => {

@@ -27,7 +27,9 @@ describe("in process", () => {
   beforeAll(async () => {
     root = temporaryFolder();
     buildTree(root, { "f.txt": "f\n" });
-    workshop = await openCoder(await configOf({ base_path: join(root, "base") }));
+    workshop = await openCoder(await configOf({ base_path: join(root, "base") }), {
+      environment: process.env,
+    });
     const log = createLog({
       level: "error",
       form: "json",

@@ -27,7 +27,7 @@ beforeEach(async () => {
   root = temporaryFolder();
   base = join(root, "base");
   buildTree(root, { "f.txt": "old\n", "../outside.txt": "outside\n" });
-  workshop = await openCoder(await configOf({ base_path: base, fsync: false }));
+  workshop = await openCoder(await configOf({ base_path: base, fsync: false }), { environment: process.env });
 });
 afterEach(async () => {
   await workshop.close();

@@ -40,7 +40,9 @@ const theirs: Readonly<Record<string, { act(): Promise<Outcome>; leaves: string 
 test.each(Object.entries(theirs))(
   "one %s that the other is about to edit: the edit is made on that",
   async (_, { act, leaves }) => {
-    const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }));
+    const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
+      environment: process.env,
+    });
     let tries = 0;
     const change = async (before: Buffer) => {
       if (++tries === 1) expect(codesOf(await act())).toEqual([""]);
@@ -81,7 +83,9 @@ test("each edits its own file in one folder: nothing is lost", async () => {
 });
 
 test("the sweeps of one leave the temporary files of the other, and take those of the dead", async () => {
-  const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }));
+  const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
+    environment: process.env,
+  });
   const temporaries = () => readdirSync(one.base).filter((name) => name.startsWith(".coder-tmp-"));
   const dead = spawnSync("true").pid.toString(36);
   let live: string[] = [];

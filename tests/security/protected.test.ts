@@ -97,7 +97,7 @@ interface Worker {
 interface Kind {
   readonly ways: readonly string[];
   readonly denied: RegExp;
-  open(base: string, configFiles: readonly string[]): Promise<Worker>;
+  open(base: string, configFiles: readonly string[], backend: string | undefined): Promise<Worker>;
 }
 
 /** The other ends of calls with two paths; the folder may be on the way to a protected file. */
@@ -120,10 +120,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   coder: {
     ways: coderWays.map(({ name }) => name),
     denied: /C211/,
-    async open(base, configFiles) {
+    async open(base, configFiles, backend) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
       const config = loadConfig({ config: found, basePath: undefined, environment: {} });
-      const workshop = await openCoder(config, { configFiles });
+      const workshop = await openCoder(config, { configFiles, environment: { CODER_JAIL: backend } });
       const invoke = createInvoke(workshop, log);
       return {
         async call(name, path) {
@@ -138,8 +138,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   shell: {
     ways: shellWays.map(({ name }) => name),
     denied: /S215|fs\.denylist_paths/,
-    async open(base, configFiles) {
-      const shell = await openShell(base, { denied: [], configFiles }, (line) => process.stderr.write(line));
+    async open(base, configFiles, backend) {
+      const shell = await openShell(base, { denied: [], configFiles, backend }, (line) =>
+        process.stderr.write(line),
+      );
       return {
         call(wanted, path) {
           const way = shellWays.find(({ name }) => name === wanted)!;
@@ -158,9 +160,7 @@ describe.each(backends)("%s", (backend) => {
 
     async function opened<T>(protect: boolean, use: (worker: Worker) => Promise<T>): Promise<T> {
       build(base);
-      process.env["CODER_JAIL"] = backend;
-      const worker = await kind.open(base, protect ? configFiles : []);
-      delete process.env["CODER_JAIL"];
+      const worker = await kind.open(base, protect ? configFiles : [], backend);
       try {
         return await use(worker);
       } finally {
@@ -219,7 +219,7 @@ test("a file that takes the place of a protected one is protected too", async ()
   const base = join(root, "replaced");
   build(base);
   const file = join(base, "config.yaml");
-  const worker = await kinds["coder"]!.open(base, [file]);
+  const worker = await kinds["coder"]!.open(base, [file], undefined);
   writeFileSync(join(base, "next.yaml"), "next\n");
   rmSync(file);
   linkSync(join(base, "next.yaml"), file);

@@ -1,3 +1,4 @@
+import type { RuntimeOptions } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
 import { createFiles, type Files } from "../../files/files.ts";
@@ -25,17 +26,19 @@ export const largestWhole = 64 * 1024 * 1024;
 
 interface FsDependencies {
   readonly regex: RegexEngine;
+  readonly runtimeOptions: RuntimeOptions;
   readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
 }
 
 /** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
-export function openFsServices({ fs }: ShellConfig, { regex, opening }: FsDependencies): FsServices {
-  const jail = openShellJail(fs, opening);
+export function openFsServices({ fs }: ShellConfig, dependencies: FsDependencies): FsServices {
+  const { regex, runtimeOptions } = dependencies;
+  const jail = openShellJail(fs, dependencies);
   const files = createFiles({
     jail,
     config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
   });
-  const searcher = createSearcher({ jail, files, regex });
+  const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads });
   const transfers = new Transfers();
   return {
     jail,
@@ -52,7 +55,7 @@ export function openFsServices({ fs }: ShellConfig, { regex, opening }: FsDepend
 
 function openShellJail(
   { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
-  opening: FsDependencies["opening"],
+  { opening, runtimeOptions: { backend } }: FsDependencies,
 ): Jail {
   const basePath = host_root ?? "/";
   try {
@@ -63,6 +66,7 @@ function openShellJail(
       protectedFiles: opening.configFiles,
       trial: trialFor(opening),
       paths: "absolute",
+      backend,
     });
   } catch (error) {
     throw new ConfigError((error as Error).message.replace("base_path", "fs.host_root"));

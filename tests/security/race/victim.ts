@@ -89,7 +89,9 @@ const naiveCaller =
 
 async function jailedCaller(name: string, root: string, faults: string[]): Promise<Caller> {
   const config = await readNamed(join(root, "config.yaml"));
-  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }));
+  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
+    environment: process.env,
+  });
   const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
   const invoke = createInvoke(workshop, log);
   const { id, isPaired, payload } = ways.find((way) => way.name === name)!;

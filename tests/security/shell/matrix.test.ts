@@ -33,19 +33,15 @@ const hasSecondName = ({ tree }: Layout): boolean =>
   Object.values(tree).some((entry) => entry !== null && typeof entry === "object" && "hardlink" in entry);
 
 describe.each(backends)("%s", (backend) => {
-  const before = process.env["CODER_JAIL"];
   /** Opening the functions takes longer than all calls on a layout: layouts with the same denylist share them. */
   const shells = new Map<string, Shell>();
   const logged: string[] = [];
   let root: string;
   beforeAll(() => {
     root = temporaryFolder();
-    process.env["CODER_JAIL"] = backend;
   });
   afterAll(async () => {
     for (const shell of shells.values()) await shell.close();
-    if (before === undefined) delete process.env["CODER_JAIL"];
-    else process.env["CODER_JAIL"] = before;
     rmSync(root, { recursive: true, force: true });
   });
 
@@ -70,7 +66,8 @@ describe.each(backends)("%s", (backend) => {
     const list = keys.join("\n");
     const base = join(root, "base");
     const denied = keys.map((key) => join(base, key));
-    const shell = shells.get(list) ?? (await openShell(base, { denied }, (line) => logged.push(line)));
+    const shell =
+      shells.get(list) ?? (await openShell(base, { denied, backend }, (line) => logged.push(line)));
     shells.set(list, shell);
     return shell;
   }

@@ -37,12 +37,14 @@ export interface Shell {
 export interface OutOfReach {
   readonly denied: readonly string[];
   readonly configFiles?: readonly string[];
+  /** Default: what CODER_JAIL says. */
+  readonly backend?: string | undefined;
 }
 
 /** Opens the functions around `base`. What is logged goes to `onLog`. */
 export async function openShell(
   base: string,
-  { denied, configFiles = [] }: OutOfReach,
+  { denied, configFiles = [], backend = process.env["CODER_JAIL"] }: OutOfReach,
   onLog: (line: string) => void,
 ): Promise<Shell> {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
@@ -57,7 +59,7 @@ export async function openShell(
     mode: "serve",
     readOnly: false,
     basePath: undefined,
-    environment: {},
+    environment: { CODER_JAIL: backend },
     log,
   });
   rmSync(settings, { recursive: true });

@@ -1,0 +1,38 @@
+import { UsageError } from "./usage-error.ts";
+
+/** Where HTTP is listened for, and the bearer token that every request must carry. */
+export interface HttpAddress {
+  /** An address or `localhost`; an IPv6 address without brackets. */
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** Absent: one is made, if one is needed. */
+  readonly token: string | undefined;
+  /** False with `--no-token`: every client that reaches the address is served. */
+  readonly needsToken: boolean;
+}
+
+/** Reads `--http`. Throws a `UsageError`, also when it can be reached from other machines and there is no token. */
+export function parseHttpAddress(
+  address: string,
+  token: string | undefined,
+): Omit<HttpAddress, "needsToken"> {
+  const [, bracketed, plain, digits] =
+    /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]+)):)?(\d{1,5})$/i.exec(address) ?? [];
+  const port = Number(digits);
+  if (!(port <= 65_535)) {
+    throw new UsageError(
+      `--http is ${JSON.stringify(address)}; it must be a port, or an address and a port such as 127.0.0.1:8080 or [::1]:8080`,
+    );
+  }
+  const host = bracketed ?? plain ?? "127.0.0.1";
+  if (token === undefined && !isLoopback(host)) {
+    throw new UsageError(
+      `--http ${address} can be reached from other machines and needs a bearer token; set CODER_TOKEN or --token`,
+    );
+  }
+  return { host, port, token };
+}
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

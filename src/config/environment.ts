@@ -1,0 +1,46 @@
+/**
+ * What this program takes from environment variables, besides the defaults of flags, which stand in `arguments/flags.ts`.
+ * They are read here and passed on as options. A variable that is empty counts as one that is not set.
+ */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const backends = ["openat", "descriptors", "current-directory"] as const;
+
+/** How a worker runs. These options make no difference to callers, and are for tests. */
+export interface RuntimeOptions {
+  /** `CODER_JAIL`: how folders are held; absent: the best that works here. */
+  readonly backend: (typeof backends)[number] | undefined;
+  /** False with `CODER_THREADS=0`: everything is done in one thread. */
+  readonly threads: boolean;
+}
+
+/** Throws an Error of one sentence when a variable has a value that it does not take. */
+export function readRuntimeOptions(variables: Variables): RuntimeOptions {
+  return { backend: readBackend(variables["CODER_JAIL"]), threads: variables["CODER_THREADS"] !== "0" };
+}
+
+function readBackend(name: string | undefined): RuntimeOptions["backend"] {
+  if (name === undefined || name === "") return undefined;
+  const known = backends.find((backend) => backend === name);
+  if (known !== undefined) return known;
+  throw new Error(`CODER_JAIL is ${JSON.stringify(name)}; it takes one of ${backends.join(", ")}.`);
+}
+
+/** What the one who starts a worker says of it: an iii engine, or iii compose. */
+export interface LaunchVariables {
+  /** `III_WORKER_NAME`: what the worker is called on the bus. */
+  readonly workerName: string | undefined;
+  /** `III_NAMESPACE`: that of its functions. */
+  readonly namespace: string | undefined;
+  /** `III_CONFIG`: the worker's configuration file. */
+  readonly configFile: string | undefined;
+  /** `III_CONFIG_PATH`: the engine's configuration file. */
+  readonly engineConfigFile: string | undefined;
+}
+
+export const readLaunchVariables = (variables: Variables): LaunchVariables => ({
+  workerName: variables["III_WORKER_NAME"] || undefined,
+  namespace: variables["III_NAMESPACE"] || undefined,
+  configFile: variables["III_CONFIG"] || undefined,
+  engineConfigFile: variables["III_CONFIG_PATH"] || undefined,
+});
