@@ -43,13 +43,13 @@ export interface ConfigQuery {
 }
 
 /** The file that is read from the current folder where no other is named. The iii engine's has the same name. */
-const usualFile = "../config.yaml";
+const usualFile = "./config.yaml";
 
 const defaults: FoundConfig = { source: "defaults", keys: {} };
 
 /**
  * Finds the configuration: `--config`; when serving, else `$III_CONFIG`, else the block of the worker's entry in the
- * engine's file, else `../config.yaml` with keys of this worker; else the defaults. Throws a `ConfigError`.
+ * engine's file, else `./config.yaml` with keys of this worker; else the defaults. Throws a `ConfigError`.
  */
 export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   const { named, mode, environment } = query;
