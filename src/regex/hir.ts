@@ -107,7 +107,7 @@ export function parseHir({ kind }: RawHir): Hir {
     case "Alternation":
       return { kind: "alternation", of: (value as RawHir[]).map(parseHir) };
     default:
-      throw new Error(`unknown kind of HIR: ${kind["@variant"]}`);
+      throw new Error(`a kind of HIR that is not known: ${kind["@variant"]}`);
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * What package rregex asks of JavaScript, so that we can make as many instances as we like: the package's own glue
- * keeps one instance for ever, and a trap would end it.
+ * The imports of package rregex, for as many instances as a process needs: the package's own glue keeps one instance for
+ * ever, and a trap would end it (decision record on metering).
  *
- * The names that wasm-bindgen gives to imports end in a hash of their signature. Names are matched without it; the
- * few that differ only there are told apart by it.
+ * The names that wasm-bindgen gives to imports end in a hash of their signature. This matches names without it, and with
+ * it those few that differ in nothing else.
  */
 
 import { importNames, type WasmModule } from "../wasm/module.ts";
@@ -47,23 +47,23 @@ interface References {
 
 type Import = (...values: never[]) => unknown;
 
-/** What an instance is given of its surroundings. */
+/** What the imports of an instance need. */
 export interface ImportDeps {
-  /** Asked for only once the instance is there. */
+  /** The imports call it only once the instance exists. */
   readonly exports: () => EngineExports;
-  /** Called every so often during a call into the engine, if the module is metered; may throw. */
+  /** Runs every few thousand iterations of a metered module's loops; may throw. */
   readonly onFuelSpent: () => void;
   readonly answer: MatchNumbers;
 }
 
 /**
- * While `isOn`, the engine's answer is taken in as its numbers alone: the object and the string that it makes of a match
- * take longer than finding it.
+ * While `isOn`, the imports collect the numbers of the engine's result alone: to make the object and the string of a match
+ * takes longer than to find it.
  */
 export interface MatchNumbers {
   isOn: boolean;
   readonly numbers: number[];
-  /** The engine has made a match before: it keeps the strings of the keys, and must be given those. */
+  /** The engine has made a match before: it keeps the strings of the keys, which it needs once. */
   knowsKeys: boolean;
 }
 

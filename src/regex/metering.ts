@@ -1,20 +1,20 @@
 /**
- * WebAssembly that can be stopped. One call into the regex engine may take minutes, and Bun ends a thread only between
- * two calls. So each turn of each loop of the engine is counted, and every so often it calls back: whoever is called
- * may throw, which ends the call.
+ * Makes WebAssembly interruptible. One call into the regex engine may take minutes, and Bun ends a thread only between two
+ * calls. So each iteration of each loop of the engine takes fuel, and a call back refills it: it may throw, which ends the
+ * call.
  */
 import { Reader, renderSigned, renderUnsigned, rewriteSections, Section, sized } from "../wasm/binary.ts";
 
 /**
- * The import that is called back, with zeros. By itself the engine never does so: a text, be it empty, has an address.
- * It is one the module has: another would shift the numbers of all functions.
+ * The import that refills the fuel, called with zeros. The engine itself never calls it so: a text, be it empty, has an
+ * address. It is an import that the module has: an additional one would shift the indices of all functions.
  */
 const callback = "__wbindgen_throw";
 
-/** Turns of loops between two calls back: well below a millisecond, and the calls cost no more than a hundredth of it. */
-const turns = 4096;
+/** Iterations of loops between two calls back: well below a millisecond, of which the calls take no more than a hundredth. */
+const fuel = 4096;
 
-/** `wasm` that calls `__wbindgen_throw(0, 0)` after every few thousand turns of its loops. */
+/** `wasm` that calls `__wbindgen_throw(0, 0)` after every few thousand iterations of its loops. */
 export function meter(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
   let [imported, counter] = [-1, -1];
   return rewriteSections(wasm, (id, contents) => {
@@ -23,11 +23,11 @@ export function meter(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
       counter = new Reader(contents).unsigned();
       return addCounter(contents);
     }
-    return id === Section.code ? meterFunctions(contents, countTurn(counter, imported)) : undefined;
+    return id === Section.code ? meterFunctions(contents, takeFuel(counter, imported)) : undefined;
   });
 }
 
-/** Index of the function that is imported as `name`. All imports are functions. */
+/** Index of the import `name`. All imports are functions. */
 function indexOfImport(imports: Uint8Array, name: string): number {
   const reader = new Reader(imports);
   const count = reader.unsigned();
@@ -41,11 +41,11 @@ function indexOfImport(imports: Uint8Array, name: string): number {
   throw new Error(`the module does not import ${name}`);
 }
 
-/** The globals and one more: a variable of 32 bits. */
+/** The globals and one more: a mutable i32. */
 function addCounter(globals: Uint8Array): Uint8Array {
   const reader = new Reader(globals);
   const count = reader.unsigned();
-  const counter = [0x7f, 0x01, Op.const, ...renderSigned(turns), Op.end];
+  const counter = [0x7f, 0x01, Op.const, ...renderSigned(fuel), Op.end];
   return Buffer.concat([
     Uint8Array.from(renderUnsigned(count + 1)),
     globals.subarray(reader.at),
@@ -53,13 +53,13 @@ function addCounter(globals: Uint8Array): Uint8Array {
   ]);
 }
 
-/** What stands at the start of each turn: it counts down, and at zero calls back and starts again. */
-function countTurn(counter: number, imported: number): Uint8Array {
+/** The start of each iteration: it counts down, and at zero refills the fuel and calls back. */
+function takeFuel(counter: number, imported: number): Uint8Array {
   const [get, set] = [Op.getGlobal, Op.setGlobal].map((op) => [op, ...renderUnsigned(counter)]);
   return Uint8Array.from([
     ...[...(get as number[]), Op.const, 1, Op.subtract, ...(set as number[])],
     ...[...(get as number[]), Op.isZero, Op.if, noResult],
-    ...[Op.const, ...renderSigned(turns), ...(set as number[])],
+    ...[Op.const, ...renderSigned(fuel), ...(set as number[])],
     ...[Op.const, 0, Op.const, 0, Op.call, ...renderUnsigned(imported)],
     Op.end,
   ]);
@@ -80,7 +80,7 @@ function meterFunctions(code: Uint8Array, inserted: Uint8Array): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-/** The body of a function in pieces, with `inserted` at the start of each loop. */
+/** The parts of a function's body, with `inserted` at the start of each loop. */
 function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const reader = new Reader(body);
@@ -88,9 +88,9 @@ function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   let [at, kept] = [reader.at, 0];
   while (at < body.length) {
     const op = body[at++] as number;
-    // Half a million operations go through here before the first replace: no calls for the common ones.
-    let numbers = operandNumbers[op] as number;
-    if (numbers === otherwise) at = skipOperands(op, body, at);
+    // Half a million instructions pass here before the first replace: the common ones make no call.
+    let numbers = immediates[op] as number;
+    if (numbers === otherwise) at = skipImmediates(op, body, at);
     else while (numbers > 0) if ((body[at++] as number) < 0x80) numbers--;
     if (op !== Op.loop) continue;
     pieces.push(body.subarray(kept, at), inserted);
@@ -99,7 +99,7 @@ function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   return [...pieces, body.subarray(kept)];
 }
 
-/** Operations by their bytes (WebAssembly Core, section 5.4). */
+/** Opcodes (WebAssembly Core Specification, section 5.4). */
 const Op = {
   loop: 0x03,
   if: 0x04,
@@ -120,8 +120,8 @@ const Op = {
 /** As the type of a block. */
 const noResult = 0x40;
 
-/** How many numbers in LEB128 stand behind each of these operations, from the first to the last. */
-const numbersBehind: readonly [first: number, last: number, numbers: number][] = [
+/** Immediates in LEB128 of each of these opcodes, from the first to the last. */
+const immediateCounts: readonly [first: number, last: number, numbers: number][] = [
   [0x00, 0x01, 0],
   [0x02, 0x04, 1],
   [0x05, 0x05, 0],
@@ -140,16 +140,16 @@ const numbersBehind: readonly [first: number, last: number, numbers: number][] =
   [0xd2, 0xd2, 1],
 ];
 
-/** The same by operation; more than any has where something else stands behind it, or it is not known. */
+/** The same by opcode; `otherwise` for other immediates, and for opcodes that this does not know. */
 const otherwise = 0xff;
-const operandNumbers = new Uint8Array(256).fill(otherwise);
-for (const [first, last, numbers] of numbersBehind) operandNumbers.fill(numbers, first, last + 1);
+const immediates = new Uint8Array(256).fill(otherwise);
+for (const [first, last, numbers] of immediateCounts) immediates.fill(numbers, first, last + 1);
 
-/** The same for the operations whose first byte is `Op.extended`, by their second number. */
+/** The same for the opcodes whose first byte is `Op.extended`, by the number behind it. */
 const extendedNumbers = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
 
-/** Where the operands end that start at `at`, for an operation that `operandNumbers` has not. */
-function skipOperands(op: number, body: Uint8Array, at: number): number {
+/** End of the immediates that start at `at`, for an opcode that `immediates` does not have. */
+function skipImmediates(op: number, body: Uint8Array, at: number): number {
   const reader = new Reader(body, at);
   if (op === Op.branchTable) reader.skipNumbers(reader.unsigned() + 1);
   else if (op === Op.typedSelect) reader.at += reader.unsigned();

@@ -1,6 +1,6 @@
 /**
- * Threads of one program, started when there is work and kept for more. Work that has to end is ended with its thread;
- * jobs that only waited behind it go to another.
+ * A pool of threads of one program, which starts them when there is work and keeps them. To end a job that a thread has
+ * begun it ends the thread; jobs that waited behind it go to another.
  */
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./sources.ts";
@@ -11,9 +11,9 @@ export interface PoolOptions {
   readonly program: ThreadProgram;
   /** Threads that work at once. */
   readonly size: number;
-  /** Jobs that a thread is given at once, so that it need not wait for the next one. */
+  /** Jobs assigned to a thread at once, so that it need not wait for the next one. */
   readonly depth: number;
-  /** What each thread is started with; asked for when one starts. Structured-cloneable. */
+  /** `workerData` of each thread, made when one starts. Structured-cloneable. */
   readonly data: () => unknown;
 }
 
@@ -21,14 +21,14 @@ export interface PoolOptions {
 export interface PoolJob<Reply> {
   /** Rejects with `ThreadEnded`. */
   readonly reply: Promise<Reply>;
-  /** Ends the work, with the thread if one has begun it. The promise settles when it has ended. */
+  /** Ends the job, with the thread if one has begun it. Then the promise settles. */
   cancel(): void;
 }
 
-/** Milliseconds on one job after which a thread counts as stuck: another may work in its place. */
+/** Milliseconds on one job after which a thread counts as stuck: another may start in its place. */
 const longJob = 500;
-/** Stuck threads that are put up with, for each one that may work. */
-const mostStuck = 3;
+/** Stuck threads that the pool tolerates, for each one that may work. */
+const maxStuck = 3;
 
 export class Pool<Job, Reply> {
   readonly #options: PoolOptions;
@@ -49,7 +49,7 @@ export class Pool<Job, Reply> {
     return { reply: promise, cancel: () => this.#cancel(task) };
   }
 
-  /** Ends the threads. What is under way is rejected. */
+  /** Ends the threads, and rejects the jobs under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#nextRebalance);
@@ -76,7 +76,7 @@ export class Pool<Job, Reply> {
     const working = [...this.#threads].filter((thread) => !thread.hasEnded && thread.busy < longJob);
     const idlest = working.sort((one, other) => one.load - other.load)[0];
     if (idlest?.load === 0) return idlest;
-    if (working.length < size && this.#threads.size < size * (1 + mostStuck)) return this.#start();
+    if (working.length < size && this.#threads.size < size * (1 + maxStuck)) return this.#start();
     return idlest !== undefined && idlest.load < depth ? idlest : undefined;
   }
 
@@ -111,7 +111,7 @@ export class Pool<Job, Reply> {
     this.#dispatch();
   }
 
-  /** Takes from stuck threads what they have not begun. */
+  /** Reclaims from stuck threads the jobs that they have not begun. */
   #rebalance(): void {
     this.#nextRebalance = undefined;
     for (const thread of this.#threads) {
@@ -120,7 +120,7 @@ export class Pool<Job, Reply> {
     this.#dispatch();
   }
 
-  /** Threads that stood in for stuck ones go when those are back. */
+  /** Ends idle threads above the size: they stood in for stuck ones that are back. */
   #endSurplus(): void {
     const threads = [...this.#threads].filter((thread) => !thread.hasEnded);
     const idle = threads.filter((thread) => thread.load === 0);

@@ -3,12 +3,12 @@ import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
 import type { ThreadProgram } from "./sources.ts";
 import { spawnThread } from "./spawn.ts";
 
-/** The thread ended before it answered: it was given up on, could not start, or met a mistake of ours. */
+/** The thread ended before its reply: the job was cancelled, the thread could not start, or it failed. */
 export class ThreadEnded extends Error {
   override readonly name = "ThreadEnded";
 }
 
-/** A job and who waits for it. */
+/** A job and the promise of its reply. */
 export interface Task {
   readonly job: unknown;
   readonly resolve: (reply: unknown) => void;
@@ -17,13 +17,13 @@ export interface Task {
 
 export interface ThreadEvents {
   onReply(): void;
-  /** With the task it worked on, if any, and the ones it had not begun. */
+  /** Gets the task that the thread had begun, if any, and those that it had not. */
   onEnd(begun: Task | undefined, waiting: Task[]): void;
-  /** After `onEnd`, when it takes up no processor any more. */
+  /** Comes after `onEnd`, when the thread uses no processor any more. */
   onGone(): void;
 }
 
-/** A task in the hands of a thread. */
+/** A task assigned to a thread. */
 interface QueuedTask {
   readonly task: Task;
   readonly number: number;
@@ -36,13 +36,13 @@ const isBegun = ({ state }: QueuedTask): boolean => Atomics.load(state, 0) === J
 const reclaim = ({ state }: QueuedTask): boolean =>
   Atomics.compareExchange(state, 0, JobState.posted, JobState.reclaimed) === JobState.posted;
 
-/** One thread and the tasks it was given: it works on the first, the others wait in its port. */
+/** One thread and its tasks: it works on the first, the others wait in its port. */
 export class PooledThread {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
   #tasks: QueuedTask[] = [];
   #posted = 0;
-  /** When it began with the first of its tasks. */
+  /** When it began the first of its tasks. */
   #begun = 0;
   #hasEnded = false;
 
@@ -84,7 +84,7 @@ export class PooledThread {
     this.#worker.postMessage({ number, job: task.job, state } satisfies PostedJob);
   }
 
-  /** The tasks that it has not begun. They are no longer its own. */
+  /** Takes back and returns the tasks that it has not begun. */
   reclaim(): Task[] {
     const waiting = this.#tasks.filter(reclaim);
     this.#tasks = this.#tasks.filter((held) => !waiting.includes(held));
@@ -92,14 +92,14 @@ export class PooledThread {
     return waiting.map(({ task }) => task);
   }
 
-  /** True once it was ended: it takes no more tasks, though it may work on for a while. */
+  /** True after `end`: it takes no more tasks, though it may work on for a while. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
   /**
-   * Ends it in the middle of whatever it does. Its tasks are let go of at once. Bun ends a thread only between two calls
-   * into WebAssembly, so the one under way is told too.
+   * Ends the thread, in the middle of a task too, and gives up its tasks at once. Bun ends a thread only between two calls
+   * into WebAssembly, so the state of the task interrupts the call under way.
    */
   end(): void {
     if (this.#hasEnded) return;

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-/** A job as it is posted to a thread. */
+/** A job, as a message to a thread. */
 export interface PostedJob {
   /** Counts the jobs posted to the thread, from 1. */
   readonly number: number;
@@ -9,24 +9,24 @@ export interface PostedJob {
   readonly state: Int32Array;
 }
 
-/** A job is either begun by the thread or taken back by the pool, and never both. One that is begun can be given up. */
+/** Either the thread begins a job or the pool reclaims it, never both. The pool can cancel a job that has begun. */
 export const JobState = { posted: 0, begun: 1, reclaimed: 2, cancelled: 3 } as const;
 
-/** What a thread posts back. */
+/** The message back. */
 export interface PostedReply {
   readonly number: number;
   readonly reply: unknown;
 }
 
-/** Throws a `GivenUp` when nobody waits any more for the answer to the job under way. */
+/** Throws when the pool has cancelled the job under way. */
 export type CheckJob = () => void;
 
-/** The thread is about to end: only the work is not to go on. */
+/** Ends the work; the thread is about to end. */
 class Cancelled extends Error {
-  override readonly name = "GivenUp";
+  override readonly name = "Cancelled";
 }
 
-/** Answers the jobs that the pool posts to this thread, in order. `open` makes what answers them out of the pool's data. */
+/** Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from `workerData`. */
 export function serveJobs<Data, Job>(open: (data: Data, check: CheckJob) => (job: Job) => unknown): void {
   if (parentPort === null) return;
   const port = parentPort;

@@ -3,6 +3,6 @@ export type ThreadProgram = "regex" | "search" | "watchdog";
 
 /**
  * The programs of threads as source text (CommonJS), for a bundle that has no file beside it to start them from.
- * Undefined elsewhere: a bundler that needs them puts another module in the place of this one.
+ * Undefined elsewhere: a bundler that needs them replaces this module.
  */
 export const threadSources: Readonly<Record<ThreadProgram, string>> | undefined = undefined;
