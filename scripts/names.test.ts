@@ -72,6 +72,12 @@ describe("names", () => {
       `// (specification, ${"section"} 8)`,
       "tests/b.ts: cites a specification by words",
     ],
+    [
+      "a file that is not there",
+      "docs/mcp.md",
+      "`src/a.ts`, `a.ts` and `src/c.ts`",
+      "docs/mcp.md names src/c.ts",
+    ],
     ["a banned word that is explained", "docs/glossary.md", "| jail, errand | … |", 'explains "errand"'],
   ];
   for (const [what, path, text, fault] of faulty)

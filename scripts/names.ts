@@ -1,8 +1,9 @@
 /**
  * `npm run names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
- * words that nobody else uses for such a thing, an exported name means one thing in the whole tree, and a citation of
- * the specification leads to a section that exists.
+ * words that nobody else uses for such a thing, an exported name means one thing in the whole tree, a citation of the
+ * specification leads to a section that exists, and so does the name of a file in a page.
  */
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
 import { SyntaxKind } from "typescript/unstable/ast";
@@ -29,6 +30,7 @@ export async function findNamingFaults(root: string): Promise<string[]> {
     ...findDuplicates(exported),
     ...(await findDeadCitations(root)),
     ...(await findBannedInGlossary(root)),
+    ...(await findDeadPaths(root)),
   ];
 }
 
@@ -152,6 +154,21 @@ async function findBannedInGlossary(root: string): Promise<string[]> {
     .flatMap(([, cell = ""]) => wordsOf(cell))
     .filter((word) => bannedWords[word] !== undefined)
     .map((word) => `docs/glossary.md explains "${word}", which no name may say`);
+}
+
+/** Pages that speak of the present; the list of changes is about the past, and generated pages name no files. */
+const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
+
+/** Names of TypeScript files in pages, from the root or from src, that are not there. */
+async function findDeadPaths(root: string): Promise<string[]> {
+  const faults: string[] = [];
+  for (const page of pages.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])) {
+    const text = await Bun.file(join(root, page)).text();
+    for (const [, path = ""] of text.matchAll(/`([\w./-]+\.ts)`/g))
+      if (!existsSync(join(root, path)) && !existsSync(join(root, "src", path)))
+        faults.push(`${page} names ${path}, which is not there`);
+  }
+  return faults;
 }
 
 if (import.meta.main) {

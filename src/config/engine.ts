@@ -15,7 +15,7 @@ export const engineKeyOf = (keys: Keys): string | undefined =>
 /** Whether the text of a file that is no YAML looks like the engine's. */
 export const seemsOfEngine = (text: string): boolean => /^["']?(workers|modules)["']?[ \t]*:/m.test(text);
 
-/** The name to find, and the file. */
+/** The entry to find, and where. */
 export interface EntryQuery {
   readonly file: string;
   /** The name of the entry. */
