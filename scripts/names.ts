@@ -159,12 +159,12 @@ async function findBannedInGlossary(root: string): Promise<string[]> {
 /** Pages that speak of the present; the list of changes is about the past, and generated pages name no files. */
 const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
 
-/** Names of TypeScript files in pages, from the root or from src, that are not there. */
+/** Paths of TypeScript files in pages, from the root or from src, that are not there. A bare name says no folder. */
 async function findDeadPaths(root: string): Promise<string[]> {
   const faults: string[] = [];
   for (const page of pages.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])) {
     const text = await Bun.file(join(root, page)).text();
-    for (const [, path = ""] of text.matchAll(/`([\w./-]+\.ts)`/g))
+    for (const [, path = ""] of text.matchAll(/`([\w.-]+\/[\w./-]+\.ts)`/g))
       if (!existsSync(join(root, path)) && !existsSync(join(root, "src", path)))
         faults.push(`${page} names ${path}, which is not there`);
   }
