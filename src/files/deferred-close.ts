@@ -3,14 +3,14 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { ResolvedPath } from "../jail/folder.ts";
 
-/** Files that are being let go of, at most: the process has few descriptors. */
+/** Files that are being closed at once, at most: the process has few descriptors. */
 const maxClosing = 8;
 
 const closing = new Set<Promise<void>>();
 
 /**
- * Holds a file, by a descriptor that becomes its own, while another may take its place. The last to let go of a replaced
- * file waits until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
+ * Holds a file, by a descriptor that becomes its own, while another may take its place. Whoever closes a replaced file
+ * last waits until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
  * moment ago. Neither the caller nor other calls have to, so it is done in the background.
  */
 export class DeferredClose implements Disposable {

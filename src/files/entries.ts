@@ -67,7 +67,7 @@ function* readPart(folder: Folder, { from, to, isLeftOut }: Window): Steps<Entri
   return { entries: yield* entriesOf(folder, window), total, leftOut: yield* entriesOf(folder, leftOut) };
 }
 
-/** An entry, as the system tells it. */
+/** An entry, as the system reports it. */
 interface Dirent {
   /** One character per byte: such strings sort fast, and by bytes. */
   readonly name: string;
@@ -77,7 +77,7 @@ interface Dirent {
 /** The code units of these names are the bytes, so this is byte order. */
 const isBefore = (one: Dirent, other: Dirent): boolean => one.name < other.name;
 
-/** Each may need a look at the disk. */
+/** Each may need a stat. */
 const entriesPerStep = 512;
 
 function* entriesOf(folder: Folder, dirents: readonly Dirent[]): Steps<Entry[]> {

@@ -3,7 +3,7 @@ import type { Folder } from "../jail/folder.ts";
 import { type NameBytes, nameOf } from "../jail/name.ts";
 import { openNameAt } from "../jail/openat.ts";
 
-/** What is lent of a file. */
+/** What a reader gets of a file. */
 export interface ReadLimits {
   /** A larger file is passed over. */
   readonly maxBytes: number;
@@ -16,7 +16,7 @@ export interface ReadLimits {
 /** A FIFO or device that took the place of a file must not block, nor a terminal become ours. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Opens a name in a held folder to be lent, never through a link. Throws the errno error. */
+/** Opens a name in a held folder for reading, never through a link. Throws the errno error. */
 export function openFileIn(folder: Folder, name: NameBytes): number {
   const { descriptor } = folder;
   if (descriptor !== undefined) return openFileBelow(descriptor, name);
@@ -45,7 +45,7 @@ export class FileBuffer {
   }
 
   /**
-   * Lends the bytes of an opened file to `use`, as `text[0, length)`, and returns what it found in them. A file over the
+   * Calls `use` with the bytes of an opened file, as `text[0, length)`, and returns what it found in them. A file over the
    * limit, or one that is no regular file, gives nothing. The bytes are worthless afterwards. Closes the descriptor.
    * Throws the errno error.
    */
@@ -54,7 +54,7 @@ export class FileBuffer {
       const length = this.#read(descriptor, limits);
       if (length === undefined) return [];
       const found = use(this.#buffer, length);
-      // What is not a regular file may have been read, but nothing of it is told; the others are spared the question.
+      // What is not a regular file may have been read, but nothing of it is used; the others are spared the question.
       return found.length > 0 && !fstatSync(descriptor).isFile() ? [] : found;
     } finally {
       closeSync(descriptor);

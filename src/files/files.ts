@@ -28,7 +28,7 @@ export interface Files {
   page(folder: Folder, range: readonly [from: number, to: number], pace: Pace): Promise<Page>;
   /** lstat of one entry; undefined when it is gone. */
   stat(folder: Folder, entry: Entry): FileStats | undefined;
-  /** The same with everything that the system tells. */
+  /** The same with everything that the system reports. */
   lstat(folder: Folder, entry: Entry): Stats | undefined;
   /**
    * A regular file, whole, in a buffer that `use` must not keep; its stats are those of these bytes. Throws too-large

@@ -5,7 +5,7 @@ import { createSemaphore } from "../scheduling/semaphore.ts";
 export interface KeyedMutex {
   /**
    * Runs `work` when all earlier calls under this key are done and one of the slots is free. Throws the timeout refusal
-   * when the deadline comes first; then `work` is never run. `work` must not wait for another turn.
+   * when the deadline comes first; then `work` is never run. `work` must not wait for another key.
    */
   run<T>(key: string, deadline: Deadline, work: () => Promise<T>): Promise<T>;
   /** Whether `run` would run its work under this key now, before it returns. */

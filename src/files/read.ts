@@ -30,7 +30,7 @@ export function openWithin(place: ReadTarget, limit: Limit): number {
   return mapErrno(place.asked, () => place.open());
 }
 
-/** The content of the file that was opened, in the room. Throws too-large. */
+/** The content of the opened file, in the scratch buffer. Throws too-large. */
 export function readWithin(
   { asked, stats }: ReadTarget,
   descriptor: number,

@@ -116,7 +116,7 @@ const maxDepth = 256;
 
 /**
  * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. Nothing is removed
- * before this has looked at all.
+ * before this has read every folder.
  */
 export async function requireNothingDenied(
   operation: TreeOperation,

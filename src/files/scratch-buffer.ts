@@ -4,7 +4,7 @@ let spare: Buffer | undefined;
 /** Of larger files the memory is not kept. */
 const mostKept = 16 * 1024 * 1024;
 
-/** Memory for the content of one file. What lies in it is worthless once the room is disposed of. */
+/** Memory for the content of one file. What lies in it is worthless once it is disposed of. */
 export class ScratchBuffer implements Disposable {
   #buffer = spare;
 

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { kindOf } from "../jail/kind.ts";
 import type { FileStats } from "./types.ts";
 
-/** What callers are told about a file. */
+/** What callers get to know about a file. */
 export function describe(stats: Stats): FileStats {
   return {
     kind: kindOf(stats) ?? "other",

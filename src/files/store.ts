@@ -24,7 +24,7 @@ interface Storing extends StoreOptions {
 }
 
 /**
- * See `Files.store`. It takes no turn: who sends slowly must not hold up others, and the name changes hands in one step
+ * See `Files.store`. It takes no lock: who sends slowly must not hold up others, and the name changes hands in one step
  * that no edit overlooks.
  */
 export async function storeFile(

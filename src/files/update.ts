@@ -70,8 +70,8 @@ async function updateAt<T>(
   const owner = requireWritableFile(place);
   using old = new DeferredClose(openWithin(place, limit));
   using scratch = new ScratchBuffer();
-  const seen = readVersion(place, old.descriptor, { limit, scratch: scratch });
-  const before = seen.content;
+  const version = readVersion(place, old.descriptor, { limit, scratch: scratch });
+  const before = version.content;
   const made = await change(before);
   const after = made instanceof Uint8Array ? [made] : made;
   if (lengthOf(after) > limit.bytes)
@@ -80,7 +80,7 @@ async function updateAt<T>(
   const mode = place.stats!.mode & 0o777;
   const attributes = readAttributes(old.descriptor);
   const pending = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
-  const verify = (path: JailedPath) => requireVersion(path, seen);
+  const verify = (path: JailedPath) => requireVersion(path, version);
   const scope = { mutations, requester };
   const replacing = replaceFile(scope, { place, pending, old, verify }, requester.deadline);
   try {
@@ -124,7 +124,7 @@ function readVersion(
 }
 
 /**
- * Throws ESTALE unless the file at `path` is still what was read. The stats alone would not tell: file systems with
+ * Throws ESTALE unless the file at `path` is still what was read. The stats alone would not show it: file systems with
  * time stamps of whole seconds show no trace of a second change within one.
  */
 function requireVersion(path: JailedPath, { stats, content }: Version): void {

@@ -50,7 +50,7 @@ export async function writeAtomically(
   try {
     await writeOnce(pending, deadline, commit);
   } catch (error) {
-    // There may be room once the files that were replaced are freed.
+    // There may be space once the files that were replaced are freed.
     if (!isOfFullDisk(error) || !isAtHand(pending.content) || !(await awaitDeferredCloses())) throw error;
     await writeOnce(pending, deadline, commit);
   }
@@ -94,7 +94,7 @@ const isOfFullDisk = (error: unknown): boolean => errnoOf(error) === "ENOSPC" ||
 
 /**
  * Flushes the names in a folder to the disk. What cannot be flushed is left to the system: the change is done by now,
- * and an error would tell the caller otherwise.
+ * and an error would say otherwise.
  */
 export async function flushFolder(folder: Folder): Promise<void> {
   let descriptor: number | undefined;

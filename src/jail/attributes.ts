@@ -6,7 +6,7 @@ import { openErrno, openLibc } from "../bun.ts";
 
 /** What a file has besides its content, its mode and its owner. */
 export interface Attributes {
-  /** Its access control list: `"none"` when it has none, `"unknown"` when the system does not tell. */
+  /** Its access control list: `"none"` when it has none, `"unknown"` when the system does not say. */
   readonly list: Buffer | "none" | "unknown";
   /** Those that programs and people put there, and the label that SELinux goes by. */
   readonly others: readonly { readonly name: string; readonly value: Buffer }[];
@@ -55,18 +55,18 @@ interface Libc {
 }
 
 function readList(libc: Libc, descriptor: number): Attributes["list"] {
-  const length = libc.fgetxattr(descriptor, text(listName), room(), mostBytes);
-  if (length >= 0) return Buffer.from(room().subarray(0, length));
+  const length = libc.fgetxattr(descriptor, text(listName), scratch(), mostBytes);
+  if (length >= 0) return Buffer.from(scratch().subarray(0, length));
   return meansNone.has(libc.errno()) ? "none" : "unknown";
 }
 
 function readOthers(libc: Libc, descriptor: number): Attributes["others"] {
-  const length = libc.flistxattr(descriptor, room(), mostBytes);
+  const length = libc.flistxattr(descriptor, scratch(), mostBytes);
   if (length <= 0) return [];
-  const names = room().toString("latin1", 0, length).split("\0").filter(isCarried);
+  const names = scratch().toString("latin1", 0, length).split("\0").filter(isCarried);
   return names.flatMap((name) => {
-    const bytes = libc.fgetxattr(descriptor, text(name), room(), mostBytes);
-    return bytes < 0 ? [] : [{ name, value: Buffer.from(room().subarray(0, bytes)) }];
+    const bytes = libc.fgetxattr(descriptor, text(name), scratch(), mostBytes);
+    return bytes < 0 ? [] : [{ name, value: Buffer.from(scratch().subarray(0, bytes)) }];
   });
 }
 
@@ -77,7 +77,7 @@ const meansNone: ReadonlySet<number> = new Set([61, 95]);
 const mostBytes = 65_536;
 let buffer: Buffer | undefined;
 
-function room(): Buffer {
+function scratch(): Buffer {
   buffer ??= Buffer.allocUnsafeSlow(mostBytes);
   return buffer;
 }

@@ -8,8 +8,8 @@ import { kindOf } from "./kind.ts";
 export interface Backend {
   readonly name: BackendName;
   /**
-   * Whether it takes several names in one step where the system finds that none of them is a link. What stands against
-   * that is not told: then the names have to be taken one by one.
+   * Whether it takes several names in one step where the system finds that none of them is a link. It does not say
+   * what stands against that: then the names have to be taken one by one.
    */
   readonly canResolveBeneath: boolean;
   /** How names are compared in the base. */
@@ -24,7 +24,7 @@ export interface Backend {
 /** A folder as the walk uses it. */
 export interface HeldFolder extends Folder {
   child(name: Name): HeldFolder;
-  /** With a backend that `leaps`, see there: the folder that the names of `path` lead to. */
+  /** With `canResolveBeneath`: the folder that the names of `path` lead to. */
   openFolderBeneath?(path: string): HeldFolder | undefined;
   /** The same for whatever the names lead to. */
   openPathBeneath?(path: string): PathHandle | undefined;

@@ -18,7 +18,7 @@ export function isCaseInsensitive(folder: Folder, { isKnownExact, trial = "new-f
 }
 
 /**
- * Whether a file may be made for the trial: yes; only where neither the file system nor the names that are there tell; or
+ * Whether a file may be made for the trial: yes; only where neither the file system nor the names that are there show it; or
  * never. Names show whether case counts, and nothing of Unicode forms.
  */
 export type Trial = "new-file" | "new-file-last" | "no-file";

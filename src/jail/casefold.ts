@@ -15,13 +15,13 @@ interface Libc {
 }
 
 /**
- * Whether folders of this kind of file system may have the flag in this kernel, as far as sysfs tells. False where the
+ * Whether folders of this kind of file system may have the flag in this kernel, as far as sysfs says. False where the
  * flag could not be asked for (Node).
  */
 export const hasCasefold = (fileSystem: string): boolean =>
   load() !== undefined && (!existsSync("/sys/fs") || existsSync(`/sys/fs/${fileSystem}/features/casefold`));
 
-/** Whether the folder that was opened to be read has the flag. True when the system does not tell. */
+/** Whether the folder that was opened to be read has the flag. True when the system does not say. */
 export function isCasefolded(descriptor: number): boolean {
   const libc = load();
   const flags = new Int32Array(2);

@@ -63,7 +63,7 @@ function holdInode(folder: string): number | undefined {
   }
 }
 
-/** What tells a file from every other one that exists now. Numbers would round the inodes of some file systems. */
+/** What identifies a file among all that exist now. Numbers would round the inodes of some file systems. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
@@ -189,7 +189,7 @@ class NamedHandle implements PathHandle {
   #open(isWanted: (now: BigIntStats) => boolean): number {
     const { folder, name, identity } = this.#seen;
     return folder.enter(() => {
-      // Looked at again, so that only a device put there within these lines could be opened.
+      // Compared again, so that only a device put there within these lines could be opened.
       const now = lstatSync(at(name), { bigint: true });
       if (now.isSymbolicLink()) throw errnoError("ELOOP");
       if (!isWanted(now) || !isIdentical(now, identity)) throw errnoError("ESTALE");

@@ -27,8 +27,8 @@ export interface DenyRules {
 }
 
 /**
- * The rules for a base that tells all names apart, or, when it `folds`, for one that does not tell case or Unicode forms
- * apart (coder §5). In a folder that folds, the folded globs hold besides the exact ones everywhere.
+ * The rules for a base that distinguishes all names, or, when it `folds`, for one where case and Unicode forms do not
+ * count (coder §5). In a folder that folds, the folded globs hold besides the exact ones everywhere.
  */
 export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   const isFolded = (folding: Folding) => folds || folding !== "exact";

@@ -171,7 +171,7 @@ class DescriptorFolder implements HeldFolder {
     yield* listByPath(this, onDirent);
   }
 
-  /** Returns false when it cannot, and has told nothing. */
+  /** Returns false when it cannot, and has reported nothing. */
   *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
     if (this.#isListable) return yield* readDirents(this.descriptor, onDirent);
     const listable = this.#opener.openBeneath?.(this.descriptor, ".", "list");

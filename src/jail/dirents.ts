@@ -2,8 +2,8 @@
 import { type EntryKind, kindsByType } from "./kind.ts";
 
 /**
- * Is told of an entry of a folder: its name is `bytes[from, to)`, worthless afterwards. The kind is undefined where a
- * file system does not tell kinds when a folder is read.
+ * Gets an entry of a folder: its name is `bytes[from, to)`, worthless afterwards. The kind is undefined where a
+ * file system does not report kinds when a folder is read.
  */
 export type OnDirent = (bytes: Buffer, from: number, to: number, kind: EntryKind | undefined) => void;
 
@@ -12,7 +12,7 @@ const [lengthAt, typeAt, nameAt] = [16, 18, 19];
 /** Records are padded to this, so the NUL behind a name is in the last so many bytes. */
 const alignment = 8;
 
-/** Tells the entries of the records in `records[0, length)`, without the folder itself and its parent. */
+/** Reports the entries of the records in `records[0, length)`, without the folder itself and its parent. */
 export function parseDirents(records: Buffer, length: number, onDirent: OnDirent): void {
   for (let at = 0; at < length; ) {
     const next = at + records[at + lengthAt]! + records[at + lengthAt + 1]! * 256;

@@ -28,7 +28,7 @@ export interface Folder extends Disposable {
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
   readonly path: string;
-  /** How its names are compared, as far as its file system and its flags tell. */
+  /** How its names are compared, as far as its file system and its flags say. */
   readonly folding: Folding;
   /**
    * The descriptor that holds it, where this backend has one. Threads of this process may open names below it
@@ -46,8 +46,8 @@ export interface Folder extends Disposable {
    */
   child(name: Name): Folder;
   /**
-   * Tells all entries, in no order, some thousand in each step. Throws the errno error: then it may have told some. The
-   * folder stays open, and is listed once at a time, until the last step or `return`.
+   * Reports all entries, in no order, some thousand in each step. Throws the errno error: then it may have reported
+   * some. The folder stays open, and is listed once at a time, until the last step or `return`.
    */
   list(onDirent: OnDirent): Generator<void, void, void>;
   /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
@@ -57,12 +57,12 @@ export interface Folder extends Disposable {
   close(): void;
 }
 
-/** A file that was looked at, and that stays the same file where the backend can hold on to it. Close it. */
+/** A file that was opened without being read, and that stays the same file where the backend can hold on to it. Close it. */
 export interface PathHandle {
   readonly stats: Stats;
-  /** See `Place.open`. */
+  /** See `ResolvedPath.open`. */
   open(): number;
-  /** See `Place.requireWritable`. */
+  /** See `ResolvedPath.requireWritable`. */
   requireWritable(): void;
   /** Gives the file, which must not be a link, these permission bits. Throws the errno error. */
   chmod(mode: number): void;
@@ -96,7 +96,7 @@ export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "cl
   requireWritable(): void;
 }
 
-/** What a path of the wire leads to, to be read. Write `using seen = jail.see(…)`. */
+/** What a path of the wire leads to, to be read. Write `using target = jail.resolveForRead(…)`. */
 export type ReadTarget = Pick<ResolvedPath, "asked" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
@@ -144,7 +144,7 @@ export interface Jail {
   isProtected(stats: Stats): boolean;
   /** The names of temporary files, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
-  /** The path of a place, in one spelling for all that name it where the file system does not tell them apart. */
+  /** The path of a place, in one spelling for all that name it where the file system does not distinguish them. */
   fold(place: Pick<ResolvedPath, "path" | "folder">): string;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** How file systems compare names, as far as their kind tells. */
+/** How file systems compare names, as far as their kind says. */
 import { hasCasefold } from "./casefold.ts";
 
 /**

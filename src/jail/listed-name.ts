@@ -5,7 +5,7 @@ import { nameOf } from "./name.ts";
 
 /**
  * The names under which the folder lists what is found in it as `name`: more than one where links to a file are hard,
- * none where they cannot be told. Undefined when it lists that very name, and when nothing is found. For file systems
+ * none where they cannot be found. Undefined when it lists that very name, and when nothing is found. For file systems
  * that find an entry under names of their own making. Throws the errno error.
  */
 export function listedNames(folder: Folder, name: string): string[] | undefined {

@@ -4,7 +4,7 @@ import type { Folder } from "./folder.ts";
 
 /**
  * Whether something is mounted on `folder` or on anything below it: a file system, or a file or folder from elsewhere
- * on this one, which no device number tells. Undefined where the system has no list of mounts. The answer is of this
+ * on this one, which no device number shows. Undefined where the system has no list of mounts. The answer is of this
  * moment: who may mount may do so the moment after.
  */
 export function holdsMount(folder: Folder): boolean | undefined {

@@ -28,7 +28,7 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
   return openThroughProc(descriptor, name, flags);
 }
 
-/** `openAt` for a name that lies in other bytes, and of which nothing is made on the way. */
+/** `openAt` for a name that lies in other bytes, and of which no string is made. */
 export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, flags: number): number {
   direct ??= loadDirect() ?? "none";
   if (direct !== "none" && putName(bytes, from, to)) {
@@ -50,7 +50,7 @@ export function openThroughProc(descriptor: number, name: Name, flags: number): 
  * What `path` leads to below the folder held by `descriptor`, opened with O_PATH in one step, or only if it is a folder,
  * or only if it is one whose names may be read, and then opened for that.
  * Undefined when one of the names is a link, lies on another file system or is not there, when the system has no such
- * step (Linux before 5.6, Node), and when it does not tell: who wants to know has to take the names one by one.
+ * step (Linux before 5.6, Node), and when it does not say: who wants to know has to take the names one by one.
  */
 export function openBeneath(
   descriptor: number,
@@ -83,9 +83,9 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
 }
 
 /**
- * Tells all entries of the folder held by `descriptor`, which was opened for reading, some thousand in each step.
- * Returns false, with nothing told, when the system has no such call (Node) and when something is against it, which it
- * does not tell. Throws the errno error when it fails in the midst.
+ * Reports all entries of the folder held by `descriptor`, which was opened for reading, some thousand in each step.
+ * Returns false, with nothing reported, when the system has no such call (Node) and when something is against it, which it
+ * does not say. Throws the errno error when it fails in the midst.
  */
 export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<void, boolean, void> {
   direct ??= loadDirect() ?? "none";

@@ -1,7 +1,7 @@
 import { type Backend, pathIn } from "./backend.ts";
 import type { Folding } from "./folding.ts";
 
-/** What a leap goes by. */
+/** What a resolution in one step goes by. */
 export interface ResolveBeneathRules {
   readonly backend: Backend;
   /** See `WalkRules.denies`. */
@@ -9,7 +9,7 @@ export interface ResolveBeneathRules {
 }
 
 /**
- * What `take` gives for the path of these names below the base, when a leap may be tried: the backend can, none of the
+ * What `take` gives for the path of these names below the base, when one step may be tried: the backend can, none of the
  * names steps back, and no folder on the way is denied under the name it was sent with, also if one of them folds names
  * and the backend would see that only by taking them one by one.
  */

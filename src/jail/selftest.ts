@@ -29,7 +29,7 @@ function showsOurDescriptors(proc: string): boolean {
 }
 
 /**
- * Why a way of opening names cannot be trusted: it follows a link, or does not tell that there is one.
+ * Why a way of opening names cannot be trusted: it follows a link, or does not say that there is one.
  * /proc/self/root is a link that every Linux has, and it leads to where the jail must never go.
  */
 export function reasonAgainstOpening(open: OpenAt): string | undefined {

@@ -30,12 +30,12 @@ export const trialName = (): string => `${temporaryName()}-\u00e9`;
 /** To its end: what else someone called so is not ours to remove. */
 const ours = /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-[0-9a-f]{16}(?:-\u00e9|-e\u0301)?$/;
 
-/** The process that made a temporary file, as far as its name tells. */
+/** The process that made a temporary file, as far as its name says. */
 export interface Maker {
   /** Which pid numbers `pid` belongs to: one running kernel and one pid namespace. */
   readonly place: string;
   readonly pid: number;
-  /** Tells two processes with one pid apart. */
+  /** Distinguishes two processes with one pid. */
   readonly start: number;
 }
 
@@ -66,7 +66,7 @@ function ourselves(): Maker {
   return known;
 }
 
-/** Host, boot and pid namespace in eight digits; where the system does not tell, the host alone. */
+/** Host, boot and pid namespace in eight digits; where the system does not say, the host alone. */
 function pidPlace(): string {
   const facts = [
     hostname(),

@@ -1,6 +1,6 @@
 /**
  * The walk from the base to where a path leads: one name at a time, each folder opened from the one before it, no link
- * ever followed by the system. Where it can, it takes the folders on the way in one step (see `leap`), which fails if one
+ * ever followed by the system. Where it can, it takes the folders on the way in one step (see `resolveBeneath`), which fails if one
  * of them is a link. Links are read, and their text takes their place in the names still to go, so it meets
  * the same rules as what a caller sent. `..` is never opened: the name before it is struck out and the walk starts
  * again at the base, because a folder that was moved meanwhile has another parent than the one it was reached through.

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { type HeldFolder, namesOf, pathIn } from "./backend.ts";
 import type { PathHandle, ResolvedPath } from "./folder.ts";
 
-/** Where a walk came to: a name in a folder that is held, and what was seen there. */
+/** Where a walk came to: a name in a folder that is held, and what was found there. */
 export class WalkedPath implements ResolvedPath {
   readonly folder: HeldFolder;
   readonly name: string;
