@@ -12,18 +12,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Contest } from "./contest.ts";
+import type { Comparison } from "./comparison.ts";
 import { ensureCorpus, workFolder } from "./corpus.ts";
-import { openLocal } from "./workshop.ts";
+import { openLocal } from "./services.ts";
 
 const group = "in process, against system calls";
 
-/** Contests, and what they hold open. */
+/** Comparisons, and what they hold open. */
 export interface Held extends AsyncDisposable {
-  readonly contests: readonly Contest[];
+  readonly comparisons: readonly Comparison[];
 }
 
-export async function openDiskContests(): Promise<Held> {
+export async function openDiskComparisons(): Promise<Held> {
   const small = makeFolder("small");
   const large = makeFolder("large");
   const wide = ensureCorpus("wide");
@@ -33,7 +33,7 @@ export async function openDiskContests(): Promise<Held> {
     await openLocal(large, { fsync: false }),
   ] as const;
   return {
-    contests: [readSmall(locals[0], small), listWide(locals[1], wide), updateLarge(locals[2], large)],
+    comparisons: [readSmall(locals[0], small), listWide(locals[1], wide), updateLarge(locals[2], large)],
     async [Symbol.asyncDispose]() {
       for (const local of locals) await local[Symbol.asyncDispose]();
     },
@@ -42,7 +42,7 @@ export async function openDiskContests(): Promise<Held> {
 
 type Local = Awaited<ReturnType<typeof openLocal>>;
 
-function readSmall(local: Local, folder: string): Contest {
+function readSmall(local: Local, folder: string): Comparison {
   const path = "one/two/note.txt";
   const file = join(folder, path);
   mkdirSync(join(folder, "one/two"), { recursive: true });
@@ -73,7 +73,7 @@ function readSmall(local: Local, folder: string): Contest {
   };
 }
 
-function listWide(local: Local, folder: string): Contest {
+function listWide(local: Local, folder: string): Comparison {
   return {
     group,
     name: "list-folder, 200 of 100,000",
@@ -91,13 +91,13 @@ function listWide(local: Local, folder: string): Contest {
 
 const line = '  const answer = question.map((word) => word.length).join(" ");\n';
 
-function updateLarge(local: Local, folder: string): Contest {
+function updateLarge(local: Local, folder: string): Comparison {
   const [path, twin] = ["body.ts", join(folder, "twin.ts")];
   const content = line.repeat(Math.floor((10 * 1024 * 1024 - 1000) / line.length));
   for (const file of [join(folder, path), twin]) writeFileSync(file, content);
-  let turn = 0;
+  let edit = 0;
   const ours = () => {
-    const op = { op: "update_lines", from_line: 80_000, to_line: 80_000, content: `  // turn ${turn++}` };
+    const op = { op: "update_lines", from_line: 80_000, to_line: 80_000, content: `  // edit ${edit++}` };
     return local.call("coder::update-file", { files: [{ path, ops: [op] }] });
   };
   return {
@@ -108,7 +108,7 @@ function updateLarge(local: Local, folder: string): Contest {
   };
 }
 
-/** An empty folder for a contest. */
+/** An empty folder for a comparison. */
 export function makeFolder(name: string): string {
   const folder = join(workFolder, name);
   mkdirSync(folder, { recursive: true });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { executable } from "../scripts/build.ts";
 import { functions } from "../src/coder/functions.ts";
 import { startEngine } from "../src/engine/engine.ts";
-import { median } from "./contest.ts";
+import { median } from "./comparison.ts";
 import { makeFolder } from "./disk.ts";
 import { type OnBus, startOnBus, writeSettings } from "./programs.ts";
 

@@ -17,9 +17,9 @@ const log = createLog({ level: "error", form: "json", write: (line) => process.s
 
 async function countAnswered(earliestMilliseconds: number): Promise<Figure[]> {
   const engine = await startEngine();
-  const workshop = await openCoder({ ...defaultConfig(), base_path: folder });
+  const runtime = await openCoder({ ...defaultConfig(), base_path: folder });
   const identity = { name: "coder", description: "" };
-  const invoke = createInvoke(workshop, log);
+  const invoke = createInvoke(runtime, log);
   const serving = serve({ url: engine.url, identity, functions, invoke, log, earliestMilliseconds });
   await serving.registered;
   const client = registerWorker(engine.url, { workerName: "bench", otel: { enabled: false } });
@@ -30,7 +30,7 @@ async function countAnswered(earliestMilliseconds: number): Promise<Figure[]> {
   const figures = await countOn(bus, Number(rounds), `in one process, answered ${how}`);
   await client.shutdown();
   await serving.stop();
-  await workshop.close();
+  await runtime.close();
   await engine.stop();
   return figures;
 }

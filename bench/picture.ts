@@ -1,5 +1,5 @@
 /** The picture for the README: each search of the tree L as a bar, as long as its time in that of ripgrep. */
-import type { Ratio } from "./contest.ts";
+import type { Ratio } from "./comparison.ts";
 
 const rowHeight = 26;
 const labelWidth = 330;

@@ -4,7 +4,7 @@
  */
 import { fullGC } from "bun:jsc";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
-import { ElsewhereCost } from "./contest.ts";
+import { ElsewhereCost } from "./comparison.ts";
 
 export interface PlainQuery {
   readonly query: string;

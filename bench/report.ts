@@ -1,5 +1,5 @@
 /** What was measured, as a table for people and as data. */
-import type { Ratio } from "./contest.ts";
+import type { Ratio } from "./comparison.ts";
 import type { Figure } from "./figures.ts";
 
 export interface Report {

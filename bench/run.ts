@@ -12,15 +12,15 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureExecutable, root } from "../scripts/build.ts";
-import { type Contest, hold, type Ratio } from "./contest.ts";
-import { openDiskContests } from "./disk.ts";
+import { type Comparison, hold, type Ratio } from "./comparison.ts";
+import { openDiskComparisons } from "./disk.ts";
 import { type Figure, takeFigures } from "./figures.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { renderPicture } from "./picture.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
 import { openTree, searchesForAll, searchForFirst, searchInLongLines, verifyCounts } from "./searches.ts";
-import { openServerContests } from "./servers.ts";
+import { openServerComparisons } from "./servers.ts";
 
 const parts = ["search", "disk", "servers", "figures"] as const;
 type Part = (typeof parts)[number];
@@ -37,22 +37,22 @@ async function main(): Promise<void> {
   const peers = ensurePeers();
   const ratios: Ratio[] = [];
   const figures: Figure[] = [];
-  const holdAll = async (contests: readonly Contest[]) => {
-    for (const contest of contests) {
-      for (const row of await hold(contest, run.rounds)) {
+  const compareAll = async (comparisons: readonly Comparison[]) => {
+    for (const comparison of comparisons) {
+      for (const row of await hold(comparison, run.rounds)) {
         console.log(renderRatio(row, ratios.at(-1)));
         ratios.push(row);
       }
     }
   };
-  if (run.only.includes("search")) await search(run, peers, holdAll);
+  if (run.only.includes("search")) await search(run, peers, compareAll);
   if (run.only.includes("disk")) {
-    await using disk = await openDiskContests();
-    await holdAll(disk.contests);
+    await using disk = await openDiskComparisons();
+    await compareAll(disk.comparisons);
   }
   if (run.only.includes("servers")) {
-    await using servers = await openServerContests(peers.mcpFilesystem);
-    await holdAll(servers.contests);
+    await using servers = await openServerComparisons(peers.mcpFilesystem);
+    await compareAll(servers.comparisons);
   }
   if (run.only.includes("figures")) figures.push(...(await takeFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));
@@ -60,17 +60,17 @@ async function main(): Promise<void> {
   if (!run.quick && run.only.length === parts.length) write({ run, peers, ratios, figures });
 }
 
-type HoldAll = (contests: readonly Contest[]) => Promise<void>;
+type CompareAll = (comparisons: readonly Comparison[]) => Promise<void>;
 
-async function search({ quick }: Run, { rg }: Peers, holdAll: HoldAll): Promise<void> {
+async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
   await using plain = openPlainPeers();
   for (const name of quick ? (["S"] as const) : (["S", "L"] as const)) {
     await using tree = await openTree(name, rg);
     await verifyCounts(tree);
-    await holdAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
+    await compareAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
   }
   await using tree = await openTree("long", rg);
-  await holdAll([searchInLongLines(tree)]);
+  await compareAll([searchInLongLines(tree)]);
 }
 
 function parseFlags(args: string[]): Run {

@@ -1,8 +1,8 @@
 /** `coder::search` against ripgrep and against the program that everybody writes first. */
-import { type Contest, ElsewhereCost } from "./contest.ts";
+import { type Comparison, ElsewhereCost } from "./comparison.ts";
 import { ensureCorpus } from "./corpus.ts";
 import type { PlainPeers, PlainQuery } from "./plain-peers.ts";
-import { type Local, openLocal } from "./workshop.ts";
+import { type Local, openLocal } from "./services.ts";
 
 interface Query extends PlainQuery {
   readonly name: string;
@@ -49,7 +49,7 @@ export async function openTree(name: "S" | "L" | "long", rg: string): Promise<Tr
 }
 
 /** Every match of the twelve queries. */
-export function searchesForAll(tree: Tree, plain: PlainPeers): Contest[] {
+export function searchesForAll(tree: Tree, plain: PlainPeers): Comparison[] {
   const isLarge = tree.name === "L";
   return queries.map((query) => ({
     group: `search ${tree.name}, all matches`,
@@ -72,7 +72,7 @@ export function searchesForAll(tree: Tree, plain: PlainPeers): Contest[] {
 }
 
 /** The answer that callers get who set no cap. */
-export function searchForFirst(tree: Tree): Contest {
+export function searchForFirst(tree: Tree): Comparison {
   const query = queries.find(({ name }) => name === "common")!;
   return {
     group: `search ${tree.name}, first ${firstThousand}`,
@@ -89,7 +89,7 @@ export function searchForFirst(tree: Tree): Contest {
 }
 
 /** Lines of hundreds of kilobytes that are not ASCII, looked at whole. */
-export function searchInLongLines(tree: Tree): Contest {
+export function searchInLongLines(tree: Tree): Comparison {
   const query = queries.find(({ name }) => name === "ends with a literal")!;
   return {
     group: "search, long lines",

@@ -1,7 +1,7 @@
 /** The executable against the MCP filesystem server, one call at a time, on the same files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Contest } from "./contest.ts";
+import type { Comparison } from "./comparison.ts";
 import { ensureCorpus } from "./corpus.ts";
 import { type Held, makeFolder } from "./disk.ts";
 import { type Program, startMcpFilesystem, startOnBus, startOnMcp } from "./programs.ts";
@@ -16,7 +16,7 @@ interface Face {
   readonly writes: "no fsync" | "fsync";
 }
 
-export async function openServerContests(mcpFilesystem: string): Promise<Held> {
+export async function openServerComparisons(mcpFilesystem: string): Promise<Held> {
   const files = makeFiles();
   const tree = ensureCorpus("S");
   const quick = { fsync: false, list_max_page_size: 5000 };
@@ -42,7 +42,7 @@ export async function openServerContests(mcpFilesystem: string): Promise<Held> {
   ];
   const flushing: Face = { ...onBus(durable), name: "bus", isJudged: false, writes: "fsync" };
   return {
-    contests: [
+    comparisons: [
       ...faces.flatMap((face) => [read(face, peer, files), list(face, peer, files)]),
       traverse({ ...faces[0]!, program: busTree }, peerTree, tree),
       ...[...faces, flushing].flatMap((face) => [create(face, peer, files), edit(face, peer, files)]),
@@ -57,7 +57,7 @@ const group = "against the MCP filesystem server";
 const target = ({ isJudged }: Face) => (isJudged ? { target: 0.5 } : {});
 const entries = 1000;
 
-/** A folder of its own, with what the contests read, list and edit. */
+/** A folder of its own, with what the comparisons read, list and edit. */
 function makeFiles(): string {
   const folder = makeFolder("files");
   mkdirSync(join(folder, "one/two"), { recursive: true });
@@ -70,7 +70,7 @@ function makeFiles(): string {
   return folder;
 }
 
-function read(face: Face, peer: Program, folder: string): Contest {
+function read(face: Face, peer: Program, folder: string): Comparison {
   const path = "one/two/note.txt";
   return {
     group,
@@ -87,7 +87,7 @@ function read(face: Face, peer: Program, folder: string): Contest {
   };
 }
 
-function list(face: Face, peer: Program, folder: string): Contest {
+function list(face: Face, peer: Program, folder: string): Comparison {
   const path = join(folder, "many");
   return {
     group,
@@ -105,7 +105,7 @@ function list(face: Face, peer: Program, folder: string): Contest {
   };
 }
 
-function traverse(face: Face, peer: Program, folder: string): Contest {
+function traverse(face: Face, peer: Program, folder: string): Comparison {
   return {
     group,
     name: `tree of S, whole (${face.name})`,
@@ -122,7 +122,7 @@ function traverse(face: Face, peer: Program, folder: string): Contest {
 
 let created = 0;
 
-function create(face: Face, peer: Program, folder: string): Contest {
+function create(face: Face, peer: Program, folder: string): Comparison {
   const content = "a line of text that is here to be written\n".repeat(25);
   return {
     group,
@@ -146,7 +146,7 @@ function create(face: Face, peer: Program, folder: string): Contest {
 let edited = 0;
 
 /** The same line over and over, each time with another text. */
-function edit(face: Face, peer: Program, folder: string): Contest {
+function edit(face: Face, peer: Program, folder: string): Comparison {
   const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1} of the file\n`).join("");
   const stem = `edited (${face.name}, ${face.writes})`;
   const [path, twin] = [`${stem}.txt`, join(folder, `${stem}, twin.txt`)];

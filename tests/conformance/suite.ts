@@ -14,7 +14,7 @@ export type Serving = Pick<Served, "base" | "root" | "build" | "snapshot" | "cal
 };
 
 /** How the calls travel; by default over the bus. */
-export interface Road {
+export interface Transport {
   readonly serve?: (subject: Subject, config: Config) => Promise<Serving>;
   /** Whether a case can travel this way. */
   readonly carries?: (one: Case) => boolean;
@@ -23,7 +23,7 @@ export interface Road {
 /** Runs every case: one worker for all cases of one configuration, the tree rebuilt before each. */
 export function runCatalogue(
   subject: Subject,
-  { serve = serveOnBus, carries = () => true }: Road = {},
+  { serve = serveOnBus, carries = () => true }: Transport = {},
 ): void {
   for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(carries))) {
     describe(config, () => {

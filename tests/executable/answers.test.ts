@@ -64,13 +64,13 @@ describe.each(["executable", "bundle"] as const)("the %s answers by itself", (fo
 
 describe("files in the current directory", () => {
   let cwd: string;
-  let witness: string;
+  let probe: string;
 
   beforeAll(() => {
     cwd = join(forms.folder, "somebody-elses-project");
-    witness = join(cwd, "witness");
+    probe = join(cwd, "probe");
     mkdirSync(cwd);
-    writeFileSync(join(cwd, "evil.ts"), `require("node:fs").writeFileSync(${JSON.stringify(witness)}, "")`);
+    writeFileSync(join(cwd, "evil.ts"), `require("node:fs").writeFileSync(${JSON.stringify(probe)}, "")`);
     writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./evil.ts"]');
     writeFileSync(join(cwd, ".env"), "CODER_LOG=nonsense");
   });
@@ -80,10 +80,10 @@ describe("files in the current directory", () => {
   test("a bunfig.toml runs no code", async () => {
     const bun = { name: "executable", command: [process.execPath] } as const;
     await run(bun, ["-e", "0"], { cwd });
-    expect(existsSync(witness)).toBe(true); // bun itself does run it
-    rmSync(witness);
+    expect(existsSync(probe)).toBe(true); // bun itself does run it
+    rmSync(probe);
     for (const args of [["--version"], call]) await run(forms.executable, args, { cwd });
-    expect(existsSync(witness)).toBe(false);
+    expect(existsSync(probe)).toBe(false);
   });
 
   test("a .env file sets no variable", async () => {

@@ -39,8 +39,8 @@ if (user !== 0) becomeUser(user);
 const log = createLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
 const found = await readNamed(configFile);
 const config = loadConfig({ config: found, basePath: undefined, environment: process.env });
-const workshop = await openCoder(config, { environment: process.env });
-const invoke = createInvoke(workshop, log);
+const runtime = await openCoder(config, { environment: process.env });
+const invoke = createInvoke(runtime, log);
 const hoard: number[] = [];
 
 const lines = createInterface({ input: process.stdin });
@@ -55,7 +55,7 @@ process.stdout.write("ready\n");
 /** Answers what was asked until then, unless the one who asked has gone. */
 async function end(): Promise<void> {
   await Promise.all(replies);
-  await workshop.close();
+  await runtime.close();
   process.exit();
 }
 
@@ -77,7 +77,7 @@ async function answerTo(question: Question): Promise<unknown> {
       for (const descriptor of hoard.splice(0)) closeSync(descriptor);
       return null;
     case "sweep":
-      return workshop.files.sweep();
+      return runtime.files.sweep();
   }
 }
 

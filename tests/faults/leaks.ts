@@ -6,7 +6,7 @@ import { buildTree } from "../harness/tree.ts";
 import { type Driven, drive } from "./driven.ts";
 import type { Measure } from "./driver.ts";
 import { fuzzTree, randomCall } from "./payloads.ts";
-import { usualCall } from "./usual-calls.ts";
+import { typicalCall } from "./typical-calls.ts";
 
 export interface LeakReport {
   readonly calls: number;
@@ -70,7 +70,7 @@ async function callOften(driven: Driven, random: Random, calls: number): Promise
     if (made % 1000 === 0) buildTree(driven.root, fuzzTree);
     await Promise.all(
       Array.from({ length: atOnce }, () => {
-        const { functionId, payload } = random.chance(0.25) ? usualCall(random) : randomCall(random);
+        const { functionId, payload } = random.chance(0.25) ? typicalCall(random) : randomCall(random);
         return driven.call(functionId, payload);
       }),
     );

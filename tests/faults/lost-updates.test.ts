@@ -41,7 +41,7 @@ test("2,000 concurrent inserts over the bus end with 2,000 lines more", async ()
 test("2,000 concurrent increments of one file end at 2,000", async () => {
   const root = temporaryFolder();
   buildTree(root, tree);
-  const workshop = await openCoder(await configOf({ base_path: join(root, "base"), fsync: false }), {
+  const runtime = await openCoder(await configOf({ base_path: join(root, "base"), fsync: false }), {
     environment: process.env,
   });
   const deadline = deadlineIn(30_000);
@@ -52,11 +52,11 @@ test("2,000 concurrent increments of one file end at 2,000", async () => {
   };
   await Promise.all(
     Array.from({ length: 2000 }, (_, index) =>
-      workshop.files.update(spellings[index % spellings.length]!, increment, { deadline }),
+      runtime.files.update(spellings[index % spellings.length]!, increment, { deadline }),
     ),
   );
   expect(readFileSync(join(root, "base/f.txt"), "utf8")).toBe("2000\n");
-  await workshop.close();
+  await runtime.close();
   rmSync(root, { recursive: true });
 });
 

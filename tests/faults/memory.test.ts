@@ -3,7 +3,7 @@
  * error, the memory of the worker stays within a bound, and a small read gets through.
  */
 import { describe, expect, test } from "bun:test";
-import { type Load, roads } from "./memory.ts";
+import { type Load, transports } from "./memory.ts";
 
 /** Without a budget 80 such reads take about 1 GB and more. */
 const reads = 80;
@@ -14,9 +14,9 @@ const loads: Readonly<Record<string, Load>> = {
   "answers are not read": { reads, isRead: false, callMilliseconds: 2000 },
 };
 
-describe.each(Object.entries(roads))("%s", (_, road) => {
+describe.each(Object.entries(transports))("%s", (_, transport) => {
   test.each(Object.entries(loads))("%s", async (_, load) => {
-    const report = await road(load);
+    const report = await transport(load);
     expect(report.answered + report.refused).toBe(reads);
     expect(report.answered).toBeGreaterThan(0);
     expect(report.endedBeforeSmall).toBeLessThan(reads);

@@ -31,7 +31,7 @@ export interface Report {
 }
 
 /** Each way in which answers can pile up. */
-export const roads: Readonly<Record<string, (load: Load) => Promise<Report>>> = {
+export const transports: Readonly<Record<string, (load: Load) => Promise<Report>>> = {
   "bus worker": (load) =>
     onWorker(load, ["--url", "ws://127.0.0.1:PORT"], async (worker) => {
       const engine = await serveEngine(worker.port);
@@ -165,14 +165,14 @@ function makeCgroup(): string | undefined {
   }
 }
 
-/** Runs every road with many reads, and prints what became of them. */
+/** Runs every transport with many reads, and prints what became of them. */
 async function printTable(reads: number): Promise<void> {
   const cgroup = makeCgroup();
   console.log(`${reads} reads of 9.4 MB, ${cgroup === undefined ? "no cgroup" : "in a cgroup of 1 GiB"}`);
-  for (const [name, road] of Object.entries(roads)) {
+  for (const [name, transport] of Object.entries(transports)) {
     for (const isRead of [true, false]) {
       const title = `${name}, answers ${isRead ? "read" : "read at the end"}`;
-      const report = await road({ reads, isRead, cgroup }).catch((error: Error) =>
+      const report = await transport({ reads, isRead, cgroup }).catch((error: Error) =>
         error.message.slice(0, 200),
       );
       console.log(title, report);

@@ -20,14 +20,14 @@ const insert = (content: string) => ({
 
 describe("in process", () => {
   let root: string;
-  let workshop: CoderRuntime;
+  let runtime: CoderRuntime;
   let logged = "";
   let call: (functionId: string, payload: unknown) => Promise<Outcome>;
 
   beforeAll(async () => {
     root = temporaryFolder();
     buildTree(root, { "f.txt": "f\n" });
-    workshop = await openCoder(await configOf({ base_path: join(root, "base") }), {
+    runtime = await openCoder(await configOf({ base_path: join(root, "base") }), {
       environment: process.env,
     });
     const log = createLog({
@@ -37,11 +37,11 @@ describe("in process", () => {
         logged += line;
       },
     });
-    const invoke = createInvoke(workshop, log);
+    const invoke = createInvoke(runtime, log);
     call = (functionId, payload) => invoke(functions.find(({ id }) => id === functionId)!, payload);
   });
   afterAll(async () => {
-    await workshop.close();
+    await runtime.close();
     rmSync(root, { recursive: true });
     expect(logged).toBe("");
   });

@@ -21,16 +21,16 @@ import { configOf } from "./settings.ts";
 
 let root: string;
 let base: string;
-let workshop: CoderRuntime;
+let runtime: CoderRuntime;
 
 beforeEach(async () => {
   root = temporaryFolder();
   base = join(root, "base");
   buildTree(root, { "f.txt": "old\n", "../outside.txt": "outside\n" });
-  workshop = await openCoder(await configOf({ base_path: base, fsync: false }), { environment: process.env });
+  runtime = await openCoder(await configOf({ base_path: base, fsync: false }), { environment: process.env });
 });
 afterEach(async () => {
-  await workshop.close();
+  await runtime.close();
   rmSync(root, { recursive: true });
 });
 
@@ -75,7 +75,7 @@ describe.each(Object.entries(foreignWrites))(
         if (++tries === 1) act();
         return append("ours\n")(before);
       };
-      await workshop.files.update("f.txt", change, { deadline: deadlineIn(5000) });
+      await runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) });
       expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}ours\n` });
     });
 
@@ -88,7 +88,7 @@ describe.each(Object.entries(foreignWrites))(
         writeFileSync(at("f.txt"), `${text("f.txt")}${tries}`);
         return append("ours\n")(before);
       };
-      expect(await endOf(workshop.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("io");
+      expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("io");
       expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}2` });
       expect(readdirSync(base)).toEqual(["f.txt"]);
     });
@@ -100,7 +100,7 @@ test("another program writes within one step of the clock that stamps files", as
   for (let round = 0; round < 200; round++) {
     let tries = 0;
     writeFileSync(at("f.txt"), `old ${round}\n`.padEnd(20));
-    await workshop.files.update(
+    await runtime.files.update(
       "f.txt",
       (before) => {
         if (++tries === 1) writeFileSync(at("f.txt"), `new ${round}\n`.padEnd(20));
@@ -117,7 +117,7 @@ test("the file is deleted while a call edits it: it is not made again", async ()
     rmSync(at("f.txt"), { force: true });
     return append("ours\n")(before);
   };
-  expect(await endOf(workshop.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("missing");
+  expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("missing");
   expect(readdirSync(base)).toEqual([]);
 });
 
@@ -127,7 +127,7 @@ test("the file becomes a link that leads outside: neither end is written to", as
     symlinkSync("../outside.txt", at("f.txt"));
     return append("ours\n")(before);
   };
-  expect(await endOf(workshop.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("outside");
+  expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("outside");
   expect(readFileSync(join(root, "outside.txt"), "utf8")).toBe("outside\n");
   expect(readdirSync(base)).toEqual(["f.txt"]);
 });
@@ -138,7 +138,7 @@ test("the mode is changed while a call edits: the new mode is kept", async () =>
     if (++tries === 1) chmodSync(at("f.txt"), 0o640);
     return append("ours\n")(before);
   };
-  await workshop.files.update("f.txt", change, { deadline: deadlineIn(5000) });
+  await runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) });
   expect(snapshotTree(root).get("f.txt")).toEqual({ kind: "file", mode: 0o640, content: "old\nours\n" });
 });
 
@@ -168,7 +168,7 @@ function tamperingDeadline(tamper: (temporary: string) => void): Deadline {
 
 describe.each(Object.entries(tamperings))("the temporary file %s before it has its name", (_, tamper) => {
   const writes: Readonly<Record<string, (deadline: Deadline) => Promise<unknown>>> = {
-    update: (deadline) => workshop.files.update("f.txt", append("ours\n"), { deadline }),
+    update: (deadline) => runtime.files.update("f.txt", append("ours\n"), { deadline }),
     create: (deadline) => create("new.txt", deadline),
     "create below new folders": (deadline) => create("new/folders/new.txt", deadline),
     overwrite: (deadline) => create("f.txt", deadline),
@@ -184,6 +184,6 @@ describe.each(Object.entries(tamperings))("the temporary file %s before it has i
 
   function create(path: string, deadline: Deadline): Promise<void> {
     const options = { mode: 0o644, overwrite: true, parents: true };
-    return workshop.files.create(path, Buffer.from("ours\n"), options, { deadline });
+    return runtime.files.create(path, Buffer.from("ours\n"), options, { deadline });
   }
 });

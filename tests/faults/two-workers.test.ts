@@ -40,7 +40,7 @@ const theirs: Readonly<Record<string, { act(): Promise<Outcome>; leaves: string 
 test.each(Object.entries(theirs))(
   "one %s that the other is about to edit: the edit is made on that",
   async (_, { act, leaves }) => {
-    const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
+    const runtime = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
       environment: process.env,
     });
     let tries = 0;
@@ -48,8 +48,8 @@ test.each(Object.entries(theirs))(
       if (++tries === 1) expect(codesOf(await act())).toEqual([""]);
       return Buffer.concat([before, Buffer.from("ours\n")]);
     };
-    await workshop.files.update("f.txt", change, { deadline: deadlineIn(10_000) });
-    await workshop.close();
+    await runtime.files.update("f.txt", change, { deadline: deadlineIn(10_000) });
+    await runtime.close();
     expect({ tries, text: text() }).toEqual({ tries: 2, text: `${leaves}ours\n` });
   },
 );
@@ -83,7 +83,7 @@ test("each edits its own file in one folder: nothing is lost", async () => {
 });
 
 test("the sweeps of one leave the temporary files of the other, and take those of the dead", async () => {
-  const workshop = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
+  const runtime = await openCoder(await configOf({ base_path: one.base, fsync: false }), {
     environment: process.env,
   });
   const temporaries = () => readdirSync(one.base).filter((name) => name.startsWith(".coder-tmp-"));
@@ -105,8 +105,8 @@ test("the sweeps of one leave the temporary files of the other, and take those o
       }
     },
   });
-  await workshop.files.update("f.txt", () => Buffer.from("new\n"), { deadline });
-  await workshop.close();
+  await runtime.files.update("f.txt", () => Buffer.from("new\n"), { deadline });
+  await runtime.close();
   expect(live.length).toBe(1);
   expect(text()).toBe("new\n");
   expect(temporaries()).toEqual([]);

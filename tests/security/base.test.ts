@@ -7,8 +7,8 @@ import { type Outcome, type Served, serve, temporaryFolder } from "../harness/se
 import { runCoder } from "../harness/subject.ts";
 import { backends } from "./backends.ts";
 import { ways } from "./calls.ts";
-import type { Call } from "./layout.ts";
-import { leaksIn } from "./witness.ts";
+import type { Call } from "./escape-case.ts";
+import { leaksIn } from "./probe.ts";
 
 let house: string;
 

@@ -1,11 +1,11 @@
 import { functions } from "../../src/coder/functions.ts";
 import type { PathAccess } from "../../src/contract/definition.ts";
 import { type Way as WayOfFunction, waysOf } from "../harness/ways.ts";
-import type { Call, Layout, Verdict } from "./layout.ts";
+import type { Call, EscapeCase, Verdict } from "./escape-case.ts";
 
 /** A way to bring a function to act on a path. */
 export interface Way extends WayOfFunction {
-  /** The column of a layout that says how it ends, and the cells of the races that it is in. */
+  /** The column of an escape case that says how it ends, and the cells of the races that it is in. */
   readonly call: Call;
 }
 
@@ -41,7 +41,7 @@ export const ways: readonly Way[] = waysOf(functions, particulars).map((way) => 
   call: named[way.id] ?? calls[way.access],
 }));
 
-/** How such a call ends on a layout. */
-export function verdictOn({ answers }: Layout, { call, access }: Way): Verdict {
+/** How such a call ends on an escape case. */
+export function verdictOn({ answers }: EscapeCase, { call, access }: Way): Verdict {
   return access === "move" && answers[call] === "nothing" ? "C211" : answers[call];
 }

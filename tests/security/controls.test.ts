@@ -3,14 +3,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../harness/served.ts";
 import { buildTree, expandBase, snapshotTree } from "../harness/tree.ts";
-import { type Call, everywhere, type Layout, surroundings } from "./layout.ts";
-import { layouts } from "./layouts.ts";
-import { callNaively } from "./naive.ts";
-import { changedKeys, reachedForbidden } from "./witness.ts";
+import { type Call, type EscapeCase, everywhere, surroundings } from "./escape-case.ts";
+import { escapeCases } from "./escape-cases.ts";
+import { changedKeys, reachedForbidden } from "./probe.ts";
+import { callUnjailed } from "./unjailed.ts";
 
 let root: string;
-/** The layout that stands there as it was built. */
-let standing: Layout | undefined;
+/** The escape case that stands there as it was built. */
+let standing: EscapeCase | undefined;
 
 beforeAll(() => {
   root = temporaryFolder();
@@ -18,31 +18,31 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** Whether a program without a jail shows or changes what is forbidden. */
-function isReached(call: Call, layout: Layout): boolean {
-  if (standing !== layout) buildTree(root, { ...surroundings, ...layout.tree });
+function isReached(call: Call, escapeCase: EscapeCase): boolean {
+  if (standing !== escapeCase) buildTree(root, { ...surroundings, ...escapeCase.tree });
   const base = join(root, "base");
   const before = snapshotTree(root);
-  const shown = callNaively(call, base, expandBase(layout.naivePath ?? layout.path, base));
+  const shown = callUnjailed(call, base, expandBase(escapeCase.unjailedPath ?? escapeCase.path, base));
   mkdirSync(base, { recursive: true }); // it may be gone too
   const changed = changedKeys(before, snapshotTree(root));
-  standing = changed.length === 0 ? layout : undefined;
+  standing = changed.length === 0 ? escapeCase : undefined;
   return reachedForbidden(shown, changed);
 }
 
 const calls = Object.keys(everywhere("ok")) as Call[];
 
-test.each(layouts.map((layout) => [layout.name, layout] as const))(
+test.each(escapeCases.map((escapeCase) => [escapeCase.name, escapeCase] as const))(
   "without a jail, this is a danger or says why not: %s",
-  (_, layout) => {
-    const expected = typeof layout.reaches === "string" ? [] : layout.reaches;
-    expect(calls.filter((call) => isReached(call, layout))).toEqual(
+  (_, escapeCase) => {
+    const expected = typeof escapeCase.reaches === "string" ? [] : escapeCase.reaches;
+    expect(calls.filter((call) => isReached(call, escapeCase))).toEqual(
       calls.filter((call) => expected.includes(call)),
     );
-    if (typeof layout.reaches === "string") expect(layout.reaches).toMatch(/\w+ \w+/);
+    if (typeof escapeCase.reaches === "string") expect(escapeCase.reaches).toMatch(/\w+ \w+/);
   },
 );
 
-test("each layout has a name of its own", () => {
-  const names = layouts.map((layout) => layout.name);
+test("each escape case has a name of its own", () => {
+  const names = escapeCases.map((escapeCase) => escapeCase.name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });

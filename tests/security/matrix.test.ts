@@ -7,16 +7,16 @@ import { expandBase, expandPayload } from "../harness/tree.ts";
 import { usualOthers } from "../harness/ways.ts";
 import { backends } from "./backends.ts";
 import { verdictOn, type Way, ways } from "./calls.ts";
-import { type Call, type Layout, surroundings, type Verdict } from "./layout.ts";
-import { layouts } from "./layouts.ts";
-import { changedKeys, leaksIn, stampsOutside } from "./witness.ts";
+import { type Call, type EscapeCase, surroundings, type Verdict } from "./escape-case.ts";
+import { escapeCases } from "./escape-cases.ts";
+import { changedKeys, leaksIn, stampsOutside } from "./probe.ts";
 
 const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout) as {
   functions: { name: string }[];
 };
 const functions = schema.functions.map(({ name }) => name);
 
-test("each function of the worker is called on each layout", () => {
+test("each function of the worker is called on each escape case", () => {
   expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual([...functions].sort());
 });
 
@@ -24,8 +24,8 @@ let cells = 0;
 
 describe.each(backends)("%s", (backend) => {
   let served: Served;
-  /** The layout that stands in the base as it was built. */
-  let standing: Layout | undefined;
+  /** The escape case that stands in the base as it was built. */
+  let standing: EscapeCase | undefined;
   /** The sentence for a path where nothing is. */
   let absence: string;
 
@@ -39,34 +39,37 @@ describe.each(backends)("%s", (backend) => {
     expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
   });
 
-  test.each(layouts.map((layout) => [layout.name, layout] as const))("%s", async (_, layout) => {
-    const faults: string[] = [];
-    for (const name of functions) {
-      for (const way of ways.filter(({ id }) => id === name)) {
-        const found = await judge(layout, way);
-        faults.push(...found.map((fault) => `${way.name}: ${fault}`));
+  test.each(escapeCases.map((escapeCase) => [escapeCase.name, escapeCase] as const))(
+    "%s",
+    async (_, escapeCase) => {
+      const faults: string[] = [];
+      for (const name of functions) {
+        for (const way of ways.filter(({ id }) => id === name)) {
+          const found = await judge(escapeCase, way);
+          faults.push(...found.map((fault) => `${way.name}: ${fault}`));
+        }
+        cells++;
       }
-      cells++;
-    }
-    expect(faults).toEqual([]);
-  });
+      expect(faults).toEqual([]);
+    },
+  );
 
-  /** What is wrong with a call on a layout: its answer, what the answer gives away, what the call changed. */
-  async function judge(layout: Layout, way: Way): Promise<string[]> {
-    if (standing !== layout) served.build({ ...surroundings, ...layout.tree });
+  /** What is wrong with a call on an escape case: its answer, what the answer gives away, what the call changed. */
+  async function judge(escapeCase: EscapeCase, way: Way): Promise<string[]> {
+    if (standing !== escapeCase) served.build({ ...surroundings, ...escapeCase.tree });
     const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
-    const payload = expandPayload(way.payload(layout.path), served.base);
+    const payload = expandPayload(way.payload(escapeCase.path), served.base);
     const outcome = await served.call(way.id, payload);
     const changed = changedKeys(before, served.snapshot());
     const isSameOutside = Bun.deepEquals(stampsOutside(served.root), stamps);
-    standing = changed.length === 0 && isSameOutside ? layout : undefined;
+    standing = changed.length === 0 && isSameOutside ? escapeCase : undefined;
     const given = { payload, root: served.root };
     const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
     return [
-      ...verdictFaults(outcome, verdictOn(layout, way), expandBase(layout.path, served.base)),
+      ...verdictFaults(outcome, verdictOn(escapeCase, way), expandBase(escapeCase.path, served.base)),
       ...errorFaults(outcome, given),
       ...leaksIn(shown, JSON.stringify(payload), served.root).map((leak) => `shows ${leak}: ${shown}`),
-      ...changeFaults(layout, way, changed),
+      ...changeFaults(escapeCase, way, changed),
       ...(isSameOutside ? [] : ["changed something outside"]),
     ];
   }
@@ -80,8 +83,8 @@ describe.each(backends)("%s", (backend) => {
 });
 
 test("no cell was left out", () => {
-  expect(layouts.length).toBeGreaterThanOrEqual(60);
-  expect(cells).toBe(layouts.length * functions.length * backends.length);
+  expect(escapeCases.length).toBeGreaterThanOrEqual(60);
+  expect(cells).toBe(escapeCases.length * functions.length * backends.length);
 });
 
 interface Result {
@@ -105,11 +108,11 @@ const writes: readonly Call[] = ["update", "create", "overwrite"];
 const deletes: readonly Call[] = ["delete", "remove"];
 
 /** A call that works changes the one place it is meant for, and all others change nothing. */
-function changeFaults(layout: Layout, way: Way, changed: readonly string[]): string[] {
+function changeFaults(escapeCase: EscapeCase, way: Way, changed: readonly string[]): string[] {
   const { call } = way;
-  const isChange = verdictOn(layout, way) === "ok" && [...writes, ...deletes].includes(call);
+  const isChange = verdictOn(escapeCase, way) === "ok" && [...writes, ...deletes].includes(call);
   if (!isChange) return changed.map((key) => `changed ${key}`);
-  const { path, place = path, entry = path } = layout;
+  const { path, place = path, entry = path } = escapeCase;
   const meant = way.isPaired
     ? [place, entry, ...Object.values(usualOthers)]
     : [deletes.includes(call) ? entry : place];

@@ -123,15 +123,15 @@ const kinds: Readonly<Record<string, Kind>> = {
     async open(base, configFiles, backend) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
       const config = loadConfig({ config: found, basePath: undefined, environment: {} });
-      const workshop = await openCoder(config, { configFiles, environment: { CODER_JAIL: backend } });
-      const invoke = createInvoke(workshop, log);
+      const runtime = await openCoder(config, { configFiles, environment: { CODER_JAIL: backend } });
+      const invoke = createInvoke(runtime, log);
       return {
         async call(name, path) {
           const { id, payload, others } = coderWays.find((way) => way.name === name)!;
           const definition = functions.find((candidate) => candidate.id === id)!;
           return JSON.stringify(await invoke(definition, payload(path, others)));
         },
-        close: () => workshop.close(),
+        close: () => runtime.close(),
       };
     },
   },
@@ -231,12 +231,10 @@ test("they are read as ever", async () => {
   const base = join(root, "read");
   build(base);
   const config = { source: "test", keys: { base_path: base } };
-  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
+  const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
     configFiles: [join(base, "config.yaml")],
   });
   const read = functions.find(({ id }) => id === "coder::read-file")!;
-  expect(JSON.stringify(await createInvoke(workshop, log)(read, { path: "config.yaml" }))).toContain(
-    "inside",
-  );
-  await workshop.close();
+  expect(JSON.stringify(await createInvoke(runtime, log)(read, { path: "config.yaml" }))).toContain("inside");
+  await runtime.close();
 });

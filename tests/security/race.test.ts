@@ -5,11 +5,11 @@ import { backends } from "./backends.ts";
 import { ways } from "./calls.ts";
 import { type Cell, cells, nameOf, racesOf } from "./race/cells.ts";
 import { bestSwapper, type Outcome, portableSwapper, runRace, type Swapper } from "./race/run.ts";
-import { naive } from "./race/victim.ts";
+import { checked } from "./race/victim.ts";
 
 const testMilliseconds = 40_000;
 const seconds = 0.5;
-/** The naive design ends with its first loss: a machine that is busy may need long until then. */
+/** A check by realpath ends with its first loss: a machine that is busy may need long until then. */
 const untilLost = { seconds: 100, milliseconds: 115_000 } as const;
 
 let folder: string;
@@ -44,7 +44,7 @@ describe("a check by realpath loses", () => {
   test.each(table)(
     "%s",
     async (_, cell) => {
-      const race = { cell, way: cell.call, subject: naive, swapper };
+      const race = { cell, way: cell.call, subject: checked, swapper };
       const outcome = await runRace({ ...race, seconds: untilLost.seconds });
       expect(cell.swap === "file and FIFO" ? outcome.isHung : outcome.escapes > 0).toBe(true);
     },
@@ -55,7 +55,9 @@ describe("a check by realpath loses", () => {
 test("the swapper that needs no compiler bends paths too", async () => {
   const race = { ...races[0]!, swapper: portableSwapper };
   expectHeld(await runRace({ ...race, subject: backends[0]!, seconds }));
-  expect((await runRace({ ...race, subject: naive, seconds: untilLost.seconds })).escapes).toBeGreaterThan(0);
+  expect((await runRace({ ...race, subject: checked, seconds: untilLost.seconds })).escapes).toBeGreaterThan(
+    0,
+  );
 });
 
 test("each way to call a function is raced", () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
-import { jailed, plant, type Spot } from "./planted.ts";
+import { type CaseFolder, jailed, plant } from "./fixture.ts";
 import { type Served, serveShell } from "./served.ts";
 
 /** Takes a call tens of milliseconds at least. */
@@ -13,10 +13,10 @@ const attempts = 5;
 
 describe.each(subjects)("%s", (subject) => {
   let served: Served;
-  let spot: Spot;
+  let fixture: CaseFolder;
   beforeAll(async () => {
     served = await serveShell(subject, jailed());
-    spot = plant(served, { f: "x", large: "y\n".repeat(8_000_000) });
+    fixture = plant(served, { f: "x", large: "y\n".repeat(8_000_000) });
   });
   afterAll(() => served.stop());
 
@@ -24,7 +24,7 @@ describe.each(subjects)("%s", (subject) => {
   async function isOvertaken(op: string, payload: object): Promise<boolean> {
     const order: string[] = [];
     const noting = async (name: string, given: object) => {
-      answerOf(await spot.call(name, given));
+      answerOf(await fixture.call(name, given));
       order.push(name);
     };
     await Promise.all([noting(op, payload), noting("stat", { path: "<D>/f" })]);
@@ -34,7 +34,7 @@ describe.each(subjects)("%s", (subject) => {
   /** A new folder full of files. */
   function fill(folder: string): string {
     const script = `mkdir ${folder} && cd ${folder} && seq ${entries} | xargs touch`;
-    execFileSync("sh", ["-c", script], { cwd: spot.folder });
+    execFileSync("sh", ["-c", script], { cwd: fixture.folder });
     return `<D>/${folder}`;
   }
 

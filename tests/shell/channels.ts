@@ -1,5 +1,5 @@
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
-import type { Spot } from "./planted.ts";
+import type { CaseFolder } from "./fixture.ts";
 import type { Outcome, Served } from "./served.ts";
 
 interface Ref {
@@ -27,9 +27,9 @@ export function sendAll(writer: ChannelWriter, bytes: Buffer): void {
 }
 
 /** A call of `shell::fs::write` with these bytes. */
-export async function write(spot: Spot, fields: object, bytes: Buffer): Promise<Outcome> {
-  const { reader, writer } = await openChannel(spot.served);
-  const outcome = spot.call("write", { content: reader, ...fields });
+export async function write(fixture: CaseFolder, fields: object, bytes: Buffer): Promise<Outcome> {
+  const { reader, writer } = await openChannel(fixture.served);
+  const outcome = fixture.call("write", { content: reader, ...fields });
   sendAll(writer, bytes);
   return outcome;
 }
@@ -46,7 +46,7 @@ export async function receive(
 }
 
 /** A call of `shell::fs::read` and the bytes. */
-export async function read(spot: Spot, path: string): Promise<Buffer> {
-  const { content } = await spot.answer("read", { path });
-  return (await receive(spot.served, content)).bytes;
+export async function read(fixture: CaseFolder, path: string): Promise<Buffer> {
+  const { content } = await fixture.answer("read", { path });
+  return (await receive(fixture.served, content)).bytes;
 }

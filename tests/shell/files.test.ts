@@ -5,14 +5,14 @@ import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:
 import { subjects } from "../harness/subject.ts";
 import { answerOf, expectCode } from "./case.ts";
 import { openChannel, read, receive, sendAll, write } from "./channels.ts";
-import { jailed, type Plan, plant, type Spot } from "./planted.ts";
+import { type CaseFolder, jailed, type Plan, plant } from "./fixture.ts";
 import { type Config, type Served, serveShell } from "./served.ts";
 
 let served: Served;
 afterEach(() => served.stop());
 
 describe.each(subjects)("%s", (subject) => {
-  const open = async (plan: Plan, config: Config = jailed()): Promise<Spot> => {
+  const open = async (plan: Plan, config: Config = jailed()): Promise<CaseFolder> => {
     served = await serveShell(subject, config);
     return plant(served, plan);
   };
@@ -20,18 +20,18 @@ describe.each(subjects)("%s", (subject) => {
 
   /** A denied file in a folder beside an allowed one. */
   const openDenied = async () => {
-    const spot = await open({}, jailed({ denylist_paths: ["<folder>/box/denied"] }));
+    const fixture = await open({}, jailed({ denylist_paths: ["<folder>/box/denied"] }));
     execFileSync("sh", ["-c", "mkdir box && echo needle > box/denied && echo needle > box/open"], {
       cwd: served.folder,
     });
-    return { ...spot, box: `${served.folder}/box` };
+    return { ...fixture, box: `${served.folder}/box` };
   };
 
   test("a path means the same to the check and to the act", async () => {
-    const spot = await open({ "a/b/c": null, l: { link: "a/b/c" }, "out/f": "x", "a/out/f": "y" });
+    const fixture = await open({ "a/b/c": null, l: { link: "a/b/c" }, "out/f": "x", "a/out/f": "y" });
     // By text this is out/f, on disk it is a/out/f.
-    await spot.answer("rm", { path: "<D>/l/../../out/f" });
-    expect([spot.exists("out/f"), spot.exists("a/out/f")]).toEqual([true, false]);
+    await fixture.answer("rm", { path: "<D>/l/../../out/f" });
+    expect([fixture.exists("out/f"), fixture.exists("a/out/f")]).toEqual([true, false]);
   });
 
   test("the denylist holds for whatever is visited", async () => {
@@ -89,31 +89,31 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a file is not cut short by a sender that dies", async () => {
-    const spot = await open({ f: "old" });
+    const fixture = await open({ f: "old" });
     const { reader, writer } = await openChannel(served);
-    const outcome = spot.call("write", { path: "<D>/f", content: reader, size: 100 });
+    const outcome = fixture.call("write", { path: "<D>/f", content: reader, size: 100 });
     await new Promise((resolve) => writer.stream.write(Buffer.alloc(50), resolve));
     writer.stream.on("error", () => undefined).destroy();
     expectCode(await outcome, "S216", "50 bytes and 100 were announced");
-    expect([spot.text("f"), readdirSync(spot.folder)]).toEqual(["old", ["f"]]);
+    expect([fixture.text("f"), readdirSync(fixture.folder)]).toEqual(["old", ["f"]]);
   });
 
   test("nor by one that announced its size on the channel, or reports a failure", async () => {
-    const spot = await open({});
+    const fixture = await open({});
     for (const message of ['{"size":100}', '{"error":"disk full"}']) {
       const { reader, writer } = await openChannel(served);
-      const outcome = spot.call("write", { path: "<D>/f", content: reader });
+      const outcome = fixture.call("write", { path: "<D>/f", content: reader });
       writer.sendMessage(message);
       sendAll(writer, Buffer.alloc(50));
       expectCode(await outcome, "S216");
     }
-    expect(readdirSync(spot.folder)).toEqual([]);
+    expect(readdirSync(fixture.folder)).toEqual([]);
   });
 
   test("a replaced file keeps its mode unless another is given", async () => {
-    const spot = await open({ f: { mode: 0o600, text: "old" } });
-    answerOf(await write(spot, { path: "<D>/f" }, Buffer.from("new")));
-    expect([spot.text("f"), spot.mode("f")]).toEqual(["new", 0o600]);
+    const fixture = await open({ f: { mode: 0o600, text: "old" } });
+    answerOf(await write(fixture, { path: "<D>/f" }, Buffer.from("new")));
+    expect([fixture.text("f"), fixture.mode("f")]).toEqual(["new", 0o600]);
   });
 
   test("a folder in the way is noticed before anything is sent, and no folder is left behind", async () => {
@@ -140,11 +140,11 @@ describe.each(subjects)("%s", (subject) => {
   test("a file that grows over the limit while it is sent is cut, and the reader is told", async () => {
     // More than channels and sockets hold, so that the growth comes while it is sent.
     const [limit, megabytes] = [33_000_000, 32];
-    const spot = await open({}, jailed({ max_read_bytes: limit }));
+    const fixture = await open({}, jailed({ max_read_bytes: limit }));
     const grow = (count: number) =>
-      execFileSync("sh", ["-c", `head -c ${count}000000 /dev/zero >> f`], { cwd: spot.folder });
+      execFileSync("sh", ["-c", `head -c ${count}000000 /dev/zero >> f`], { cwd: fixture.folder });
     grow(megabytes);
-    const { content, size } = await spot.answer("read", { path: "<D>/f" });
+    const { content, size } = await fixture.answer("read", { path: "<D>/f" });
     grow(2);
     const { bytes, messages } = await receive(served, content);
     expect([size, messages]).toEqual([
@@ -156,57 +156,57 @@ describe.each(subjects)("%s", (subject) => {
 
   test("no edit of one file is lost, however many there are at once", async () => {
     const words = Array.from({ length: 50 }, (_, index) => `<${index}>`);
-    const spot = await open({ f: words.join("\n") });
+    const fixture = await open({ f: words.join("\n") });
     const edits = words.map((word) =>
-      spot.answer("sed", { files: ["<D>/f"], pattern: word, replacement: `${word} is done` }),
+      fixture.answer("sed", { files: ["<D>/f"], pattern: word, replacement: `${word} is done` }),
     );
     for (const { results } of await Promise.all(edits)) expect(results).toMatchObject([{ success: true }]);
-    expect(spot.text("f")).toBe(words.map((word) => `${word} is done`).join("\n"));
+    expect(fixture.text("f")).toBe(words.map((word) => `${word} is done`).join("\n"));
   });
 
   test("sed leaves alone what it has no match in, and keeps links", async () => {
-    const spot = await open({ f: "x", l: { link: "g" }, g: "y" });
-    const before = lstatSync(spot.at("f"));
+    const fixture = await open({ f: "x", l: { link: "g" }, g: "y" });
+    const before = lstatSync(fixture.at("f"));
     const files = ["<D>/f", "<D>/l"];
-    expect(await spot.answer("sed", { files, pattern: "y", replacement: "z" })).toMatchObject({
+    expect(await fixture.answer("sed", { files, pattern: "y", replacement: "z" })).toMatchObject({
       total_replacements: 1,
     });
-    const after = lstatSync(spot.at("f"));
+    const after = lstatSync(fixture.at("f"));
     expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
-    expect([readlinkSync(spot.at("l")), spot.text("g")]).toEqual(["g", "z"]);
+    expect([readlinkSync(fixture.at("l")), fixture.text("g")]).toEqual(["g", "z"]);
   });
 
   test("sed takes a dollar in a literal as it is", async () => {
-    const spot = await open({ f: "X x" });
+    const fixture = await open({ f: "X x" });
     const literal = { regex: false, ignore_case: true, pattern: "x", replacement: "$5" };
-    await spot.answer("sed", { files: ["<D>/f"], ...literal });
-    expect(spot.text("f")).toBe("$5 $5");
+    await fixture.answer("sed", { files: ["<D>/f"], ...literal });
+    expect(fixture.text("f")).toBe("$5 $5");
   });
 
   test("sed has a limit, and says so", async () => {
-    const spot = await open({ f: "x".repeat(2000) }, jailed({ max_write_bytes: 1000 }));
-    const { results } = await spot.answer("sed", { files: ["<D>/f"], pattern: "x", replacement: "y" });
+    const fixture = await open({ f: "x".repeat(2000) }, jailed({ max_write_bytes: 1000 }));
+    const { results } = await fixture.answer("sed", { files: ["<D>/f"], pattern: "x", replacement: "y" });
     expect(results).toMatchObject([{ success: false, error: expect.stringContaining("max_write_bytes") }]);
   });
 
   test("grep goes on past what it may not read", async () => {
-    const spot = await open({ a: "x\n", b: "x\n" });
-    chmodSync(spot.at("a"), 0);
-    const { matches } = await spot.answer("grep", { path: "<D>", pattern: "x" });
+    const fixture = await open({ a: "x\n", b: "x\n" });
+    chmodSync(fixture.at("a"), 0);
+    const { matches } = await fixture.answer("grep", { path: "<D>", pattern: "x" });
     const lines = process.getuid?.() === 0 ? 2 : 1;
     expect(matches).toHaveLength(lines);
   });
 
   test("grep is answered in a message that the bus carries", async () => {
-    const spot = await open({ f: `${"x".repeat(4000)}\n`.repeat(6000) });
-    const { matches, truncated } = await spot.answer("grep", { path: "<D>", pattern: "x" });
+    const fixture = await open({ f: `${"x".repeat(4000)}\n`.repeat(6000) });
+    const { matches, truncated } = await fixture.answer("grep", { path: "<D>", pattern: "x" });
     expect(truncated).toBe(true);
     expect((matches as unknown[]).length).toBeGreaterThan(3000);
   });
 
   test("globs reach nested folders", async () => {
-    const spot = await open({ "target/a/b": "x\n", "x/target/c": "x\n" });
-    const { matches } = await spot.answer("grep", {
+    const fixture = await open({ "target/a/b": "x\n", "x/target/c": "x\n" });
+    const { matches } = await fixture.answer("grep", {
       path: "<D>",
       pattern: "x",
       include_glob: ["**/target/**"],
@@ -215,35 +215,35 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a file is moved between file systems with its mode and time", async () => {
-    const spot = await open({ f: { mode: 0o640, text: "x" } }, {});
+    const fixture = await open({ f: { mode: 0o640, text: "x" } }, {});
     const away = `/dev/shm/coder-${process.pid}`;
-    const { mtimeMs } = lstatSync(spot.at("f"));
-    await spot.answer("mv", { src: "<D>/f", dst: away });
-    expect(spot.exists("f")).toBe(false);
+    const { mtimeMs } = lstatSync(fixture.at("f"));
+    await fixture.answer("mv", { src: "<D>/f", dst: away });
+    expect(fixture.exists("f")).toBe(false);
     expect([lstatSync(away).mode & 0o777, Math.abs(lstatSync(away).mtimeMs - mtimeMs) < 2]).toEqual([
       0o640,
       true,
     ]);
-    await spot.answer("rm", { path: away });
+    await fixture.answer("rm", { path: away });
   });
 
   test("chmod of a tree reaches everything, whatever its mode does to its folders", async () => {
-    const spot = await open({ "d/e/f": "x" });
-    expect(await spot.answer("chmod", { path: "<D>/d", mode: "0600", recursive: true })).toEqual({
+    const fixture = await open({ "d/e/f": "x" });
+    expect(await fixture.answer("chmod", { path: "<D>/d", mode: "0600", recursive: true })).toEqual({
       updated: 3,
     });
-    expect(await spot.answer("chmod", { path: "<D>/d", mode: "0755", recursive: true })).toEqual({
+    expect(await fixture.answer("chmod", { path: "<D>/d", mode: "0755", recursive: true })).toEqual({
       updated: 3,
     });
-    expect(spot.mode("d/e/f")).toBe(0o755);
+    expect(fixture.mode("d/e/f")).toBe(0o755);
   });
 
   test("chmod of a tree changes a folder after what is in it", async () => {
-    const spot = await open({ d: null });
-    execFileSync("sh", ["-c", "seq 3000 | xargs touch"], { cwd: spot.at("d") });
-    await spot.answer("chmod", { path: "<D>/d", mode: "0700", recursive: true });
-    const changed = (path: string) => lstatSync(spot.at(path), { bigint: true }).ctimeNs;
-    const within = readdirSync(spot.at("d")).map((name) => changed(`d/${name}`));
+    const fixture = await open({ d: null });
+    execFileSync("sh", ["-c", "seq 3000 | xargs touch"], { cwd: fixture.at("d") });
+    await fixture.answer("chmod", { path: "<D>/d", mode: "0700", recursive: true });
+    const changed = (path: string) => lstatSync(fixture.at(path), { bigint: true }).ctimeNs;
+    const within = readdirSync(fixture.at("d")).map((name) => changed(`d/${name}`));
     expect(within.filter((time) => time > changed("d"))).toEqual([]);
   });
 
@@ -255,7 +255,7 @@ describe.each(subjects)("%s", (subject) => {
 
   test("a large file goes out whole while nobody is in a hurry", async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, "0123456789abcdef");
-    const spot = await open({ f: body }, jailed({ max_read_bytes: 0 }));
-    expect((await read(spot, "<D>/f")).equals(body)).toBe(true);
+    const fixture = await open({ f: body }, jailed({ max_read_bytes: 0 }));
+    expect((await read(fixture, "<D>/f")).equals(body)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { ChannelReader } from "iii-sdk/channel";
 import { subjects } from "../harness/subject.ts";
 import { answerOf, expectCode, until } from "./case.ts";
 import { openChannel } from "./channels.ts";
-import { jailed, type Plan, plant, type Spot } from "./planted.ts";
+import { type CaseFolder, jailed, type Plan, plant } from "./fixture.ts";
 import { type Served, serveShell } from "./served.ts";
 
 let served: Served;
@@ -31,25 +31,25 @@ function hasOpen({ worker }: Served, path: string): boolean {
 }
 
 describe.each(subjects)("%s", (subject) => {
-  const open = async (plan: Plan = {}): Promise<Spot> => {
+  const open = async (plan: Plan = {}): Promise<CaseFolder> => {
     served = await serveShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
     return plant(served, plan);
   };
 
-  const readerOf = async (spot: Spot): Promise<ChannelReader> => {
-    const { content } = await spot.answer("read", { path: "<D>/f" });
+  const readerOf = async (fixture: CaseFolder): Promise<ChannelReader> => {
+    const { content } = await fixture.answer("read", { path: "<D>/f" });
     return new ChannelReader(served.engine.url, content as ConstructorParameters<typeof ChannelReader>[1]);
   };
 
   test("a slow reader gets all bytes, and the worker does not hold them meanwhile", async () => {
-    const spot = await open({ f: large });
+    const fixture = await open({ f: large });
     const before = residentKibibytes(served);
-    const { stream } = await readerOf(spot);
+    const { stream } = await readerOf(fixture);
     const pieces: Buffer[] = [];
     for await (const piece of stream as AsyncIterable<Buffer>) {
       // The first one says that sending is under way; other calls show that time passes.
       if (pieces.length === 0)
-        for (let round = 0; round < 50; round++) await spot.answer("stat", { path: "<D>/f" });
+        for (let round = 0; round < 50; round++) await fixture.answer("stat", { path: "<D>/f" });
       pieces.push(piece);
     }
     expect(residentKibibytes(served) - before).toBeLessThan(64 * 1024);
@@ -57,39 +57,39 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a reader that dies lets go of the file", async () => {
-    const spot = await open({ f: large });
-    const { stream } = await readerOf(spot);
+    const fixture = await open({ f: large });
+    const { stream } = await readerOf(fixture);
     await once(stream, "data");
-    expect(hasOpen(served, spot.at("f"))).toBe(true);
+    expect(hasOpen(served, fixture.at("f"))).toBe(true);
     stream.on("error", () => undefined).destroy();
-    await until(() => (hasOpen(served, spot.at("f")) ? undefined : true));
-    expect(await spot.answer("stat", { path: "<D>/f" })).toMatchObject({ size: large.length });
+    await until(() => (hasOpen(served, fixture.at("f")) ? undefined : true));
+    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: large.length });
   });
 
   test("a slow writer is waited for", async () => {
-    const spot = await open();
+    const fixture = await open();
     const { reader, writer } = await openChannel(served);
-    const outcome = spot.call("write", { path: "<D>/f", content: reader });
+    const outcome = fixture.call("write", { path: "<D>/f", content: reader });
     for (let round = 0; round < 20; round++) {
       await new Promise((resolve) => writer.stream.write(`${round}\n`, resolve));
-      await spot.answer("ls", { path: "<D>" });
+      await fixture.answer("ls", { path: "<D>" });
     }
-    expect(spot.exists("f")).toBe(false);
+    expect(fixture.exists("f")).toBe(false);
     writer.stream.end();
     const text = Array.from({ length: 20 }, (_, round) => `${round}\n`).join("");
     expect(answerOf(await outcome)).toMatchObject({ bytes_written: text.length });
-    expect(spot.text("f")).toBe(text);
+    expect(fixture.text("f")).toBe(text);
   });
 
   test("a writer that never comes and a reader that never comes do not keep the worker", async () => {
-    const spot = await open({ f: large });
-    await spot.answer("read", { path: "<D>/f" });
+    const fixture = await open({ f: large });
+    await fixture.answer("read", { path: "<D>/f" });
     const { reader } = await openChannel(served);
-    const outcome = spot.call("write", { path: "<D>/g", content: reader });
-    await until(() => readdirSync(spot.folder).length === 2 || undefined);
+    const outcome = fixture.call("write", { path: "<D>/g", content: reader });
+    await until(() => readdirSync(fixture.folder).length === 2 || undefined);
     served.worker.child.kill("SIGTERM");
     expectCode(await outcome, "S216", "the worker is ending");
     expect(await served.worker.exited).toBe(0);
-    expect(readdirSync(spot.folder)).toEqual(["f"]);
+    expect(readdirSync(fixture.folder)).toEqual(["f"]);
   });
 });

@@ -154,7 +154,7 @@ export const weaknesses: readonly Weakness[] = [
     hole: "rm, chmod and mv check one path and act on another",
     shownBy: {
       [files]: ["a path means the same to the check and to the act"],
-      "tests/security/shell/matrix.test.ts": ["each function of files is called on each layout"],
+      "tests/security/shell/matrix.test.ts": ["each function of files is called on each escape case"],
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { Way } from "../calls.ts";
-import type { Call } from "../layout.ts";
+import type { Call } from "../escape-case.ts";
 
 /** What the swapper does to a path while it is used. */
 export type Swap = "folder and link" | "file and link" | "file and FIFO" | "folder moved up";

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import type { Call } from "../layout.ts";
+import type { Call } from "../escape-case.ts";
 
 /** Does it, and returns what a caller would be shown; an error shows nothing. */
 export function callChecked(call: Call, base: string, path: string): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../harness/served.ts";
 import type { Raced } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
-import { type Errand, naive, type Report } from "./victim.ts";
+import { checked, type RaceJob, type Report } from "./victim.ts";
 import { buildWorld, fifoOf, swapOf } from "./world.ts";
 
 /** How a race ended. */
@@ -55,17 +55,17 @@ export async function runRace({ cell, way, subject, seconds, swapper }: Race): P
   }
 }
 
-async function runVictim(errand: Errand): Promise<Omit<Outcome, "swaps">> {
-  const { subject, seconds, root } = errand;
-  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(errand)], {
+async function runVictim(job: RaceJob): Promise<Omit<Outcome, "swaps">> {
+  const { subject, seconds, root } = job;
+  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(job)], {
     cwd: root,
-    env: { ...process.env, CODER_JAIL: subject === naive ? "" : subject },
+    env: { ...process.env, CODER_JAIL: subject === checked ? "" : subject },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let printed = "";
   const kill = () => victim.kill("SIGKILL");
-  // The naive design opens as calls usually do: where it waits for the other end of a FIFO, it waits for ever.
-  const poll = () => subject === naive && isWaitedAt(fifoOf(root)) && kill();
+  // What checks by realpath opens as calls usually do: where it waits for the other end of a FIFO, it waits for ever.
+  const poll = () => subject === checked && isWaitedAt(fifoOf(root)) && kill();
   const polling = setInterval(poll, pollMilliseconds);
   let alarm: ReturnType<typeof setTimeout> | undefined;
   for await (const text of victim.stdout.pipeThrough(new TextDecoderStream())) {

@@ -1,6 +1,6 @@
 /**
- * `npm run test:race -- --seconds 30`: every cell of the race suite for so long on each backend, and on the naive design
- * until it has lost; prints how many calls there were and how many of them escaped.
+ * `npm run test:race -- --seconds 30`: every cell of the race suite for so long on each backend, and on the design that
+ * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { backends } from "../backends.ts";
 import { ways } from "../calls.ts";
 import { nameOf, type Raced, racesOf } from "./cells.ts";
 import { bestSwapper, type Outcome, runRace } from "./run.ts";
-import { naive } from "./victim.ts";
+import { checked } from "./victim.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,14 +32,14 @@ const row = (first: string, rest: readonly (string | number)[]): void =>
 const folder = temporaryFolder();
 try {
   const swapper = await bestSwapper(folder);
-  const subjects = [...backends, naive];
+  const subjects = [...backends, checked];
   row("escapes / calls", subjects);
   for (const { cell, way } of racesOf(ways).filter((raced) => nameIn(raced).includes(values.only))) {
     const shown: string[] = [];
     for (const subject of subjects) {
       const outcome = await runRace({ cell, way, subject, seconds, swapper });
       shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
-      if (subject === naive || isHeld(outcome)) continue;
+      if (subject === checked || isHeld(outcome)) continue;
       process.exitCode = 1;
       shown.push(`FAILED ${JSON.stringify(outcome)}`);
     }

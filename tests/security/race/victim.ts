@@ -11,19 +11,19 @@ import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { openDescriptors } from "../../harness/descriptors.ts";
 import { ways } from "../calls.ts";
-import { type Call, outsideName, secrets } from "../layout.ts";
-import { leaksIn } from "../witness.ts";
+import { type Call, outsideName, secrets } from "../escape-case.ts";
+import { leaksIn } from "../probe.ts";
 import type { Cell } from "./cells.ts";
 import { callChecked } from "./checked.ts";
 import { breachesOf, Caretaker } from "./world.ts";
 
-export interface Errand {
+export interface RaceJob {
   readonly cell: Cell;
   /** The name of a way to make the call of the cell. */
   readonly way: string;
   /** The folder that holds the world. */
   readonly root: string;
-  /** A backend of the jail, which CODER_JAIL names too; or the naive design, which stops when it has lost. */
+  /** A backend of the jail, which CODER_JAIL names too; or `checked`, which stops when it has lost. */
   readonly subject: string;
   readonly seconds: number;
 }
@@ -43,7 +43,8 @@ export interface Report {
 /** Makes a call on a path and returns the whole answer. */
 type Caller = (path: string, number: number) => Promise<string> | string;
 
-export const naive = "naive";
+/** The subject that is no backend: the design of `checked.ts`. */
+export const checked = "checked by realpath";
 const writing: readonly Call[] = ["update", "create", "overwrite", "delete", "remove"];
 const faultsKept = 5;
 /** However busy the machine is. */
@@ -51,9 +52,9 @@ const fewestCalls = 20;
 /** The first line a victim prints; the report is the second. */
 export const started = "started";
 
-async function race({ cell, way, root, subject, seconds }: Errand): Promise<Report> {
+async function race({ cell, way, root, subject, seconds }: RaceJob): Promise<Report> {
   const faults: string[] = [];
-  const call = subject === naive ? naiveCaller(cell, root) : await jailedCaller(way, root, faults);
+  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(way, root, faults);
   using caretaker = new Caretaker(root, cell.swap);
   const isWriting = writing.includes(cell.call);
   const outcomes: Record<string, number> = {};
@@ -77,23 +78,23 @@ async function race({ cell, way, root, subject, seconds }: Errand): Promise<Repo
     if (breaches.length + shown.length > 0) escapes++;
     const outcome = answer.match(/C21\d/)?.[0] ?? "ok";
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-    if (subject === naive && escapes > 0) break;
+    if (subject === checked && escapes > 0) break;
   }
   return { calls, escapes, faults, descriptors: [before, await openDescriptors(before)], outcomes };
 }
 
-const naiveCaller =
+const checkedCaller =
   (cell: Cell, root: string): Caller =>
   (path) =>
     callChecked(cell.call, join(root, "base"), path);
 
 async function jailedCaller(name: string, root: string, faults: string[]): Promise<Caller> {
   const config = await readNamed(join(root, "config.yaml"));
-  const workshop = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
+  const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
     environment: process.env,
   });
   const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
-  const invoke = createInvoke(workshop, log);
+  const invoke = createInvoke(runtime, log);
   const { id, isPaired, payload } = ways.find((way) => way.name === name)!;
   const definition = functions.find((one) => one.id === id)!;
   return async (path, number) => {
@@ -105,6 +106,6 @@ async function jailedCaller(name: string, root: string, faults: string[]): Promi
 }
 
 if (import.meta.main) {
-  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as Errand)));
+  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as RaceJob)));
   process.exit();
 }

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { outsideName } from "../layout.ts";
+import { outsideName } from "../escape-case.ts";
 import { levels, type Swap } from "./cells.ts";
 
 const insideText = "inside\n";

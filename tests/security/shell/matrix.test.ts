@@ -6,18 +6,18 @@ import { temporaryFolder } from "../../harness/served.ts";
 import { buildTree, expandBase, snapshotTree } from "../../harness/tree.ts";
 import type { Way } from "../../harness/ways.ts";
 import { backends } from "../backends.ts";
-import { isForbidden, type Layout, surroundings } from "../layout.ts";
-import { layouts } from "../layouts.ts";
-import { changedKeys, leaksIn, stampsOutside } from "../witness.ts";
+import { type EscapeCase, isForbidden, surroundings } from "../escape-case.ts";
+import { escapeCases } from "../escape-cases.ts";
+import { changedKeys, leaksIn, stampsOutside } from "../probe.ts";
 import { openShell, type Shell, ways } from "./shell.ts";
 
-test("each function of files is called on each layout", () => {
+test("each function of files is called on each escape case", () => {
   const ids = workers.shell.functions.map(({ id }) => id).filter((id) => id.startsWith("shell::fs::"));
   expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual(ids.sort());
 });
 
 /** What is denied here: by path, so what only has the name of something that coder denies is not. */
-const deniedKeys = ({ tree }: Layout): string[] =>
+const deniedKeys = ({ tree }: EscapeCase): string[] =>
   Object.entries({ ...surroundings, ...tree })
     .filter(
       ([key, entry]) =>
@@ -29,11 +29,11 @@ const deniedKeys = ({ tree }: Layout): string[] =>
     .filter((key) => key.isWellFormed());
 
 /** Rows in which a denied file has a second name that no path tells: the jail promises nothing there. */
-const hasSecondName = ({ tree }: Layout): boolean =>
+const hasSecondName = ({ tree }: EscapeCase): boolean =>
   Object.values(tree).some((entry) => entry !== null && typeof entry === "object" && "hardlink" in entry);
 
 describe.each(backends)("%s", (backend) => {
-  /** Opening the functions takes longer than all calls on a layout: layouts with the same denylist share them. */
+  /** Opening the functions takes longer than all calls on an escape case: escape cases with the same denylist share them. */
   const shells = new Map<string, Shell>();
   const logged: string[] = [];
   let root: string;
@@ -45,16 +45,16 @@ describe.each(backends)("%s", (backend) => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  test.each(layouts.filter((one) => !hasSecondName(one)).map((one) => [one.name, one] as const))(
+  test.each(escapeCases.filter((one) => !hasSecondName(one)).map((one) => [one.name, one] as const))(
     "%s",
-    async (_, layout) => {
-      const keys = deniedKeys(layout);
-      const build = () => buildTree(root, { ...surroundings, ...layout.tree });
+    async (_, escapeCase) => {
+      const keys = deniedKeys(escapeCase);
+      const build = () => buildTree(root, { ...surroundings, ...escapeCase.tree });
       build();
       const shell = await shellFor(keys);
       const faults: string[] = [];
       for (const way of ways) {
-        const { found, isTouched } = await tryOut(shell, way, layout, keys);
+        const { found, isTouched } = await tryOut(shell, way, escapeCase, keys);
         faults.push(...found.map((fault) => `${way.name}: ${fault}`));
         if (isTouched) build();
       }
@@ -72,15 +72,15 @@ describe.each(backends)("%s", (backend) => {
     return shell;
   }
 
-  /** What a call on a layout shows and changes that it must not, and whether it changed anything at all. */
+  /** What a call on an escape case shows and changes that it must not, and whether it changed anything at all. */
   async function tryOut(
     shell: Shell,
     way: Way,
-    layout: Layout,
+    escapeCase: EscapeCase,
     denied: readonly string[],
   ): Promise<{ found: string[]; isTouched: boolean }> {
     const base = join(root, "base");
-    const expanded = expandBase(layout.path, base);
+    const expanded = expandBase(escapeCase.path, base);
     const path = expanded.startsWith("/") ? expanded : `${base}/${expanded}`;
     const [snapshot, stamps] = [snapshotTree(root), stampsOutside(root)];
     const shown = await shell.call(way, path);

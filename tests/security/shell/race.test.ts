@@ -8,7 +8,7 @@ import type { Swap } from "../race/cells.ts";
 import { bestSwapper, type Swapper } from "../race/run.ts";
 import { buildWorld, swapOf } from "../race/world.ts";
 import { ways } from "./shell.ts";
-import type { ShellErrand, ShellReport } from "./victim.ts";
+import type { ShellRaceJob, ShellReport } from "./victim.ts";
 
 const testMilliseconds = 40_000;
 const graceMilliseconds = 20_000;
@@ -84,12 +84,12 @@ describe.each(backends)("%s holds", (backend) => {
   );
 });
 
-async function runVictim(errand: ShellErrand, backend: string): Promise<ShellReport> {
-  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(errand)], {
-    cwd: errand.root,
+async function runVictim(job: ShellRaceJob, backend: string): Promise<ShellReport> {
+  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(job)], {
+    cwd: job.root,
     env: { ...process.env, CODER_JAIL: backend },
     stdio: ["ignore", "pipe", "inherit"],
-    timeout: errand.seconds * 1000 + graceMilliseconds,
+    timeout: job.seconds * 1000 + graceMilliseconds,
     killSignal: "SIGKILL",
   });
   const [, report] = (await victim.stdout.text()).split("\n");

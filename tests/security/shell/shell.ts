@@ -53,7 +53,7 @@ export async function openShell(
   const log = createLog({ level: "error", form: "text", write: onLog });
   const { functions, open } = workers.shell;
   const config = await readNamed(configFile);
-  const workshop = await open({
+  const runtime = await open({
     config,
     configFiles,
     mode: "serve",
@@ -63,7 +63,7 @@ export async function openShell(
     log,
   });
   rmSync(settings, { recursive: true });
-  const invoke = createInvoke(workshop, log);
+  const invoke = createInvoke(runtime, log);
   return {
     async call({ id, payload }, path, { there, free } = usualOthers) {
       const bus = new PretendedBus();
@@ -72,7 +72,7 @@ export async function openShell(
       const outcome = await invoke(definition, payload(path, others), { bus });
       return JSON.stringify(outcome) + (await bus.sent());
     },
-    close: () => workshop.close(),
+    close: () => runtime.close(),
   };
 }
 

@@ -5,12 +5,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDescriptors } from "../../harness/descriptors.ts";
-import { outsideName, secrets } from "../layout.ts";
+import { outsideName, secrets } from "../escape-case.ts";
 import type { Swap } from "../race/cells.ts";
 import { breachesOf, Caretaker } from "../race/world.ts";
 import { openShell, ways } from "./shell.ts";
 
-export interface ShellErrand {
+export interface ShellRaceJob {
   /** The name of a `Way`. */
   readonly way: string;
   readonly swap: Swap;
@@ -30,7 +30,7 @@ const faultsKept = 5;
 /** However busy the machine is. */
 const fewestCalls = 20;
 
-async function race({ way: name, swap, path, root, seconds }: ShellErrand): Promise<ShellReport> {
+async function race({ way: name, swap, path, root, seconds }: ShellRaceJob): Promise<ShellReport> {
   const faults: string[] = [];
   const base = join(root, "base");
   const shell = await openShell(base, { denied: [] }, (line) => faults.push(line));
@@ -55,6 +55,6 @@ async function race({ way: name, swap, path, root, seconds }: ShellErrand): Prom
 }
 
 if (import.meta.main) {
-  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as ShellErrand)));
+  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as ShellRaceJob)));
   process.exit();
 }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { chmodSync } from "node:fs";
-import { FsCases, type Plan } from "../planted.ts";
+import { FsCases, type Plan } from "../fixture.ts";
 
 const tree: Plan = { "d/a": "x", "d/b": "y" };
 
@@ -56,8 +56,8 @@ export const cases = new FsCases()
       { path: "<D>/l", recursive: true },
     ],
     { removed: true },
-    (spot) => {
-      expect([spot.exists("l"), spot.exists("d/a")]).toEqual([false, true]);
+    (fixture) => {
+      expect([fixture.exists("l"), fixture.exists("d/a")]).toEqual([false, true]);
     },
   )
   .gives("125 chmod", [{ f: "x" }, { path: "<D>/f", mode: "0600" }], { updated: 1 }, ({ mode }) => {
@@ -74,12 +74,12 @@ export const cases = new FsCases()
       expect([mode("d"), mode("d/a"), mode("d/b")]).toEqual([0o700, 0o700, 0o700]);
     },
   )
-  .tells(128, "a link in a tree leads nowhere", { "d/l": { link: "<D>/out" }, out: "x" }, async (spot) => {
-    chmodSync(spot.at("out"), 0o600);
-    expect(await spot.answer("chmod", { path: "<D>/d", mode: "0755", recursive: true })).toEqual({
+  .tells(128, "a link in a tree leads nowhere", { "d/l": { link: "<D>/out" }, out: "x" }, async (fixture) => {
+    chmodSync(fixture.at("out"), 0o600);
+    expect(await fixture.answer("chmod", { path: "<D>/d", mode: "0755", recursive: true })).toEqual({
       updated: 1,
     });
-    expect(spot.mode("out")).toBe(0o600);
+    expect(fixture.mode("out")).toBe(0o600);
   })
   .denies(
     "129 chmod",
@@ -115,8 +115,8 @@ export const cases = new FsCases()
       { src: "<D>/a", dst: "<D>/b", overwrite: true },
     ],
     { moved: true },
-    (spot) => {
-      expect([spot.exists("a"), spot.text("b")]).toEqual([false, "x"]);
+    (fixture) => {
+      expect([fixture.exists("a"), fixture.text("b")]).toEqual([false, "x"]);
     },
   )
   .denies("134 mv", [{ a: "x" }, { src: "<D>/a", dst: "<D>/missing/b" }], "S211")

@@ -3,135 +3,135 @@ import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { answerOf, expectCode } from "../case.ts";
 import { openChannel, read, receive, sendAll, write } from "../channels.ts";
-import { FsCases, jailed, type Spot } from "../planted.ts";
+import { type CaseFolder, FsCases, jailed } from "../fixture.ts";
 
 const text = (bytes: string) => Buffer.from(bytes);
 const mebibyte = 1024 * 1024;
 const bogus = { channel_id: "no-such-channel", access_key: "no-such-key" };
 
 /** What is written comes back. */
-async function roundTrip(spot: Spot, name: string, bytes: Buffer): Promise<void> {
+async function roundTrip(fixture: CaseFolder, name: string, bytes: Buffer): Promise<void> {
   const path = `<D>/${name}`;
-  const answer = answerOf(await write(spot, { path }, bytes));
-  expect(answer).toEqual({ bytes_written: bytes.length, path: spot.at(name) });
-  expect((await read(spot, path)).equals(bytes)).toBe(true);
+  const answer = answerOf(await write(fixture, { path }, bytes));
+  expect(answer).toEqual({ bytes_written: bytes.length, path: fixture.at(name) });
+  expect((await read(fixture, path)).equals(bytes)).toBe(true);
 }
 
 /** Nothing is in the folder, not even what was begun. */
-const expectEmpty = ({ folder }: Spot) => expect(readdirSync(folder)).toEqual([]);
+const expectEmpty = ({ folder }: CaseFolder) => expect(readdirSync(folder)).toEqual([]);
 
 const open = new FsCases()
-  .tells(164, "a round trip", {}, async (spot) => {
+  .tells(164, "a round trip", {}, async (fixture) => {
     expect(
-      answerOf(await write(spot, { path: "<D>/f", mode: "0600" }, text("round trip 123"))),
+      answerOf(await write(fixture, { path: "<D>/f", mode: "0600" }, text("round trip 123"))),
     ).toMatchObject({ bytes_written: 14 });
-    expect([spot.text("f"), spot.mode("f")]).toEqual(["round trip 123", 0o600]);
-    const { content, ...rest } = await spot.answer("read", { path: "<D>/f" });
+    expect([fixture.text("f"), fixture.mode("f")]).toEqual(["round trip 123", 0o600]);
+    const { content, ...rest } = await fixture.answer("read", { path: "<D>/f" });
     expect(rest).toMatchObject({ size: 14, mode: "0600" });
     expect(content).toMatchObject({ direction: "read" });
-    expect((await receive(spot.served, content)).bytes.toString()).toBe("round trip 123");
+    expect((await receive(fixture.served, content)).bytes.toString()).toBe("round trip 123");
   })
-  .tells(165, "the usual mode", {}, async (spot) => {
-    await write(spot, { path: "<D>/f" }, text("x"));
-    expect(spot.mode("f")).toBe(0o644);
+  .tells(165, "the usual mode", {}, async (fixture) => {
+    await write(fixture, { path: "<D>/f" }, text("x"));
+    expect(fixture.mode("f")).toBe(0o644);
   })
-  .tells(166, "nothing at all", {}, (spot) => roundTrip(spot, "empty", text("")))
-  .tells(166, "nothing at all, announced, from a writer that never connects", {}, async (spot) => {
-    const { reader } = await openChannel(spot.served);
-    expect(await spot.answer("write", { path: "<D>/empty", content: reader, size: 0 })).toEqual({
+  .tells(166, "nothing at all", {}, (fixture) => roundTrip(fixture, "empty", text("")))
+  .tells(166, "nothing at all, announced, from a writer that never connects", {}, async (fixture) => {
+    const { reader } = await openChannel(fixture.served);
+    expect(await fixture.answer("write", { path: "<D>/empty", content: reader, size: 0 })).toEqual({
       bytes_written: 0,
-      path: spot.at("empty"),
+      path: fixture.at("empty"),
     });
-    expect(spot.text("empty")).toBe("");
+    expect(fixture.text("empty")).toBe("");
   })
-  .tells(167, "512 KiB", {}, (spot) => roundTrip(spot, "large", randomBytes(512 * 1024)))
-  .tells(168, "scripts, zeros and a name in Unicode", {}, async (spot) => {
-    await roundTrip(spot, "日本語-ß-🙂.txt", text("Ελληνικά, हिन्दी, 中文, עברית, 🙂\n"));
-    await roundTrip(spot, "zeros", Buffer.from([0, 1, 0, 255, 0]));
+  .tells(167, "512 KiB", {}, (fixture) => roundTrip(fixture, "large", randomBytes(512 * 1024)))
+  .tells(168, "scripts, zeros and a name in Unicode", {}, async (fixture) => {
+    await roundTrip(fixture, "日本語-ß-🙂.txt", text("Ελληνικά, हिन्दी, 中文, עברית, 🙂\n"));
+    await roundTrip(fixture, "zeros", Buffer.from([0, 1, 0, 255, 0]));
   })
   .denies("169 write", [{}, { path: "relative", content: bogus }], "S210")
   .denies("169 write", [{}, { path: "<D>/f", mode: "8", content: bogus }], "S210")
-  .tells(170, "folders on the way", {}, async (spot) => {
-    await spot.refused("write", { path: "<D>/a/b/f", content: bogus }, "S211");
-    expectEmpty(spot);
-    await write(spot, { path: "<D>/a/b/f", parents: true }, text("x"));
-    expect(spot.text("a/b/f")).toBe("x");
+  .tells(170, "folders on the way", {}, async (fixture) => {
+    await fixture.refused("write", { path: "<D>/a/b/f", content: bogus }, "S211");
+    expectEmpty(fixture);
+    await write(fixture, { path: "<D>/a/b/f", parents: true }, text("x"));
+    expect(fixture.text("a/b/f")).toBe("x");
   })
   .denies("171 write", [{}, { path: "<D>/f" }], "S210", "bad write payload")
   .denies("171 write", [{}, { path: "<D>/f", content: "text" }], "S210", "bad write payload")
   .denies("171 write", [{}, { path: "<D>/f", content: 5 }], "S210", "bad write payload")
   .denies("171 write", [{}, { path: "<D>/f", content: { channel_id: "c" } }], "S210", "bad write payload")
-  .tells(172, "content without a direction, or with the other one", {}, async (spot) => {
+  .tells(172, "content without a direction, or with the other one", {}, async (fixture) => {
     for (const direction of [undefined, "write"]) {
-      const { reader, writer } = await openChannel(spot.served);
+      const { reader, writer } = await openChannel(fixture.served);
       const content = { channel_id: reader.channel_id, access_key: reader.access_key, direction };
-      const outcome = spot.call("write", { path: "<D>/f", content });
+      const outcome = fixture.call("write", { path: "<D>/f", content });
       sendAll(writer, text("x"));
       expect(answerOf(await outcome)).toMatchObject({ bytes_written: 1 });
     }
   })
-  .tells(173, "a channel that there is not, and a wrong key", {}, async (spot) => {
-    const { reader } = await openChannel(spot.served);
+  .tells(173, "a channel that there is not, and a wrong key", {}, async (fixture) => {
+    const { reader } = await openChannel(fixture.served);
     for (const content of [bogus, { ...reader, access_key: "wrong" }, { ...reader, access_key: "" }])
-      await spot.refused("write", { path: "<D>/f", content }, "S216");
-    expectEmpty(spot);
-    expect(await spot.answer("ls", { path: "<D>" })).toEqual({ entries: [] });
+      await fixture.refused("write", { path: "<D>/f", content }, "S216");
+    expectEmpty(fixture);
+    expect(await fixture.answer("ls", { path: "<D>" })).toEqual({ entries: [] });
   })
-  .tells(173, "a channel that is an address", {}, async (spot) => {
-    const { reader } = await openChannel(spot.served);
+  .tells(173, "a channel that is an address", {}, async (fixture) => {
+    const { reader } = await openChannel(fixture.served);
     for (const channel_id of ["../../", "a/b", "", "c?key=k&", "%2e%2e", "x".repeat(65)]) {
       const content = { ...reader, channel_id };
-      await spot.refused("write", { path: "<D>/f", content }, "S210", "bad write payload");
+      await fixture.refused("write", { path: "<D>/f", content }, "S210", "bad write payload");
     }
-    expectEmpty(spot);
+    expectEmpty(fixture);
   })
-  .tells(174, "a reference used twice", {}, async (spot) => {
-    const { reader, writer } = await openChannel(spot.served);
-    const first = spot.call("write", { path: "<D>/f", content: reader });
+  .tells(174, "a reference used twice", {}, async (fixture) => {
+    const { reader, writer } = await openChannel(fixture.served);
+    const first = fixture.call("write", { path: "<D>/f", content: reader });
     sendAll(writer, text("x"));
     expect(answerOf(await first)).toMatchObject({ bytes_written: 1 });
-    const { answer, error } = await spot.call("write", { path: "<D>/g", content: reader });
+    const { answer, error } = await fixture.call("write", { path: "<D>/g", content: reader });
     if (error === undefined) expect(answer).toMatchObject({ bytes_written: 0 });
     else expectCode({ error }, "S216");
   })
-  .tells(175, "a channel that was closed before the call", {}, async (spot) => {
-    const { reader, writer } = await openChannel(spot.served);
+  .tells(175, "a channel that was closed before the call", {}, async (fixture) => {
+    const { reader, writer } = await openChannel(fixture.served);
     sendAll(writer, text(""));
     await new Promise((resolve) => writer.stream.once("close", resolve));
-    const { answer, error } = await spot.call("write", { path: "<D>/f", content: reader });
+    const { answer, error } = await fixture.call("write", { path: "<D>/f", content: reader });
     if (error === undefined) expect(answer).toMatchObject({ bytes_written: 0 });
     else expectCode({ error }, "S216");
   })
-  .tells(176, "text messages only", {}, async (spot) => {
-    const { reader, writer } = await openChannel(spot.served);
-    const outcome = spot.call("write", { path: "<D>/f", content: reader });
+  .tells(176, "text messages only", {}, async (fixture) => {
+    const { reader, writer } = await openChannel(fixture.served);
+    const outcome = fixture.call("write", { path: "<D>/f", content: reader });
     for (const message of ["hello", "5", "null", "[]", '{"progress":1}']) writer.sendMessage(message);
     writer.stream.end();
     expect(answerOf(await outcome)).toMatchObject({ bytes_written: 0 });
   })
-  .tells(177, "one byte more than the limit, and not one more", {}, async (spot) => {
-    expectCode(await write(spot, { path: "<D>/f" }, Buffer.alloc(mebibyte + 1)), "S218");
-    expectEmpty(spot);
-    expect(answerOf(await write(spot, { path: "<D>/f" }, Buffer.alloc(mebibyte)))).toMatchObject({
+  .tells(177, "one byte more than the limit, and not one more", {}, async (fixture) => {
+    expectCode(await write(fixture, { path: "<D>/f" }, Buffer.alloc(mebibyte + 1)), "S218");
+    expectEmpty(fixture);
+    expect(answerOf(await write(fixture, { path: "<D>/f" }, Buffer.alloc(mebibyte)))).toMatchObject({
       bytes_written: mebibyte,
     });
   })
-  .tells(179, "two writers of one path", {}, async (spot) => {
+  .tells(179, "two writers of one path", {}, async (fixture) => {
     const bodies = ["a", "b"].map((letter) => Buffer.alloc(300_000, letter));
-    for (const outcome of await Promise.all(bodies.map((body) => write(spot, { path: "<D>/f" }, body))))
+    for (const outcome of await Promise.all(bodies.map((body) => write(fixture, { path: "<D>/f" }, body))))
       answerOf(outcome);
-    expect(bodies.map(String)).toContain(spot.text("f"));
-    expect(readdirSync(spot.folder)).toEqual(["f"]);
+    expect(bodies.map(String)).toContain(fixture.text("f"));
+    expect(readdirSync(fixture.folder)).toEqual(["f"]);
   })
   .denies("180 read", [{}, { path: "<D>/missing" }], "S211")
   .denies("180 read", [{ d: null }, { path: "<D>/d" }], "S212")
-  .tells(183, "five readers of one file", { f: "x".repeat(65_536) }, async (spot) => {
-    const all = await Promise.all([1, 2, 3, 4, 5].map(() => read(spot, "<D>/f")));
+  .tells(183, "five readers of one file", { f: "x".repeat(65_536) }, async (fixture) => {
+    const all = await Promise.all([1, 2, 3, 4, 5].map(() => read(fixture, "<D>/f")));
     expect(all.map(String)).toEqual(Array(5).fill("x".repeat(65_536)));
   })
-  .tells(184, "nobody takes the bytes", { f: "x".repeat(mebibyte) }, async (spot) => {
-    await spot.answer("read", { path: "<D>/f" });
-    expect(await spot.answer("stat", { path: "<D>/f" })).toMatchObject({ size: mebibyte });
+  .tells(184, "nobody takes the bytes", { f: "x".repeat(mebibyte) }, async (fixture) => {
+    await fixture.answer("read", { path: "<D>/f" });
+    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: mebibyte });
   });
 
 const small = new FsCases(jailed({ max_read_bytes: 10 }))
@@ -142,11 +142,11 @@ const small = new FsCases(jailed({ max_read_bytes: 10 }))
 
 const patience = 60_000;
 
-const idle = new FsCases().tells(178, "a sender that falls silent", { f: "old" }, async (spot) => {
-  const { reader, writer } = await openChannel(spot.served);
+const idle = new FsCases().tells(178, "a sender that falls silent", { f: "old" }, async (fixture) => {
+  const { reader, writer } = await openChannel(fixture.served);
   // A caller with the usual patience gives up when the worker does.
-  const payload = { path: spot.at("f"), content: reader };
-  const outcome = spot.served.client
+  const payload = { path: fixture.at("f"), content: reader };
+  const outcome = fixture.served.client
     .trigger({ function_id: "shell::fs::write", payload, timeoutMs: patience })
     .then(
       () => ({}),
@@ -154,14 +154,14 @@ const idle = new FsCases().tells(178, "a sender that falls silent", { f: "old" }
     );
   writer.stream.on("error", () => undefined).write(text("new"));
   expectCode(await outcome, "S216", "channel idle");
-  expect([spot.text("f"), readdirSync(spot.folder)]).toEqual(["old", ["f"]]);
+  expect([fixture.text("f"), readdirSync(fixture.folder)]).toEqual(["old", ["f"]]);
 });
 
 const withoutChannels = new FsCases({}, { isWithoutChannels: true })
   .denies("182 read", [{ f: "x" }, { path: "<D>/f" }], "S216", "channel")
-  .tells(182, "and again and again, and the worker is none the worse", { f: "x" }, async (spot) => {
-    for (let round = 0; round < 100; round++) await spot.refused("read", { path: "<D>/f" }, "S216");
-    expect(await spot.answer("stat", { path: "<D>/f" })).toMatchObject({ size: 1 });
+  .tells(182, "and again and again, and the worker is none the worse", { f: "x" }, async (fixture) => {
+    for (let round = 0; round < 100; round++) await fixture.refused("read", { path: "<D>/f" }, "S216");
+    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: 1 });
   });
 
 export const cases = [...open.all, ...small.all, ...withoutChannels.all, ...idle.slow()];

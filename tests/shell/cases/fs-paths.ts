@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { rmSync } from "node:fs";
-import { FsCases, jailed, plant } from "../planted.ts";
+import { FsCases, jailed, plant } from "../fixture.ts";
 
 const ops = ["ls", "stat", "mkdir", "rm", "chmod", "mv", "grep", "sed", "write", "read"];
 const content = { channel_id: "c", access_key: "k" };

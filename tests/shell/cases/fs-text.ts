@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { FsCases, type Plan } from "../planted.ts";
+import { FsCases, type Plan } from "../fixture.ts";
 
 const words: Plan = { f: "alpha\nbeta\nalpha-beta\n" };
 const five: Plan = { f: "x\nx\nx\nx\nx\n" };
@@ -24,8 +24,8 @@ const sedGives = (
     `${number} sed`,
     [{ f: text }, { files: ["<D>/f"], ...fields }],
     { total_replacements: total },
-    (spot) => {
-      expect(spot.text("f")).toBe(after);
+    (fixture) => {
+      expect(fixture.text("f")).toBe(after);
     },
   );
 
@@ -151,16 +151,16 @@ const strict = new FsCases({ fs: { host_root: null, allow_unjailed: true, refuse
     "152 sed",
     [{ f: "a" }, { files: ["<D>/f"], pattern: "(a)", replacement: "${1}$$9$" }],
     { total_replacements: 1 },
-    (spot) => {
-      expect(spot.text("f")).toBe("a$9$");
+    (fixture) => {
+      expect(fixture.text("f")).toBe("a$9$");
     },
   )
   .gives(
     "152 sed",
     [{ f: "a" }, { files: ["<D>/f"], pattern: "a", replacement: "$9", regex: false }],
     { total_replacements: 1 },
-    (spot) => {
-      expect(spot.text("f")).toBe("$9");
+    (fixture) => {
+      expect(fixture.text("f")).toBe("$9");
     },
   );
 

@@ -2,7 +2,7 @@ import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Snapshot } from "../harness/tree.ts";
-import { isForbidden, outsideName, secrets } from "./layout.ts";
+import { isForbidden, outsideName, secrets } from "./escape-case.ts";
 
 /**
  * Everything below `root` but outside its `base`, by host path: inode, mode and time stamp. A file that was made and

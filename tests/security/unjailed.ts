@@ -1,6 +1,6 @@
 /**
  * What the functions would do without a jail: the path is put behind the base, and the system goes where it leads. Shows
- * that a layout is dangerous.
+ * that an escape case is dangerous.
  */
 import {
   existsSync,
@@ -15,12 +15,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import type { Call } from "./layout.ts";
+import type { Call } from "./escape-case.ts";
 
 type Name = string | Buffer;
 
 /** Does it, and returns what a caller would be shown; an error shows nothing. `base` lies in a folder of the test's. */
-export function callNaively(call: Call, base: string, path: string): string {
+export function callUnjailed(call: Call, base: string, path: string): string {
   const place = path.startsWith("/") ? path : `${base}/${path}`;
   try {
     requireOurs(place, dirname(base));

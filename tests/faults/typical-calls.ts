@@ -7,7 +7,7 @@ import type { RandomCall } from "./payloads.ts";
  * A call such as callers make, about the tree of payloads.ts: few of the random ones there get as far as a thread. There
  * is no end of patterns, so none stays compiled for all calls.
  */
-export function usualCall(random: Random): RandomCall {
+export function typicalCall(random: Random): RandomCall {
   return random.pick(makers)(random);
 }
 

@@ -5,12 +5,12 @@
 import { fullGC } from "bun:jsc";
 
 /** Something that is done once in every round. It may answer what it cost elsewhere than in this process. */
-export type Turn = () => unknown;
+export type Run = () => unknown;
 
-/** The answer of a turn that let another program work. */
+/** The answer of a run that let another program work. */
 export class ElsewhereCost {
   readonly cpuMilliseconds: number;
-  /** How long it worked, where it told that itself; otherwise the turn is timed here. */
+  /** How long it worked, where it told that itself; otherwise the run is timed here. */
   readonly milliseconds: number | undefined;
 
   constructor(cpuMilliseconds: number, milliseconds?: number) {
@@ -21,24 +21,24 @@ export class ElsewhereCost {
 
 export interface Peer {
   readonly name: string;
-  readonly run: Turn;
+  readonly run: Run;
   /** The most that ours may take, as a multiple of the peer's time. Absent: the row only informs. */
   readonly target?: number;
-  /** It takes part in every so manieth round only, because it takes long. */
+  /** It takes part in every n-th round only, because it takes long. */
   readonly every?: number;
 }
 
-export interface Contest {
+export interface Comparison {
   /** Rows of one group stand together in the report. */
   readonly group: string;
   readonly name: string;
-  readonly ours: Turn;
+  readonly ours: Run;
   readonly peers: readonly Peer[];
-  /** How often each turn is repeated in a round: short ones, to be measurable. Default once. */
+  /** How often each run is repeated in a round: short ones, to be measurable. Default once. */
   readonly times?: number;
 }
 
-/** A row of the report. Times are medians in milliseconds, of one turn. */
+/** A row of the report. Times are medians in milliseconds, of one run. */
 export interface Ratio {
   readonly group: string;
   readonly name: string;
@@ -54,16 +54,16 @@ export interface Ratio {
   readonly cpuRatio: number | undefined;
 }
 
-/** Milliseconds that a turn is repeated for before the rounds, but at least once: a program that serves is warm. */
+/** Milliseconds that a run is repeated for before the rounds, but at least once: a program that serves is warm. */
 const warmUp = 600;
 
-/** Runs a contest. Throws what a turn throws. */
+/** Runs a comparison. Throws what a run throws. */
 export async function hold(
-  { group, name, ours, peers, times = 1 }: Contest,
+  { group, name, ours, peers, times = 1 }: Comparison,
   rounds: number,
 ): Promise<readonly Ratio[]> {
   const samples = peers.map(() => [] as { ours: Cost; theirs: Cost }[]);
-  for (const turn of [ours, ...peers.map(({ run }) => run)]) await repeat(turn, warmUp);
+  for (const run of [ours, ...peers.map(({ run }) => run)]) await repeat(run, warmUp);
   for (let round = 0; round < rounds; round++) {
     const own = await clock(ours, times);
     for (const [index, peer] of peers.entries()) {
@@ -90,13 +90,13 @@ export async function hold(
   });
 }
 
-async function repeat(turn: Turn, milliseconds: number): Promise<void> {
+async function repeat(run: Run, milliseconds: number): Promise<void> {
   const end = performance.now() + milliseconds;
-  do await turn();
+  do await run();
   while (performance.now() < end);
 }
 
-/** What a turn took, in milliseconds. */
+/** What a run took, in milliseconds. */
 interface Cost {
   readonly wall: number;
   readonly cpu: number;
@@ -104,13 +104,13 @@ interface Cost {
   readonly isElsewhere: boolean;
 }
 
-async function clock(turn: Turn, times: number): Promise<Cost> {
+async function clock(run: Run, times: number): Promise<Cost> {
   fullGC(); // nobody pays for what another left behind; Bun.gc would throw compiled code away too
   const before = process.cpuUsage();
   const started = performance.now();
   let elsewhere: ElsewhereCost | undefined;
   for (let time = 0; time < times; time++) {
-    const work = turn();
+    const work = run();
     const result = work instanceof Promise ? await work : work;
     if (result instanceof ElsewhereCost) elsewhere = result;
   }

@@ -19,7 +19,7 @@ export type Verdict = "ok" | "nothing" | Code;
 export type Answers = Readonly<Record<Call, Verdict>>;
 
 /** A tree and a path in it that a hostile or mistaken caller sends, and what comes of it. */
-export interface Layout {
+export interface EscapeCase {
   readonly name: string;
   /** What is there besides `surroundings`. */
   readonly tree: Tree;
@@ -32,14 +32,14 @@ export interface Layout {
    */
   readonly reaches: readonly Call[] | string;
   /** What a program that decodes or normalises paths makes of `path`, where that is the danger. */
-  readonly naivePath?: string;
+  readonly unjailedPath?: string;
   /** Where a write that works takes place; default: `path`. */
   readonly place?: string;
   /** What a delete that works removes; default: `path`. */
   readonly entry?: string;
 }
 
-/** What every layout has: files the base may show, and files that nothing may reach. */
+/** What every escape case has: files the base may show, and files that nothing may reach. */
 export const surroundings: Tree = {
   "a.txt": "inside\n",
   "other.txt": "inside\n",

@@ -22,7 +22,7 @@ export type Planted =
 export type Plan = Readonly<Record<string, Planted>>;
 
 /** A fresh folder of one case. */
-export interface Spot {
+export interface CaseFolder {
   readonly served: Served;
   /** Its absolute path. */
   readonly folder: string;
@@ -37,13 +37,13 @@ export interface Spot {
   refused(op: string, payload: unknown, code: string, ...words: string[]): Promise<void>;
 }
 
-export function plant(served: Served, plan: Plan = {}): Spot {
+export function plant(served: Served, plan: Plan = {}): CaseFolder {
   const folder = mkdtempSync(join(served.folder, "case-"));
   const at = (path: string) => join(folder, path);
   for (const [path, what] of Object.entries(plan)) put(at(path), what, folder);
   const expand = (payload: unknown) =>
     payload === undefined ? undefined : JSON.parse(JSON.stringify(payload).replaceAll("<D>", folder));
-  const call: Spot["call"] = (op, payload) => served.call(`shell::fs::${op}`, expand(payload));
+  const call: CaseFolder["call"] = (op, payload) => served.call(`shell::fs::${op}`, expand(payload));
   return {
     served,
     folder,
@@ -84,13 +84,13 @@ export class FsCases extends Cases {
     key: string,
     [plan, payload]: readonly [Plan, unknown],
     fields: object,
-    look?: (spot: Spot) => unknown,
+    look?: (fixture: CaseFolder) => unknown,
   ): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)}`, async (served) => {
-      const spot = plant(served, plan);
-      expect(await spot.answer(op, payload)).toMatchObject(fields);
-      await look?.(spot);
+      const fixture = plant(served, plan);
+      expect(await fixture.answer(op, payload)).toMatchObject(fields);
+      await look?.(fixture);
     });
   }
 
@@ -103,7 +103,7 @@ export class FsCases extends Cases {
   }
 
   /** A case of several calls. */
-  tells(number: number, name: string, plan: Plan, run: (spot: Spot) => Promise<void>): this {
+  tells(number: number, name: string, plan: Plan, run: (fixture: CaseFolder) => Promise<void>): this {
     return this.script(number, name, (served) => run(plant(served, plan)));
   }
 }

@@ -1,12 +1,21 @@
-import { aFifo, aFile, aFolder, aNewName, aNewNameDeep, belowFile, type Layout, theBase } from "../layout.ts";
+import {
+  aFifo,
+  aFile,
+  aFolder,
+  aNewName,
+  aNewNameDeep,
+  belowFile,
+  type EscapeCase,
+  theBase,
+} from "../escape-case.ts";
 import { chain } from "./links.ts";
 
 /** A link that is fine: it stays a link when it is deleted, and everything else goes to `place`. */
 const works = (
   name: string,
-  answers: Layout["answers"],
-  row: Pick<Layout, "tree" | "path"> & Partial<Layout>,
-): Layout => ({
+  answers: EscapeCase["answers"],
+  row: Pick<EscapeCase, "tree" | "path"> & Partial<EscapeCase>,
+): EscapeCase => ({
   name,
   answers,
   reaches: "leads inside",
@@ -14,7 +23,7 @@ const works = (
 });
 
 /** Rows in which a link must keep working, and two about what only looks like a link. */
-export const innerLinks: readonly Layout[] = [
+export const innerLinks: readonly EscapeCase[] = [
   works("a link to a file", aFile, { tree: { l: { link: "a.txt" } }, path: "l", place: "a.txt" }),
   works("a link to a file, with a slash", belowFile, { tree: { l: { link: "a.txt" } }, path: "l/" }),
   works("a link to a file, with a slash and a dot", belowFile, {

@@ -1,5 +1,5 @@
 import type { Tree } from "../../harness/tree.ts";
-import { asFile, asFolder, asNew, asWalk, everywhere, type Layout } from "../layout.ts";
+import { asFile, asFolder, asNew, asWalk, type EscapeCase, everywhere } from "../escape-case.ts";
 
 const inside = "leads inside";
 const loops = "the system ends loops of links itself";
@@ -8,10 +8,10 @@ const outsideFile = "../outside/outside-name.txt";
 interface Row {
   readonly tree: Tree;
   readonly path: string;
-  readonly reaches: Layout["reaches"];
+  readonly reaches: EscapeCase["reaches"];
 }
 
-const refused = (name: string, row: Row): Layout => ({ name, ...row, answers: everywhere("C215") });
+const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, answers: everywhere("C215") });
 
 /** `count` links in a row, named l1, l2 and so on, the last of which leads to `target`. */
 export const chain = (count: number, target: string): Tree =>
@@ -23,7 +23,7 @@ export const chain = (count: number, target: string): Tree =>
   );
 
 /** Rows in which a link leads where no call may go, or nowhere. */
-export const links: readonly Layout[] = [
+export const links: readonly EscapeCase[] = [
   refused("a link to a file outside", { tree: { l: { link: outsideFile } }, path: "l", reaches: asFile }),
   refused("an absolute link to a file outside", {
     tree: { l: { link: "<base>/../outside/outside-name.txt" } },

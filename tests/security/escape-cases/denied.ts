@@ -1,20 +1,20 @@
 import type { Tree } from "../../harness/tree.ts";
-import { aFile, aFolder, aNewName, asFile, asNew, everywhere, type Layout } from "../layout.ts";
+import { aFile, aFolder, aNewName, asFile, asNew, type EscapeCase, everywhere } from "../escape-case.ts";
 
 interface Row {
   readonly tree: Tree;
   readonly path: string;
-  readonly reaches: Layout["reaches"];
-  readonly naivePath?: string;
+  readonly reaches: EscapeCase["reaches"];
+  readonly unjailedPath?: string;
 }
 
-const refused = (name: string, row: Row): Layout => ({ name, ...row, answers: everywhere("C211") });
+const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, answers: everywhere("C211") });
 
 const env: Tree = { ".env": "denied-secret\n" };
 const nothingThere = "nothing is there, and it is no folder";
 
 /** Rows about what the default deny globs and the names of temporary files cover. */
-export const denied: readonly Layout[] = [
+export const denied: readonly EscapeCase[] = [
   refused("a denied file", { tree: env, path: ".env", reaches: asFile }),
   refused("a denied file behind a dot", { tree: env, path: "./.env", reaches: asFile }),
   refused("a denied file by a detour", { tree: env, path: "d/..//.env", reaches: asFile }),
@@ -22,7 +22,7 @@ export const denied: readonly Layout[] = [
     tree: env,
     path: "no/../.env",
     reaches: asFile,
-    naivePath: ".env",
+    unjailedPath: ".env",
   }),
   refused("a denied file with a slash", { tree: env, path: ".env/", reaches: nothingThere }),
   refused("a path below a denied file", { tree: env, path: ".env/x", reaches: nothingThere }),
@@ -176,7 +176,7 @@ export const denied: readonly Layout[] = [
     reaches: ["update", "overwrite"],
   },
   ...["..env", ".env ", ".ENV", ".e\u200dnv", "ENV~1", "x.pem~", "secrets"].map(
-    (path): Layout => ({
+    (path): EscapeCase => ({
       name: `the name ${JSON.stringify(path)}, which no glob covers`,
       tree: {},
       path,

@@ -1,14 +1,14 @@
 import type { Tree } from "../../harness/tree.ts";
-import { aFolder, asWalk, everywhere, type Layout, theBase } from "../layout.ts";
+import { aFolder, asWalk, type EscapeCase, everywhere, theBase } from "../escape-case.ts";
 
 const inside = "leads inside";
 
 const walked = (
   name: string,
   tree: Tree,
-  reaches: Layout["reaches"],
-  changes: Partial<Layout> = {},
-): Layout => ({
+  reaches: EscapeCase["reaches"],
+  changes: Partial<EscapeCase> = {},
+): EscapeCase => ({
   name,
   tree,
   path: "w",
@@ -20,7 +20,7 @@ const walked = (
 const env: Tree = { "w/in/.env": "denied-secret\n", "w/x.txt": "inside\n" };
 
 /** Rows in which a folder that may be walked holds what leads elsewhere. */
-export const walks: readonly Layout[] = [
+export const walks: readonly EscapeCase[] = [
   walked("a folder with a link to a folder outside", { "w/l": { link: "../../outside" } }, asWalk),
   walked("a folder with a link to a file outside", { "w/l": { link: "../../outside/outside-name.txt" } }, [
     "search",

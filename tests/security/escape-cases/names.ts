@@ -7,18 +7,18 @@ import {
   asFolder,
   asWalk,
   belowFile,
+  type EscapeCase,
   everywhere,
-  type Layout,
   noNewName,
   theBase,
-} from "../layout.ts";
+} from "../escape-case.ts";
 
 const inside = "leads inside";
 const ordinary = "an ordinary name on this system";
 const spelling = "no system call takes it";
 const outsideFile = "../outside/outside-name.txt";
 
-const refused = (name: string, path: string, reaches: Layout["reaches"]): Layout => ({
+const refused = (name: string, path: string, reaches: EscapeCase["reaches"]): EscapeCase => ({
   name,
   tree: {},
   path,
@@ -27,16 +27,16 @@ const refused = (name: string, path: string, reaches: Layout["reaches"]): Layout
 });
 
 /** Ordinary characters here, a way out for a program that decodes or normalises them. */
-const disguised = (name: string, path: string): Layout => ({
+const disguised = (name: string, path: string): EscapeCase => ({
   name,
   tree: {},
   path,
   answers: path.includes("\\") ? noNewName : path.includes("/") ? aNewNameDeep : aNewName,
   reaches: asFile,
-  naivePath: outsideFile,
+  unjailedPath: outsideFile,
 });
 
-const ordinaryName = (path: string): Layout => ({
+const ordinaryName = (path: string): EscapeCase => ({
   name: `the name ${JSON.stringify(path)}`,
   tree: {},
   path,
@@ -44,7 +44,7 @@ const ordinaryName = (path: string): Layout => ({
   reaches: ordinary,
 });
 
-const climbing = (name: string, path: string, reaches: Layout["reaches"]): Layout => ({
+const climbing = (name: string, path: string, reaches: EscapeCase["reaches"]): EscapeCase => ({
   name,
   tree: {},
   path,
@@ -53,7 +53,7 @@ const climbing = (name: string, path: string, reaches: Layout["reaches"]): Layou
 });
 
 /** Rows in which the danger, or the appearance of it, lies in the path that is sent. */
-export const names: readonly Layout[] = [
+export const names: readonly EscapeCase[] = [
   refused("an empty path", "", "names the base at most"),
   refused("an absolute path inside the base", "<base>/a.txt", inside),
   refused("an absolute path outside", "<base>/../outside/outside-name.txt", asFile),
@@ -150,6 +150,6 @@ export const names: readonly Layout[] = [
   { name: "a new name with a slash", tree: {}, path: "new/", answers: noNewName, reaches: inside },
 ];
 
-function at(path: string): Pick<Layout, "place" | "entry"> {
+function at(path: string): Pick<EscapeCase, "place" | "entry"> {
   return { place: path, entry: path };
 }

@@ -10,19 +10,19 @@ export interface Local extends AsyncDisposable {
   call<Answer>(id: string, payload: unknown): Promise<Answer>;
 }
 
-/** Opens a workshop over `folder`, with the default configuration except for `changes`. */
+/** Opens a runtime over `folder`, with the default configuration except for `changes`. */
 export async function openLocal(
   folder: string,
   changes: Readonly<Record<string, unknown>> = {},
 ): Promise<Local> {
-  const workshop = await openCoder({ ...defaultConfig(), base_path: folder, ...changes });
-  const invoke = createInvoke(workshop, createLog({ level: "error", form: "json", write: console.error }));
+  const runtime = await openCoder({ ...defaultConfig(), base_path: folder, ...changes });
+  const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: console.error }));
   return {
     async call<Answer>(id: string, payload: unknown) {
       const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
       if ("error" in outcome) throw new Error(outcome.error);
       return outcome.answer as Answer;
     },
-    [Symbol.asyncDispose]: () => workshop.close(),
+    [Symbol.asyncDispose]: () => runtime.close(),
   };
 }
