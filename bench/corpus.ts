@@ -6,8 +6,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Random, randomFrom } from "../tests/harness/random.ts";
 import { makeLines, makeLongLine, makeName } from "./lines.ts";
-import { Random } from "./random.ts";
+import { spread } from "./random.ts";
 
 /** Where all that is made for measuring lies; nothing in it is worth keeping. */
 export const workFolder = join(dirname(import.meta.dir), ".work/bench");
@@ -30,7 +31,7 @@ export function ensureCorpus(name: CorpusName): string {
 
 const digestOfMakers = (): string => {
   const hash = createHash("sha256");
-  for (const file of ["corpus.ts", "lines.ts", "random.ts"])
+  for (const file of ["corpus.ts", "lines.ts", "random.ts", "../tests/harness/random.ts"])
     hash.update(readFileSync(join(import.meta.dir, file)));
   return hash.digest("hex");
 };
@@ -57,7 +58,7 @@ const rarities: readonly (readonly [number, string])[] = [
 ];
 
 function makeSources(base: string, { seed, files, folders }: Extent): void {
-  const random = new Random(seed);
+  const random = randomFrom(seed);
   const places = makeFolders(base, random, folders);
   const pools = { plain: makeLines(random, 60_000), foreign: makeLines(random, 6_000, { foreign: true }) };
   const noise = Buffer.from(Array.from({ length: 100_000 }, () => random.below(256)));
@@ -70,7 +71,7 @@ function makeSources(base: string, { seed, files, folders }: Extent): void {
     [1, ".ts", () => makeText(random, pools.plain)],
   ];
   for (let number = 0; number < files; number++) {
-    const draw = random.fraction();
+    const draw = random.next();
     const [, ending, make] = kinds.find(([below]) => draw < below)!;
     writeFileSync(join(random.pick(places), `${makeName(random)}-${number}${ending}`), make());
   }
@@ -80,7 +81,7 @@ function makeSources(base: string, { seed, files, folders }: Extent): void {
 function makeFolders(base: string, random: Random, count: number): string[] {
   const places = [base];
   while (places.length < count) {
-    const parent = places[Math.floor(places.length * random.fraction() ** 2)]!;
+    const parent = places[Math.floor(places.length * random.next() ** 2)]!;
     const place = join(parent, `${makeName(random)}-${places.length}`);
     mkdirSync(place);
     places.push(place);
@@ -91,7 +92,7 @@ function makeFolders(base: string, random: Random, count: number): string[] {
 const largestText = 2_000_000;
 
 function makeText(random: Random, pool: readonly string[]): string {
-  const wanted = Math.min(random.spread(1_600, 1.85), largestText);
+  const wanted = Math.min(spread(random, 1_600, 1.85), largestText);
   const lines: string[] = [];
   for (let length = 0; length < wanted; ) {
     const line = random.pick(pool);
@@ -99,18 +100,18 @@ function makeText(random: Random, pool: readonly string[]): string {
     length += line.length + 1;
   }
   for (const [share, line] of rarities) {
-    if (random.fraction() < share) lines.splice(random.below(lines.length), 0, line);
+    if (random.next() < share) lines.splice(random.below(lines.length), 0, line);
   }
   return `${lines.join("\n")}\n`;
 }
 
 function makeBinary(random: Random, noise: Buffer): Buffer {
-  const length = Math.min(Math.floor(random.spread(12_000, 1)), noise.length);
+  const length = Math.min(Math.floor(spread(random, 12_000, 1)), noise.length);
   return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n\0\0", "latin1"), noise.subarray(0, length)]);
 }
 
 function makeLongLines(base: string): void {
-  const random = new Random(3);
+  const random = randomFrom(3);
   for (let number = 0; number < 40; number++) {
     const line = makeLongLine(random, 200_000, { foreign: true });
     writeFileSync(join(base, `bundle-${number}.js`), `${line}\n`);

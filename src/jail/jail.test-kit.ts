@@ -1,17 +1,8 @@
 /** A folder to let a jail loose in, for tests: `base` is the jail's, and beside it lies what it must never reach. */
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { targetsNow } from "../../tests/harness/descriptors.ts";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { AdmitOptions, BackendName, Jail } from "./folder.ts";
@@ -87,15 +78,5 @@ export const backends: readonly BackendName[] =
  * before had open may be closed meanwhile. Linux only.
  */
 export function openDescriptors(folder: string): number {
-  const targets = readdirSync("/proc/self/fd").map(targetOf);
-  return targets.filter((target) => `${target}/`.startsWith(`${folder}/`)).length;
-}
-
-/** "" for the one that the list of descriptors was read by. */
-function targetOf(descriptor: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return "";
-  }
+  return targetsNow().filter((target) => `${target}/`.startsWith(`${folder}/`)).length;
 }

@@ -32,6 +32,9 @@ export async function openDescriptors(expected = Number.POSITIVE_INFINITY): Prom
   }
 }
 
+/** What each descriptor leads to at this moment; "" for the one that their folder is read by. Linux only. */
+export const targetsNow = (): string[] => readdirSync("/proc/self/fd").map(targetOf);
+
 /** How many names it has; undefined when it is not open any more. */
 function linksOf(descriptor: string): number | undefined {
   try {
