@@ -4,18 +4,18 @@ import { NameBuffer } from "./name-buffer.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { FileSink, Walk } from "./walk.ts";
 
-/** What the batches of all searches hold open together. */
+/** The folders that the batches of all searches hold open together. */
 export interface HeldFolders {
   folders: number;
 }
 
-/** How much a batch may be. Each of its folders is held open. */
+/** The capacity of a batch, which holds each of its folders open. */
 export interface BatchSize {
   readonly files: number;
   readonly folders: number;
 }
 
-/** The files of a batch as they are posted to a thread, which may open them until the batch is released. */
+/** The files of a batch, as a message to a thread, which may open them until the batch is released. */
 export interface PostedFiles extends Omit<FileNames, "bytes"> {
   /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */
   readonly names: string;
@@ -44,7 +44,7 @@ export class Batch implements FileSink {
     this.#names = new NameBuffer(size.files * usualName);
   }
 
-  /** Whether there is nothing to search in it: the walk made a pause before it came to a file. */
+  /** Whether it holds no file: the walk yielded before it came to one. */
   get isEmpty(): boolean {
     return this.#files === 0;
   }
@@ -86,12 +86,12 @@ export class Batch implements FileSink {
     return this.#folders.map(({ prefix }) => prefix);
   }
 
-  /** Opens the file a cursor has come to. Throws the errno error. */
+  /** Opens the file under the cursor. Throws the errno error. */
   open(file: FileCursor): number {
     return openFileIn(this.#folders[file.folder]!.folder, file);
   }
 
-  /** The path of a file. Files are asked for in their order. */
+  /** The path of a file. Calls come in the order of the files. */
   pathOf(index: number): string {
     this.#cursor ??= new FileCursor(this.files);
     while (this.#cursor.index < index && this.#cursor.next());
@@ -107,7 +107,7 @@ export class Batch implements FileSink {
   }
 }
 
-/** Takes files from the walk until the batch is full, or the walk makes a pause; undefined when there are no more. */
+/** Fills a batch from the walk until it is full or the walk yields; undefined when there are no more files. */
 export function takeBatch(
   walk: Pick<Walk, "fill">,
   size: BatchSize,

@@ -4,23 +4,23 @@ import type { Batch } from "./batches.ts";
 import type { EncodedFindings } from "./findings-codec.ts";
 import type { BatchReply } from "./thread.ts";
 
-/** What a thread has found in a batch, or what is wrong with the pattern. */
+/** The findings of a batch, or the error of its pattern. */
 export type BatchOutcome = EncodedFindings | Error;
 
 /** Milliseconds that a thread is given to notice that a search is over. */
 const grace = 200;
 
-/** A batch in the hands of a thread. */
+/** A batch that a thread searches. */
 export class PendingBatch {
   readonly batch: Batch;
-  /** A thread has been lost over it before. */
+  /** A thread ended over it before. */
   readonly isRetry: boolean;
   readonly #running: PoolJob<BatchReply>;
   readonly #ended: Promise<void>;
   #outcome: BatchOutcome | undefined;
   #isSettled = false;
 
-  /** `onSettled` is called when there is an outcome, or no thread can tell one. */
+  /** Calls `onSettled` when there is an outcome, or the thread ended without one. */
   constructor(
     batch: Batch,
     running: PoolJob<BatchReply>,
@@ -46,18 +46,18 @@ export class PendingBatch {
     return this.#isSettled;
   }
 
-  /** Undefined when there is none: not yet, or because the thread was lost. */
+  /** Undefined before the reply, and when the thread ended without one. */
   get outcome(): BatchOutcome | undefined {
     return this.#outcome;
   }
 
-  /** UTF-16 units of text that wait here to be taken in. */
+  /** UTF-16 units of text that wait here. */
   get units(): number {
     if (this.#outcome === undefined || this.#outcome instanceof Error) return 0;
     return this.#outcome.ascii.length + this.#outcome.other.length;
   }
 
-  /** Ends the thread if it does not end the work by itself. The folders are held until then. */
+  /** Cancels the job if the thread does not end it by itself; holds the folders until then. */
   end(): void {
     const timer = setTimeout(() => this.#running.cancel(), grace);
     void this.#ended.then(() => {
@@ -67,7 +67,7 @@ export class PendingBatch {
   }
 }
 
-/** Undefined for a failure that another try may mend. */
+/** Undefined for a failure that a retry may not have. */
 function outcomeOf(reply: BatchReply): BatchOutcome | undefined {
   if ("numbers" in reply) return reply;
   const failure = [PatternError, RegexEngineFailure].find(({ name }) => name === reply.failure);

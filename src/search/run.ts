@@ -1,6 +1,6 @@
 /**
- * One search under way: a walk that gives batches, batches that are searched here or in threads, and an answer that
- * takes what was found in the order of the walk.
+ * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the findings in the
+ * order of the walk.
  */
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
@@ -23,31 +23,31 @@ export interface SearchOptions {
   readonly deadline: Deadline;
   readonly slice: TimeSlice;
   readonly state: SearchState;
-  /** Where the walk starts. Released by the search. */
+  /** The folder where the walk starts. The search releases it. */
   readonly folder: SharedFolder;
   readonly walk: Omit<WalkOptions, "onTooDeep">;
 }
 
-/** Milliseconds that a plain search works here before it takes to threads: most are done by then. */
+/** Milliseconds that a search for a literal runs in this thread before it starts others: most have ended by then. */
 const headStart = 1;
-/** How many times as long it may go on when that nearly fills the answer: threads would search much that is not needed. */
+/** How many times as long it may run here when the answer is nearly full: threads would search too far ahead. */
 const maxHeadStart = 30;
-/** What is searched at once in this thread. */
-const piece: BatchSize = { files: 16, folders: 1 };
+/** A batch for this thread. */
+const localBatch: BatchSize = { files: 16, folders: 1 };
 /** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
 const firstBatch = 16;
 const largestBatch = 512;
-/** Folders that a batch holds open, and that all batches together do: a process may have 1,024 descriptors. */
-const mostFolders = 64;
+/** Folders that one batch holds open, and that all batches hold together: a process may have 1,024 descriptors. */
+const maxFolders = 64;
 const foldersAtOnce = 640;
-/** Batches that are under way at first; each that is answered makes room for one more. */
+/** Batches under way at first; each reply allows one more. */
 const firstPending = 6;
-/** UTF-16 units of text that may wait for an earlier batch before no more are given out. */
-const mostWaiting = 4 * 1024 * 1024;
+/** UTF-16 units of text that may wait for an earlier batch before the search submits no more. */
+const maxWaiting = 4 * 1024 * 1024;
 
-/** A match was ended because the search has to end. */
+/** Ends a call of the engine when the search has to end. */
 class SearchEnded extends Error {
-  override readonly name = "Over";
+  override readonly name = "SearchEnded";
 }
 
 export class SearchRun {
@@ -58,7 +58,7 @@ export class SearchRun {
   readonly #pending: PendingBatch[] = [];
   #batchFiles = firstBatch;
   #mostPending = firstPending;
-  /** Ends the wait for something to change. */
+  /** Ends the wait for a reply. */
   #wake = () => {};
 
   constructor(options: SearchOptions) {
@@ -70,16 +70,16 @@ export class SearchRun {
   /** Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read without. */
   async run(): Promise<Found> {
     const { request, state, folder } = this.#options;
-    // Its outcome is whether the pattern is valid, also where there is nothing to search.
-    const nothing = new Batch(piece, state.held);
+    // An empty batch validates the pattern, also where there is nothing to search.
+    const empty = new Batch(localBatch, state.held);
     try {
       if (state.pool === undefined || folder.folder.descriptor === undefined) {
-        this.#searchBatchHere(nothing);
+        this.#searchBatchHere(empty);
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
-        // No pattern of a caller is matched in this thread when another can do it: it would hold up everyone.
+        // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
         if (!request.query.regex && !request.query.ignoreCase) await this.#searchHere(headStart);
-        else this.#pending.push(this.#submit(nothing, state.pool, false));
+        else this.#pending.push(this.#submit(empty, state.pool, false));
         await this.#searchInThreads(state.pool);
       }
     } finally {
@@ -90,13 +90,13 @@ export class SearchRun {
     return this.#answer.render();
   }
 
-  /** Searches piece by piece in this thread, for so many milliseconds, or longer if the answer is soon full. */
+  /** Searches batch by batch in this thread, for so many milliseconds, or longer if the answer is nearly full. */
   async #searchHere(milliseconds: number): Promise<void> {
     const started = performance.now();
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
     while (!this.#answer.isFull && mayGoOn()) {
-      const batch = takeBatch(this.#walk, piece, this.#options.state.held);
+      const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
       if (this.#isOver()) break;
@@ -128,7 +128,7 @@ export class SearchRun {
     if (this.#isOver()) this.#answer.cut();
   }
 
-  /** What is searched with in this thread, for this search until another asks. */
+  /** The engines of this thread, which work for this search until another one takes them. */
   #engines(): ThreadEngines {
     const { state } = this.#options;
     state.isOverHere = () => this.#isOver();
@@ -154,7 +154,7 @@ export class SearchRun {
     };
   }
 
-  /** Keeps batches under way in threads, and takes in what they find in the order they were given. */
+  /** Keeps batches under way in threads, and collects their findings in the order of submission. */
   async #searchInThreads(pool: Pool<BatchJob, BatchReply>): Promise<void> {
     const { signal } = this.#options.deadline;
     const wake = () => this.#wake();
@@ -173,12 +173,12 @@ export class SearchRun {
   }
 
   async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
-    while (this.#hasRoom() && !this.#isOver()) {
+    while (this.#maySubmit() && !this.#isOver()) {
       const batch = takeBatch(this.#walk, this.#nextSize(), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
-        // The walk made a pause for others.
+        // The walk yielded to others.
         batch.release();
         if (this.#pending.length > 0) return;
       }
@@ -187,30 +187,30 @@ export class SearchRun {
   }
 
   /**
-   * Lets others have their turns when the time slice is used up, also in pieces: the event loop takes what threads post
-   * before all else, and threads that answer fast would keep it from everything else.
+   * Yields to the event loop when the time slice is used up: the loop handles messages of threads before all else, so that
+   * threads with fast replies would starve everything else.
    */
   async #yieldIfDue(): Promise<void> {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
 
-  /** A search gets its part of the folders that may still be held, and always one, so that each goes on. */
+  /** Each search gets its share of the folders that batches may hold, and at least one, so that it goes on. */
   #nextSize(): BatchSize {
     const { batchesAtOnce, active, held } = this.#options.state;
-    const ofAll = Math.min(mostFolders, Math.floor(foldersAtOnce / batchesAtOnce));
+    const ofAll = Math.min(maxFolders, Math.floor(foldersAtOnce / batchesAtOnce));
     const ofRest = Math.floor((foldersAtOnce - held.folders) / active);
     return { files: this.#batchFiles, folders: Math.max(1, Math.min(ofAll, ofRest)) };
   }
 
-  /** Whether another batch may be given out. One that is answered and waits for an earlier one holds no folders. */
-  #hasRoom(): boolean {
+  /** Whether to submit another batch. One that is settled and waits for an earlier one holds no folders. */
+  #maySubmit(): boolean {
     const { batchesAtOnce, active } = this.#options.state;
     const underWay = this.#pending.filter(({ isSettled }) => !isSettled).length;
     const waiting = this.#pending.reduce((sum, { units }) => sum + units, 0);
     return (
       underWay < Math.max(1, Math.floor(batchesAtOnce / active)) &&
       this.#pending.length < this.#mostPending &&
-      waiting < mostWaiting
+      waiting < maxWaiting
     );
   }
 
@@ -232,7 +232,7 @@ export class SearchRun {
     };
   }
 
-  /** Takes in the first batch under way, if a thread is through with it. */
+  /** Collects the first batch under way, if it is settled. */
   #takeNext(pool: Pool<BatchJob, BatchReply>): boolean {
     const [first] = this.#pending;
     if (first?.isSettled !== true) return false;
@@ -268,7 +268,7 @@ export class SearchRun {
     for (const finding of decodeFindings(found)) this.#answer.add(batch.pathOf(finding.index), finding);
   }
 
-  /** When it has to end early: what was found in later batches is still in order. */
+  /** Collects what later batches have found when the search ends early: that is still in order. */
   #takeSettled(): void {
     if (this.#answer.isFull) return;
     this.#answer.cut();
@@ -282,7 +282,7 @@ export class SearchRun {
     return this.#options.deadline.left === 0 || this.#options.state.isClosed;
   }
 
-  /** Tells the threads, and ends those that do not listen. Folders are held until nobody opens files in them. */
+  /** Cancels the batches under way. Each holds its folders until no thread opens files in them. */
   #endPending(): void {
     Atomics.store(this.#over, 0, 1);
     for (const pending of this.#pending.splice(0)) pending.end();

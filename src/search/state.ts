@@ -7,17 +7,17 @@ import type { ThreadEngines } from "./thread-engines.ts";
 export interface SearchState {
   /** Undefined where there are no threads. */
   readonly pool: Pool<BatchJob, BatchReply> | undefined;
-  /** Batches under way, of all searches together: each holds folders open. */
+  /** Most batches under way, of all searches together: each holds folders open. */
   readonly batchesAtOnce: number;
   readonly held: HeldFolders;
   /** Searches under way. */
   active: number;
-  /** The worker ends: searches answer with what they have. */
+  /** The worker ends: searches return what they have. */
   isClosed: boolean;
-  /** For what is searched in this thread; undefined until something is. */
+  /** The engines of this thread; undefined until a search needs them. */
   engines: ThreadEngines | undefined;
-  /** Opens them with a regex engine that calls `watch` all along, which may throw. */
-  readonly createEngines: (watch: () => void) => ThreadEngines;
-  /** Asked by the engine in this thread, all along: whether the search that it works for has to end. */
+  /** Creates them with a regex runtime that calls `interrupt` all along, which may throw. */
+  readonly createEngines: (interrupt: () => void) => ThreadEngines;
+  /** Whether the search that the engines of this thread work for has to end. */
   isOverHere: () => boolean;
 }
