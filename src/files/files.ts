@@ -10,6 +10,7 @@ import { type CreateOptions, writeFile } from "./create.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import { lstatEntry, pageOfFolder, statEntry } from "./list.ts";
 import { type FolderOptions, makeFolder } from "./make-folder.ts";
+import { type Moving, movePath } from "./move.ts";
 import type { MutationListener, Requester } from "./mutation.ts";
 import { Mutations } from "./mutations.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
@@ -72,6 +73,11 @@ export interface Files {
   changeMode(path: string, options: ModeOptions, requester: Requester): Promise<number>;
   /** Gives a file, link or folder another name. Without `overwrite` no file is ever replaced. */
   rename(renaming: Renaming, requester: Requester): Promise<void>;
+  /**
+   * As `rename`, with missing folders made with `parents`, and of what is there only files, and links to files, replaced.
+   * False when both paths are one. Throws for a folder that holds something denied, here or where it would be moved to.
+   */
+  move(moving: Moving, requester: Requester): Promise<boolean>;
   /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
   unlink(path: string, options: RemoveOptions, requester: Requester): Promise<void>;
   /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
@@ -108,6 +114,7 @@ export function createFiles({ jail, config, listeners, onListenerError }: FilesO
     makeFolder: (path, options, requester) => makeFolder(ctx, { path, ...options }, requester),
     changeMode: (path, options, requester) => changeMode(ctx, { path, ...options }, requester),
     rename: (renaming, requester) => renamePath(ctx, renaming, requester),
+    move: (moving, requester) => movePath(ctx, moving, requester),
     unlink: (path, options, requester) => unlinkPath(ctx, { path, ...options }, requester),
     sweep: (stop) => sweepTree(ctx, stop),
     sweepFolder: (folder, entries) => sweepFolder({ mutations, requester: undefined }, { folder, entries }),

@@ -3,7 +3,7 @@
  * to know of changes listens here. Nothing else gives names, takes them away or sets permissions (`npm run rooms`); new
  * content waits in a temporary file, which is no change yet.
  */
-import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { mkdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { nameText, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, PathHandle, ResolvedPath } from "../jail/folder.ts";
@@ -102,7 +102,7 @@ function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
 /** Two places on the way from one name to another. */
 export interface Move {
   readonly source: ResolvedPath;
-  readonly target: ResolvedPath;
+  readonly target: Pick<ResolvedPath, "folder" | "name">;
   /** The path that a caller sent, where what has the new name must not be replaced. */
   readonly exclusive: string | undefined;
 }
@@ -123,6 +123,22 @@ export function renameEntry(scope: MutationScope, { source, target, exclusive }:
         if (exclusive === undefined) renameSync(from, to);
         else moveToNew(from, to, exclusive);
       }),
+  );
+}
+
+/** Makes a link anew where nothing is, and removes it where it was: for when `renameEntry` throws EXDEV. */
+export function remakeLink(scope: MutationScope, { source, target }: Omit<Move, "exclusive">): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, target.folder, { name: target.name, entry: "symlink" }),
+      kind: "rename",
+      from: source.path,
+    }),
+    () => {
+      const text = source.folder.enter((at) => readlinkSync(at(source.name), "buffer"));
+      target.folder.enter((at) => symlinkSync(text, at(target.name)));
+      source.folder.enter((at) => unlinkSync(at(source.name)));
+    },
   );
 }
 

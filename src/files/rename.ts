@@ -32,11 +32,20 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, requeste
     using slice = createWalkSlice({ deadline });
     await requireNothingDenied({ jail: ctx.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
   }
+  await relocate(ctx, renaming, { source, target, requester });
+}
+
+/** Gives what is at `source` the name of `target`, whose folder is there. Both have been checked. */
+export async function relocate(
+  ctx: FilesContext,
+  renaming: Renaming,
+  { source, target, requester }: Relocation,
+): Promise<void> {
   const scope = { mutations: ctx.mutations, requester };
   try {
     move(scope, renaming, { source, target });
   } catch (error) {
-    if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, to);
+    if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, renaming.to);
     const description = { kind: "rename", path: target.path, from: source.path, entry: "file" } as const;
     await changeTree(scope, description, (steps) =>
       copyAcross(ctx, renaming, { source, target, scope: steps, requester }),
@@ -63,11 +72,17 @@ function move(
   renameEntry(scope, { source, target, exclusive });
 }
 
-interface Copying {
+/** Where something is going to be, in a folder that is there. */
+export type Destination = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
+
+interface Relocation {
   readonly source: ResolvedPath;
-  readonly target: ResolvedPath;
-  readonly scope: MutationScope;
+  readonly target: Destination;
   readonly requester: Requester;
+}
+
+interface Copying extends Relocation {
+  readonly scope: MutationScope;
 }
 
 async function copyAcross(

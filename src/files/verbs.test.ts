@@ -42,6 +42,42 @@ describe.each(backends)("%s", (backend) => {
     expect(openDescriptors(bench.root)).toBe(before);
   });
 
+  test("a file is moved into folders that are made for it, and never onto another unasked", async () => {
+    using bench = new FilesFixture(backend, {
+      "base/a": "a",
+      "base/b": "b",
+      "base/d/c": "c",
+      "base/l": { link: "b" },
+    });
+    const moves: boolean[] = [];
+    const move = (from: string, to: string, { overwrite = false, parents = true } = {}) =>
+      reasonOf(async () => {
+        moves.push(await bench.files.move({ from, to, overwrite, parents }, bench.call));
+      });
+    expect(await move("a", "b")).toBe("exists");
+    expect(await move("a", "d", { overwrite: true })).toBe("wrong-kind");
+    expect(await move("a", "n/x", { parents: false })).toBe("missing");
+    expect(await move("none", "n/m/x")).toBe("missing");
+    expect(await move(".", "z")).toBe("bad-input");
+    expect(await move("a", ".", { overwrite: true })).toBe("wrong-kind");
+    expect(await move("d", "d/e")).toBe("bad-input");
+    expect(await move("d", "b", { overwrite: true })).toBe("bad-input");
+    expect(moves).toEqual([]);
+    expect(await move("a", "./d/../a")).toBe("done");
+    expect(await move("a", "n/m/x")).toBe("done");
+    expect(await move("n/m/x", "l", { overwrite: true })).toBe("done");
+    expect(await move("d", "e")).toBe("done");
+    expect(moves).toEqual([false, true, true, true]);
+    expect(bench.snapshot("base")).toEqual({
+      "base/b": "b",
+      "base/e/": "",
+      "base/e/c": "c",
+      "base/l": "a",
+      "base/n/": "",
+      "base/n/m/": "",
+    });
+  });
+
   test("a file is renamed, also into another folder, and never onto another unasked", async () => {
     using bench = new FilesFixture(backend, { "base/a": "a", "base/b": "b", "base/d/c": "c" });
     const rename = (from: string, to: string, overwrite = false) =>

@@ -137,7 +137,7 @@ export interface Jail {
   /** True when a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
   denies(names: readonly string[]): boolean;
   /** `denies` for one name in a folder that is itself known not to be denied: one match instead of one per level. */
-  deniesIn(folder: Folder, name: string): boolean;
+  deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
   /** True for a file that no call may change, under whatever name it was met. */
