@@ -2,13 +2,14 @@ import type { FunctionDefinition } from "../contract/definition.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
 import { listFolder } from "./list-folder.ts";
+import { move } from "./move.ts";
 import { readFile } from "./read-file.ts";
 import { search } from "./search.ts";
 import { tree } from "./tree.ts";
 import { updateFile } from "./update-file.ts";
 
 /**
- * What `coder` offers, in the order of the published reference. Registration, `--print-schema`, the reference
+ * What `coder` offers, in the order of the published reference, and then what is ours. Registration, `--print-schema`, the reference
  * pages, and the coverage of the conformance and escape suites derive from this list and nothing else.
  */
 export const functions: readonly FunctionDefinition[] = [
@@ -19,4 +20,5 @@ export const functions: readonly FunctionDefinition[] = [
   updateFile,
   search,
   createFile,
+  move,
 ];

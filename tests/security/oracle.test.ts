@@ -2,10 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Served, serve } from "../harness/served.ts";
 import { compareSnapshots, type Tree } from "../harness/tree.ts";
+import { usualOthers } from "../harness/ways.ts";
 import { backends } from "./backends.ts";
 import { ways } from "./calls.ts";
 
-const link: Tree = { l: { link: "../outside/x" }, m: { link: "../outside" } };
+const link: Tree = {
+  l: { link: "../outside/x" },
+  m: { link: "../outside" },
+  [usualOthers.there]: "inside\n",
+};
 
 /** The same base each time; what differs lies outside. */
 const outsides: readonly Tree[] = [
