@@ -1,15 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { plant, type Tree } from "../../tests/harness/tree.ts";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openDescriptors } from "../jail/jail.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
 import { type Ask, type Asked, openAsking, type SearchFixture } from "./search.test-kit.ts";
-
-type Tree = Readonly<Record<string, string | Buffer>>;
 
 const cleaners: (() => unknown)[] = [];
 
@@ -20,15 +19,8 @@ afterEach(async () => {
 function makeTree(tree: Tree): string {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   cleaners.push(() => rmSync(base, { recursive: true, force: true }));
-  fillTree(base, tree);
+  plant(base, tree);
   return base;
-}
-
-function fillTree(base: string, tree: Tree): void {
-  for (const [path, content] of Object.entries(tree)) {
-    mkdirSync(dirname(join(base, path)), { recursive: true });
-    writeFileSync(join(base, path), content);
-  }
 }
 
 const withThreads: SearchFixture = { backend: "openat", threads: true };

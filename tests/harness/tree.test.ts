@@ -12,7 +12,7 @@ const everything: Tree = {
   "../outside/secret.txt": "outside-secret",
   "a.txt": { text: "a", mode: 0o600 },
   "bad\udcff.txt": "b",
-  bytes: { base64: "/w==" },
+  bytes: Buffer.from("/w==", "base64"),
   "empty/": null,
   hard: { hardlink: "../outside/secret.txt" },
   ln: { link: "<base>/a.txt" },

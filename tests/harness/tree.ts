@@ -24,12 +24,12 @@ import { join } from "node:path";
  */
 export type Tree = Readonly<Record<string, Entry>>;
 
-/** What is at a path: a file's text, a richer description, or null for a plain folder. */
+/** What is at a path: a file's text or bytes, a richer description, or null for a plain folder. */
 export type Entry =
   | string
+  | Buffer
   | null
   | { readonly text: string; readonly mode?: number }
-  | { readonly base64: string; readonly mode?: number }
   | { readonly mode: number }
   | { readonly link: string }
   | { readonly hardlink: string }
@@ -62,9 +62,14 @@ export function buildTree(root: string, tree: Tree): void {
   for (const name of readdirSync(base, "buffer")) removeAt(bytes(`${base}/`, name));
   for (const name of readdirSync(root, "buffer"))
     if (name.toString() !== "base") removeAt(bytes(`${root}/`, name));
-  for (const [key, entry] of Object.entries(tree)) buildEntry(base, key, entry);
+  plant(base, tree);
   for (const [key, found] of snapshotTree(root)) stamp(pathOf(base, key), found.kind);
   stamp(Buffer.from(base), "dir");
+}
+
+/** Adds `tree` to the folder `base`, which must be there; nothing else in it is touched. */
+export function plant(base: string, tree: Tree): void {
+  for (const [key, entry] of Object.entries(tree)) buildEntry(base, key, entry);
 }
 
 /** Everything below `root`, keyed like a `Tree`, sorted so that folders come before what is in them. */
@@ -123,17 +128,17 @@ function buildEntry(base: string, key: string, entry: Entry): void {
 }
 
 function modeOf(entry: Entry, key: string): number | undefined {
-  if (entry !== null && typeof entry === "object") {
+  if (entry !== null && typeof entry === "object" && !Buffer.isBuffer(entry)) {
     if ("mode" in entry && entry.mode !== undefined) return entry.mode;
-    if (!("text" in entry) && !("base64" in entry)) return undefined;
+    if (!("text" in entry)) return undefined;
   }
   return key.endsWith("/") ? 0o755 : 0o644;
 }
 
 function contentOf(entry: Entry): Buffer {
   if (typeof entry === "string") return Buffer.from(entry);
+  if (Buffer.isBuffer(entry)) return entry;
   if (entry !== null && "text" in entry) return Buffer.from(entry.text);
-  if (entry !== null && "base64" in entry) return Buffer.from(entry.base64, "base64");
   throw new Error(`no contents in ${JSON.stringify(entry)}`);
 }
 

@@ -7,7 +7,7 @@ import golden from "./tools.golden.json" with { type: "json" };
 const tree = {
   "a.txt": "one\ntwo\n",
   "empty.txt": "",
-  "latin1.txt": { base64: "6Q==" },
+  "latin1.txt": Buffer.from("6Q==", "base64"),
   ".env": "SECRET=1",
   "big.txt": "x".repeat(2000),
   "sub/b.txt": "two\n",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
-import { type CaseFolder, jailed, plant } from "./fixture.ts";
+import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
 import { type Served, serveShell } from "./served.ts";
 
 /** Takes a call tens of milliseconds at least. */
@@ -16,7 +16,7 @@ describe.each(subjects)("%s", (subject) => {
   let fixture: CaseFolder;
   beforeAll(async () => {
     served = await serveShell(subject, jailed());
-    fixture = plant(served, { f: "x", large: "y\n".repeat(8_000_000) });
+    fixture = openCaseFolder(served, { f: "x", large: "y\n".repeat(8_000_000) });
   });
   afterAll(() => served.stop());
 
@@ -27,7 +27,7 @@ describe.each(subjects)("%s", (subject) => {
       answerOf(await fixture.call(name, given));
       order.push(name);
     };
-    await Promise.all([noting(op, payload), noting("stat", { path: "<D>/f" })]);
+    await Promise.all([noting(op, payload), noting("stat", { path: "<base>/f" })]);
     return order[0] === "stat";
   }
 
@@ -35,15 +35,15 @@ describe.each(subjects)("%s", (subject) => {
   function fill(folder: string): string {
     const script = `mkdir ${folder} && cd ${folder} && seq ${entries} | xargs touch`;
     execFileSync("sh", ["-c", script], { cwd: fixture.folder });
-    return `<D>/${folder}`;
+    return `<base>/${folder}`;
   }
 
   test.each([
     ["ls", (path: string) => ({ path: fill(path) })],
-    ["grep", () => ({ path: "<D>/large", pattern: "[xy]+z" })],
+    ["grep", () => ({ path: "<base>/large", pattern: "[xy]+z" })],
     ["sed", (path: string) => ({ path: fill(path), pattern: "x", replacement: "y" })],
     ["chmod", (path: string) => ({ path: fill(path), mode: "0700", recursive: true })],
-    ["mv", (path: string) => ({ src: fill(path), dst: `<D>/${path}-moved` })],
+    ["mv", (path: string) => ({ src: fill(path), dst: `<base>/${path}-moved` })],
     ["rm", (path: string) => ({ path: fill(path), recursive: true })],
   ] as const)("%s", async (op, payloadOn) => {
     let wasOvertaken = false;

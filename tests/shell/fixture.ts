@@ -1,25 +1,9 @@
 import { expect } from "bun:test";
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expandPayload, plant, type Tree } from "../harness/tree.ts";
 import { answerOf, Cases, expectCode } from "./case.ts";
 import type { Around, Config, Outcome, Served } from "./served.ts";
-
-/** What is at a path below `<D>`: text, bytes, a link, a folder (`null`); a mode if it matters. */
-export type Planted =
-  | string
-  | Buffer
-  | null
-  | { readonly link: string }
-  | { readonly mode: number; readonly text: string };
-export type Plan = Readonly<Record<string, Planted>>;
 
 /** A fresh folder of one case. */
 export interface CaseFolder {
@@ -31,18 +15,17 @@ export interface CaseFolder {
   exists(path: string): boolean;
   /** Permission bits. */
   mode(path: string): number;
-  /** A call of `shell::fs::<op>`; `<D>` in strings stands for the folder. */
+  /** A call of `shell::fs::<op>`; `<base>` in strings stands for the folder. */
   call(op: string, payload: unknown): Promise<Outcome>;
   answer(op: string, payload: unknown): Promise<Record<string, unknown>>;
   refused(op: string, payload: unknown, code: string, ...words: string[]): Promise<void>;
 }
 
-export function plant(served: Served, plan: Plan = {}): CaseFolder {
+export function openCaseFolder(served: Served, tree: Tree = {}): CaseFolder {
   const folder = mkdtempSync(join(served.folder, "case-"));
   const at = (path: string) => join(folder, path);
-  for (const [path, what] of Object.entries(plan)) put(at(path), what, folder);
-  const expand = (payload: unknown) =>
-    payload === undefined ? undefined : JSON.parse(JSON.stringify(payload).replaceAll("<D>", folder));
+  plant(folder, tree);
+  const expand = (payload: unknown) => (payload === undefined ? undefined : expandPayload(payload, folder));
   const call: CaseFolder["call"] = (op, payload) => served.call(`shell::fs::${op}`, expand(payload));
   return {
     served,
@@ -57,23 +40,12 @@ export function plant(served: Served, plan: Plan = {}): CaseFolder {
   };
 }
 
-function put(path: string, what: Planted, folder: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  if (what === null) mkdirSync(path, { recursive: true });
-  else if (typeof what === "string" || Buffer.isBuffer(what)) writeFileSync(path, what);
-  else if ("link" in what) symlinkSync(what.link.replace("<D>", folder), path);
-  else {
-    writeFileSync(path, what.text);
-    chmodSync(path, what.mode);
-  }
-}
-
 function parseKey(key: string): [number: number, op: string] {
   const [number, op = ""] = key.split(" ");
   return [Number(number), op];
 }
 
-/** Cases on planted files. */
+/** Cases on files. */
 export class FsCases extends Cases {
   constructor(config: Config = {}, around: Around = {}) {
     super("", config, around);
@@ -82,29 +54,29 @@ export class FsCases extends Cases {
   /** The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks at the files. */
   gives(
     key: string,
-    [plan, payload]: readonly [Plan, unknown],
+    [tree, payload]: readonly [Tree, unknown],
     fields: object,
     look?: (fixture: CaseFolder) => unknown,
   ): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)}`, async (served) => {
-      const fixture = plant(served, plan);
+      const fixture = openCaseFolder(served, tree);
       expect(await fixture.answer(op, payload)).toMatchObject(fields);
       await look?.(fixture);
     });
   }
 
   /** The call on these files is refused with a code. */
-  denies(key: string, [plan, payload]: readonly [Plan, unknown], code: string, ...words: string[]): this {
+  denies(key: string, [tree, payload]: readonly [Tree, unknown], code: string, ...words: string[]): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)} ${code}`, async (served) => {
-      await plant(served, plan).refused(op, payload, code, ...words);
+      await openCaseFolder(served, tree).refused(op, payload, code, ...words);
     });
   }
 
   /** A case of several calls. */
-  tells(number: number, name: string, plan: Plan, run: (fixture: CaseFolder) => Promise<void>): this {
-    return this.script(number, name, (served) => run(plant(served, plan)));
+  tells(number: number, name: string, tree: Tree, run: (fixture: CaseFolder) => Promise<void>): this {
+    return this.script(number, name, (served) => run(openCaseFolder(served, tree)));
   }
 }
 

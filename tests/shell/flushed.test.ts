@@ -11,7 +11,7 @@ import { testUnless } from "../faults/machine.ts";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { write } from "./channels.ts";
-import { jailed, plant } from "./fixture.ts";
+import { jailed, openCaseFolder } from "./fixture.ts";
 import { type Served, serveShell } from "./served.ts";
 
 /** Why system calls cannot be watched here; undefined when they can. */
@@ -42,29 +42,29 @@ async function traced({ folder, worker }: Served, act: () => Promise<void>): Pro
 describe.each(subjects)("%s", (subject) => {
   testUnless(reasonAgainstTracing, "a file that is sent, and one that is edited", async () => {
     served = await serveShell(subject, jailed());
-    const fixture = plant(served, { f: "old" });
+    const fixture = openCaseFolder(served, { f: "old" });
     const sent = async () => {
-      answerOf(await write(fixture, { path: "<D>/f" }, Buffer.from("new")));
+      answerOf(await write(fixture, { path: "<base>/f" }, Buffer.from("new")));
     };
     expect(await traced(served, sent)).toEqual(["fsync", "rename", "fsync"]);
     const edited = async () => {
-      await fixture.answer("sed", { files: ["<D>/f"], pattern: "new", replacement: "newer" });
+      await fixture.answer("sed", { files: ["<base>/f"], pattern: "new", replacement: "newer" });
     };
     expect(await traced(served, edited)).toEqual(["fsync", "rename", "fsync"]);
   });
 
   testUnless(reasonAgainstTracing, "what is removed, and what is moved", async () => {
     served = await serveShell(subject, jailed());
-    const fixture = plant(served, { f: "", "d/g": "", "from/h": "", to: null });
+    const fixture = openCaseFolder(served, { f: "", "d/g": "", "from/h": "", "to/": null });
     const remove = (path: string, recursive = false) =>
-      fixture.answer("rm", { path: `<D>/${path}`, recursive });
+      fixture.answer("rm", { path: `<base>/${path}`, recursive });
     const removed = async () => {
       await remove("f");
       await remove("d", true);
     };
     expect(await traced(served, removed)).toEqual(["unlink", "fsync", "unlink", "rmdir", "fsync"]);
     const moved = async () => {
-      await fixture.answer("mv", { src: "<D>/from/h", dst: "<D>/to/h", overwrite: true });
+      await fixture.answer("mv", { src: "<base>/from/h", dst: "<base>/to/h", overwrite: true });
     };
     expect(await traced(served, moved)).toEqual(["rename", "fsync", "fsync"]);
   });

@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ChannelReader } from "iii-sdk/channel";
 import { subjects } from "../harness/subject.ts";
+import type { Tree } from "../harness/tree.ts";
 import { answerOf, expectCode, until } from "./case.ts";
 import { openChannel } from "./channels.ts";
-import { type CaseFolder, jailed, type Plan, plant } from "./fixture.ts";
+import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
 import { type Served, serveShell } from "./served.ts";
 
 let served: Served;
@@ -31,13 +32,13 @@ function hasOpen({ worker }: Served, path: string): boolean {
 }
 
 describe.each(subjects)("%s", (subject) => {
-  const open = async (plan: Plan = {}): Promise<CaseFolder> => {
+  const open = async (tree: Tree = {}): Promise<CaseFolder> => {
     served = await serveShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
-    return plant(served, plan);
+    return openCaseFolder(served, tree);
   };
 
   const readerOf = async (fixture: CaseFolder): Promise<ChannelReader> => {
-    const { content } = await fixture.answer("read", { path: "<D>/f" });
+    const { content } = await fixture.answer("read", { path: "<base>/f" });
     return new ChannelReader(served.engine.url, content as ConstructorParameters<typeof ChannelReader>[1]);
   };
 
@@ -49,7 +50,7 @@ describe.each(subjects)("%s", (subject) => {
     for await (const piece of stream as AsyncIterable<Buffer>) {
       // The first one says that sending is under way; other calls show that time passes.
       if (pieces.length === 0)
-        for (let round = 0; round < 50; round++) await fixture.answer("stat", { path: "<D>/f" });
+        for (let round = 0; round < 50; round++) await fixture.answer("stat", { path: "<base>/f" });
       pieces.push(piece);
     }
     expect(residentKibibytes(served) - before).toBeLessThan(64 * 1024);
@@ -63,16 +64,16 @@ describe.each(subjects)("%s", (subject) => {
     expect(hasOpen(served, fixture.at("f"))).toBe(true);
     stream.on("error", () => undefined).destroy();
     await until(() => (hasOpen(served, fixture.at("f")) ? undefined : true));
-    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: large.length });
+    expect(await fixture.answer("stat", { path: "<base>/f" })).toMatchObject({ size: large.length });
   });
 
   test("a slow writer is waited for", async () => {
     const fixture = await open();
     const { reader, writer } = await openChannel(served);
-    const outcome = fixture.call("write", { path: "<D>/f", content: reader });
+    const outcome = fixture.call("write", { path: "<base>/f", content: reader });
     for (let round = 0; round < 20; round++) {
       await new Promise((resolve) => writer.stream.write(`${round}\n`, resolve));
-      await fixture.answer("ls", { path: "<D>" });
+      await fixture.answer("ls", { path: "<base>" });
     }
     expect(fixture.exists("f")).toBe(false);
     writer.stream.end();
@@ -83,9 +84,9 @@ describe.each(subjects)("%s", (subject) => {
 
   test("a writer that never comes and a reader that never comes do not keep the worker", async () => {
     const fixture = await open({ f: large });
-    await fixture.answer("read", { path: "<D>/f" });
+    await fixture.answer("read", { path: "<base>/f" });
     const { reader } = await openChannel(served);
-    const outcome = fixture.call("write", { path: "<D>/g", content: reader });
+    const outcome = fixture.call("write", { path: "<base>/g", content: reader });
     await until(() => readdirSync(fixture.folder).length === 2 || undefined);
     served.worker.child.kill("SIGTERM");
     expectCode(await outcome, "S216", "the worker is ending");

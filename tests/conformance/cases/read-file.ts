@@ -41,7 +41,7 @@ const text = (name: string, body: string): Case => reads(name, { "a.txt": body }
 const foreign = (name: string, bytes: readonly number[], decoded: string): Case =>
   reads(
     name,
-    { "a.bin": { base64: Buffer.from(bytes).toString("base64") } },
+    { "a.bin": Buffer.from(bytes) },
     content("a.bin", decoded, { is_utf8: false, size: bytes.length }),
   );
 

@@ -442,13 +442,13 @@ const walks: Case[] = [
   },
   searches(
     "a line with foreign bytes is shown with U+FFFD",
-    { a: { base64: Buffer.from([0x61, 0x62, 0x20, 0xff, 0x0a]).toString("base64") } },
+    { a: Buffer.from([0x61, 0x62, 0x20, 0xff, 0x0a]) },
     { query: "ab" },
     found([at("a", 1, 1, "ab \ufffd")]),
   ),
   searches(
     "a file with foreign bytes has other lines",
-    { a: { base64: Buffer.from([0xff, 0xfe, 0x0a, 0x61, 0x62, 0x0a]).toString("base64") } },
+    { a: Buffer.from([0xff, 0xfe, 0x0a, 0x61, 0x62, 0x0a]) },
     { query: "ab" },
     found([at("a", 2, 1, "ab")]),
   ),

@@ -11,7 +11,7 @@ const bogus = { channel_id: "no-such-channel", access_key: "no-such-key" };
 
 /** What is written comes back. */
 async function roundTrip(fixture: CaseFolder, name: string, bytes: Buffer): Promise<void> {
-  const path = `<D>/${name}`;
+  const path = `<base>/${name}`;
   const answer = answerOf(await write(fixture, { path }, bytes));
   expect(answer).toEqual({ bytes_written: bytes.length, path: fixture.at(name) });
   expect((await read(fixture, path)).equals(bytes)).toBe(true);
@@ -23,22 +23,22 @@ const expectEmpty = ({ folder }: CaseFolder) => expect(readdirSync(folder)).toEq
 const open = new FsCases()
   .tells(164, "a round trip", {}, async (fixture) => {
     expect(
-      answerOf(await write(fixture, { path: "<D>/f", mode: "0600" }, text("round trip 123"))),
+      answerOf(await write(fixture, { path: "<base>/f", mode: "0600" }, text("round trip 123"))),
     ).toMatchObject({ bytes_written: 14 });
     expect([fixture.text("f"), fixture.mode("f")]).toEqual(["round trip 123", 0o600]);
-    const { content, ...rest } = await fixture.answer("read", { path: "<D>/f" });
+    const { content, ...rest } = await fixture.answer("read", { path: "<base>/f" });
     expect(rest).toMatchObject({ size: 14, mode: "0600" });
     expect(content).toMatchObject({ direction: "read" });
     expect((await receive(fixture.served, content)).bytes.toString()).toBe("round trip 123");
   })
   .tells(165, "the usual mode", {}, async (fixture) => {
-    await write(fixture, { path: "<D>/f" }, text("x"));
+    await write(fixture, { path: "<base>/f" }, text("x"));
     expect(fixture.mode("f")).toBe(0o644);
   })
   .tells(166, "nothing at all", {}, (fixture) => roundTrip(fixture, "empty", text("")))
   .tells(166, "nothing at all, announced, from a writer that never connects", {}, async (fixture) => {
     const { reader } = await openChannel(fixture.served);
-    expect(await fixture.answer("write", { path: "<D>/empty", content: reader, size: 0 })).toEqual({
+    expect(await fixture.answer("write", { path: "<base>/empty", content: reader, size: 0 })).toEqual({
       bytes_written: 0,
       path: fixture.at("empty"),
     });
@@ -50,22 +50,22 @@ const open = new FsCases()
     await roundTrip(fixture, "zeros", Buffer.from([0, 1, 0, 255, 0]));
   })
   .denies("169 write", [{}, { path: "relative", content: bogus }], "S210")
-  .denies("169 write", [{}, { path: "<D>/f", mode: "8", content: bogus }], "S210")
+  .denies("169 write", [{}, { path: "<base>/f", mode: "8", content: bogus }], "S210")
   .tells(170, "folders on the way", {}, async (fixture) => {
-    await fixture.refused("write", { path: "<D>/a/b/f", content: bogus }, "S211");
+    await fixture.refused("write", { path: "<base>/a/b/f", content: bogus }, "S211");
     expectEmpty(fixture);
-    await write(fixture, { path: "<D>/a/b/f", parents: true }, text("x"));
+    await write(fixture, { path: "<base>/a/b/f", parents: true }, text("x"));
     expect(fixture.text("a/b/f")).toBe("x");
   })
-  .denies("171 write", [{}, { path: "<D>/f" }], "S210", "bad write payload")
-  .denies("171 write", [{}, { path: "<D>/f", content: "text" }], "S210", "bad write payload")
-  .denies("171 write", [{}, { path: "<D>/f", content: 5 }], "S210", "bad write payload")
-  .denies("171 write", [{}, { path: "<D>/f", content: { channel_id: "c" } }], "S210", "bad write payload")
+  .denies("171 write", [{}, { path: "<base>/f" }], "S210", "bad write payload")
+  .denies("171 write", [{}, { path: "<base>/f", content: "text" }], "S210", "bad write payload")
+  .denies("171 write", [{}, { path: "<base>/f", content: 5 }], "S210", "bad write payload")
+  .denies("171 write", [{}, { path: "<base>/f", content: { channel_id: "c" } }], "S210", "bad write payload")
   .tells(172, "content without a direction, or with the other one", {}, async (fixture) => {
     for (const direction of [undefined, "write"]) {
       const { reader, writer } = await openChannel(fixture.served);
       const content = { channel_id: reader.channel_id, access_key: reader.access_key, direction };
-      const outcome = fixture.call("write", { path: "<D>/f", content });
+      const outcome = fixture.call("write", { path: "<base>/f", content });
       sendAll(writer, text("x"));
       expect(answerOf(await outcome)).toMatchObject({ bytes_written: 1 });
     }
@@ -73,24 +73,24 @@ const open = new FsCases()
   .tells(173, "a channel that there is not, and a wrong key", {}, async (fixture) => {
     const { reader } = await openChannel(fixture.served);
     for (const content of [bogus, { ...reader, access_key: "wrong" }, { ...reader, access_key: "" }])
-      await fixture.refused("write", { path: "<D>/f", content }, "S216");
+      await fixture.refused("write", { path: "<base>/f", content }, "S216");
     expectEmpty(fixture);
-    expect(await fixture.answer("ls", { path: "<D>" })).toEqual({ entries: [] });
+    expect(await fixture.answer("ls", { path: "<base>" })).toEqual({ entries: [] });
   })
   .tells(173, "a channel that is an address", {}, async (fixture) => {
     const { reader } = await openChannel(fixture.served);
     for (const channel_id of ["../../", "a/b", "", "c?key=k&", "%2e%2e", "x".repeat(65)]) {
       const content = { ...reader, channel_id };
-      await fixture.refused("write", { path: "<D>/f", content }, "S210", "bad write payload");
+      await fixture.refused("write", { path: "<base>/f", content }, "S210", "bad write payload");
     }
     expectEmpty(fixture);
   })
   .tells(174, "a reference used twice", {}, async (fixture) => {
     const { reader, writer } = await openChannel(fixture.served);
-    const first = fixture.call("write", { path: "<D>/f", content: reader });
+    const first = fixture.call("write", { path: "<base>/f", content: reader });
     sendAll(writer, text("x"));
     expect(answerOf(await first)).toMatchObject({ bytes_written: 1 });
-    const { answer, error } = await fixture.call("write", { path: "<D>/g", content: reader });
+    const { answer, error } = await fixture.call("write", { path: "<base>/g", content: reader });
     if (error === undefined) expect(answer).toMatchObject({ bytes_written: 0 });
     else expectCode({ error }, "S216");
   })
@@ -98,47 +98,47 @@ const open = new FsCases()
     const { reader, writer } = await openChannel(fixture.served);
     sendAll(writer, text(""));
     await new Promise((resolve) => writer.stream.once("close", resolve));
-    const { answer, error } = await fixture.call("write", { path: "<D>/f", content: reader });
+    const { answer, error } = await fixture.call("write", { path: "<base>/f", content: reader });
     if (error === undefined) expect(answer).toMatchObject({ bytes_written: 0 });
     else expectCode({ error }, "S216");
   })
   .tells(176, "text messages only", {}, async (fixture) => {
     const { reader, writer } = await openChannel(fixture.served);
-    const outcome = fixture.call("write", { path: "<D>/f", content: reader });
+    const outcome = fixture.call("write", { path: "<base>/f", content: reader });
     for (const message of ["hello", "5", "null", "[]", '{"progress":1}']) writer.sendMessage(message);
     writer.stream.end();
     expect(answerOf(await outcome)).toMatchObject({ bytes_written: 0 });
   })
   .tells(177, "one byte more than the limit, and not one more", {}, async (fixture) => {
-    expectCode(await write(fixture, { path: "<D>/f" }, Buffer.alloc(mebibyte + 1)), "S218");
+    expectCode(await write(fixture, { path: "<base>/f" }, Buffer.alloc(mebibyte + 1)), "S218");
     expectEmpty(fixture);
-    expect(answerOf(await write(fixture, { path: "<D>/f" }, Buffer.alloc(mebibyte)))).toMatchObject({
+    expect(answerOf(await write(fixture, { path: "<base>/f" }, Buffer.alloc(mebibyte)))).toMatchObject({
       bytes_written: mebibyte,
     });
   })
   .tells(179, "two writers of one path", {}, async (fixture) => {
     const bodies = ["a", "b"].map((letter) => Buffer.alloc(300_000, letter));
-    for (const outcome of await Promise.all(bodies.map((body) => write(fixture, { path: "<D>/f" }, body))))
+    for (const outcome of await Promise.all(bodies.map((body) => write(fixture, { path: "<base>/f" }, body))))
       answerOf(outcome);
     expect(bodies.map(String)).toContain(fixture.text("f"));
     expect(readdirSync(fixture.folder)).toEqual(["f"]);
   })
-  .denies("180 read", [{}, { path: "<D>/missing" }], "S211")
-  .denies("180 read", [{ d: null }, { path: "<D>/d" }], "S212")
+  .denies("180 read", [{}, { path: "<base>/missing" }], "S211")
+  .denies("180 read", [{ "d/": null }, { path: "<base>/d" }], "S212")
   .tells(183, "five readers of one file", { f: "x".repeat(65_536) }, async (fixture) => {
-    const all = await Promise.all([1, 2, 3, 4, 5].map(() => read(fixture, "<D>/f")));
+    const all = await Promise.all([1, 2, 3, 4, 5].map(() => read(fixture, "<base>/f")));
     expect(all.map(String)).toEqual(Array(5).fill("x".repeat(65_536)));
   })
   .tells(184, "nobody takes the bytes", { f: "x".repeat(mebibyte) }, async (fixture) => {
-    await fixture.answer("read", { path: "<D>/f" });
-    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: mebibyte });
+    await fixture.answer("read", { path: "<base>/f" });
+    expect(await fixture.answer("stat", { path: "<base>/f" })).toMatchObject({ size: mebibyte });
   });
 
 const small = new FsCases(jailed({ max_read_bytes: 10 }))
   .denies("169 write", [{}, { path: "/etc/coder", content: bogus }], "S215")
   .denies("180 read", [{}, { path: "/etc/hostname" }], "S215")
-  .denies("181 read", [{ f: "x".repeat(1024) }, { path: "<D>/f" }], "S218")
-  .gives("181 read", [{ f: "x".repeat(10) }, { path: "<D>/f" }], { size: 10 });
+  .denies("181 read", [{ f: "x".repeat(1024) }, { path: "<base>/f" }], "S218")
+  .gives("181 read", [{ f: "x".repeat(10) }, { path: "<base>/f" }], { size: 10 });
 
 const patience = 60_000;
 
@@ -158,10 +158,10 @@ const idle = new FsCases().tells(178, "a sender that falls silent", { f: "old" }
 });
 
 const withoutChannels = new FsCases({}, { isWithoutChannels: true })
-  .denies("182 read", [{ f: "x" }, { path: "<D>/f" }], "S216", "channel")
+  .denies("182 read", [{ f: "x" }, { path: "<base>/f" }], "S216", "channel")
   .tells(182, "and again and again, and the worker is none the worse", { f: "x" }, async (fixture) => {
-    for (let round = 0; round < 100; round++) await fixture.refused("read", { path: "<D>/f" }, "S216");
-    expect(await fixture.answer("stat", { path: "<D>/f" })).toMatchObject({ size: 1 });
+    for (let round = 0; round < 100; round++) await fixture.refused("read", { path: "<base>/f" }, "S216");
+    expect(await fixture.answer("stat", { path: "<base>/f" })).toMatchObject({ size: 1 });
   });
 
 export const cases = [...open.all, ...small.all, ...withoutChannels.all, ...idle.slow()];

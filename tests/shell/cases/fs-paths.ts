@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { rmSync } from "node:fs";
-import { FsCases, jailed, plant } from "../fixture.ts";
+import { FsCases, jailed, openCaseFolder } from "../fixture.ts";
 
 const ops = ["ls", "stat", "mkdir", "rm", "chmod", "mv", "grep", "sed", "write", "read"];
 const content = { channel_id: "c", access_key: "k" };
@@ -19,17 +19,17 @@ const payloadFor = (op: string, path: string): object =>
 const unjailed = new FsCases()
   .denies("88 stat", [{}, { path: "/etc/passwd" }], "S215")
   .denies("88 read", [{}, { path: "/etc/shadow" }], "S215")
-  .denies("93 stat", [{}, { path: "<D>/nonexistent/../../../../../../etc/passwd" }], "S215")
-  .gives("94 stat", [{ sub: null, f: "x" }, { path: "<D>/sub/../f" }], { name: "f", size: 1 })
-  .gives("97 ls", [{ "real/a": "x", link: { link: "real" } }, { path: "<D>/link" }], {
+  .denies("93 stat", [{}, { path: "<base>/nonexistent/../../../../../../etc/passwd" }], "S215")
+  .gives("94 stat", [{ "sub/": null, f: "x" }, { path: "<base>/sub/../f" }], { name: "f", size: 1 })
+  .gives("97 ls", [{ "real/a": "x", link: { link: "real" } }, { path: "<base>/link" }], {
     entries: [{ name: "a" }],
   })
-  .gives("98 ls", [{ "sub/a": "x" }, { path: "<D>//sub///" }], { entries: [{ name: "a" }] })
+  .gives("98 ls", [{ "sub/a": "x" }, { path: "<base>//sub///" }], { entries: [{ name: "a" }] })
   .denies("99 stat", [{}, { path: `/tmp/${"x".repeat(5000)}` }], "S216")
-  .denies("102 ls", [{}, { path: "<D>", target: { kind: "wat" } }], "S210", "bad ls payload")
-  .denies("102 ls", [{}, { path: "<D>", target: null }], "S210", "bad ls payload")
+  .denies("102 ls", [{}, { path: "<base>", target: { kind: "wat" } }], "S210", "bad ls payload")
+  .denies("102 ls", [{}, { path: "<base>", target: null }], "S210", "bad ls payload")
   .tells(103, "the host is where a call acts by default", { a: "x" }, async ({ answer }) => {
-    const path = "<D>";
+    const path = "<base>";
     expect(await answer("ls", { path })).toEqual(await answer("ls", { path, target: { kind: "host" } }));
   })
   .tells(106, "everything can be reached where that is allowed", {}, async ({ answer }) => {
@@ -45,23 +45,23 @@ for (const op of ops) {
   unjailed.denies(`101 ${op}`, [{}, "text"], "S210", `bad ${op} payload`);
   unjailed.denies(`101 ${op}`, [{}, null], "S210", `bad ${op} payload`);
   if (op !== "sed" && op !== "write")
-    unjailed.denies(`100 ${op}`, [{ f: "x" }, payloadFor(op, "<D>/f/child")], "S216");
+    unjailed.denies(`100 ${op}`, [{ f: "x" }, payloadFor(op, "<base>/f/child")], "S216");
 }
 
 const inJail = new FsCases(jailed())
-  .gives("90 ls", [{ sub: null }, { path: "<D>/sub" }], { entries: [] })
+  .gives("90 ls", [{ "sub/": null }, { path: "<base>/sub" }], { entries: [] })
   .script(91, "a name that only begins like the root", async (served) => {
-    await plant(served).refused("stat", { path: `${served.folder}-b/x` }, "S215");
+    await openCaseFolder(served).refused("stat", { path: `${served.folder}-b/x` }, "S215");
   })
   .tells(95, "a link out of the root", { link: { link: "/var/tmp" } }, async ({ refused }) => {
-    await refused("mkdir", { path: "<D>/link/coder-new" }, "S215");
-    await refused("write", { path: "<D>/link/coder-new", content }, "S215");
-    await refused("ls", { path: "<D>/link" }, "S215");
+    await refused("mkdir", { path: "<base>/link/coder-new" }, "S215");
+    await refused("write", { path: "<base>/link/coder-new", content }, "S215");
+    await refused("ls", { path: "<base>/link" }, "S215");
   })
   .tells(96, "a dangling link", { link: { link: "/var/tmp/coder-nowhere" } }, async ({ refused }) => {
-    await refused("write", { path: "<D>/link/x", content, parents: true }, "S215", "dangling symlink");
-    await refused("stat", { path: "<D>/link" }, "S215");
-    await refused("mkdir", { path: "<D>/link/x", parents: true }, "S215");
+    await refused("write", { path: "<base>/link/x", content, parents: true }, "S215", "dangling symlink");
+    await refused("stat", { path: "<base>/link" }, "S215");
+    await refused("mkdir", { path: "<base>/link/x", parents: true }, "S215");
   });
 
 for (const op of ops) inJail.denies(`89 ${op}`, [{}, payloadFor(op, "/etc")], "S215");
@@ -70,7 +70,7 @@ const denied = new FsCases(jailed({ denylist_paths: ["<folder>/denied"] }));
 for (const op of ops) {
   denied.script(92, `${op} on the denylist`, async (served) => {
     for (const path of [`${served.folder}/denied`, `${served.folder}/denied/inner`])
-      await plant(served).refused(op, payloadFor(op, path), "S215");
+      await openCaseFolder(served).refused(op, payloadFor(op, path), "S215");
   });
 }
 

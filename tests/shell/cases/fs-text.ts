@@ -1,14 +1,15 @@
 import { expect } from "bun:test";
-import { FsCases, type Plan } from "../fixture.ts";
+import type { Tree } from "../../harness/tree.ts";
+import { FsCases } from "../fixture.ts";
 
-const words: Plan = { f: "alpha\nbeta\nalpha-beta\n" };
-const five: Plan = { f: "x\nx\nx\nx\nx\n" };
-const mixed: Plan = { "a.txt": "x\n", "b.log": "x\n", "sub/c.txt": "x\n" };
+const words: Tree = { f: "alpha\nbeta\nalpha-beta\n" };
+const five: Tree = { f: "x\nx\nx\nx\nx\n" };
+const mixed: Tree = { "a.txt": "x\n", "b.log": "x\n", "sub/c.txt": "x\n" };
 
-/** Lines that grep finds in `plan`, as `name:line`. */
-const found = (cases: FsCases, number: number, [plan, payload]: readonly [Plan, object], names: string[]) =>
-  cases.tells(number, `grep ${JSON.stringify(payload)}`, plan, async ({ answer, folder }) => {
-    const { matches } = await answer("grep", { path: "<D>", pattern: "x", ...payload });
+/** Lines that grep finds in `tree`, as `name:line`. */
+const found = (cases: FsCases, number: number, [tree, payload]: readonly [Tree, object], names: string[]) =>
+  cases.tells(number, `grep ${JSON.stringify(payload)}`, tree, async ({ answer, folder }) => {
+    const { matches } = await answer("grep", { path: "<base>", pattern: "x", ...payload });
     const lines = (matches as { path: string; line: number }[]).map(({ path, line }) => `${path}:${line}`);
     expect(lines).toEqual(names.map((name) => `${folder}/${name}`));
   });
@@ -22,7 +23,7 @@ const sedGives = (
 ) =>
   cases.gives(
     `${number} sed`,
-    [{ f: text }, { files: ["<D>/f"], ...fields }],
+    [{ f: text }, { files: ["<base>/f"], ...fields }],
     { total_replacements: total },
     (fixture) => {
       expect(fixture.text("f")).toBe(after);
@@ -30,49 +31,61 @@ const sedGives = (
   );
 
 const cases_ = new FsCases()
-  .gives("136 grep", [words, { path: "<D>/f", pattern: "alpha" }], {
+  .gives("136 grep", [words, { path: "<base>/f", pattern: "alpha" }], {
     matches: [
       { line: 1, content: "alpha" },
       { line: 3, content: "alpha-beta" },
     ],
     truncated: false,
   })
-  .denies("137 grep", [words, { path: "<D>", pattern: "x", recursive: false }], "S210")
-  .denies("138 grep", [words, { path: "<D>", pattern: "[unclosed" }], "S217")
-  .denies("138 grep", [{}, { path: "<D>", pattern: "[unclosed" }], "S217")
-  .denies("138 sed", [{}, { path: "<D>", pattern: "[unclosed", replacement: "x" }], "S217")
-  .gives("139 grep", [five, { path: "<D>", pattern: "x", max_matches: 2 }], {
+  .denies("137 grep", [words, { path: "<base>", pattern: "x", recursive: false }], "S210")
+  .denies("138 grep", [words, { path: "<base>", pattern: "[unclosed" }], "S217")
+  .denies("138 grep", [{}, { path: "<base>", pattern: "[unclosed" }], "S217")
+  .denies("138 sed", [{}, { path: "<base>", pattern: "[unclosed", replacement: "x" }], "S217")
+  .gives("139 grep", [five, { path: "<base>", pattern: "x", max_matches: 2 }], {
     matches: [{ line: 1 }, { line: 2 }],
     truncated: true,
   })
-  .gives("140 grep", [{ f: "x\nx\n" }, { path: "<D>", pattern: "x", max_matches: 2 }], { truncated: true })
-  .gives("144 grep", [{ f: `${"世".repeat(30)}\n` }, { path: "<D>", pattern: "世", max_line_bytes: 50 }], {
+  .gives("140 grep", [{ f: "x\nx\n" }, { path: "<base>", pattern: "x", max_matches: 2 }], { truncated: true })
+  .gives("144 grep", [{ f: `${"世".repeat(30)}\n` }, { path: "<base>", pattern: "世", max_line_bytes: 50 }], {
     matches: [{ content: `${"世".repeat(16)}…` }],
   })
-  .gives("145 grep", [{ f: "a\r\n" }, { path: "<D>", pattern: "a$" }], { matches: [{ content: "a" }] })
-  .gives("146 grep", [words, { path: "<D>", pattern: "ALPHA", ignore_case: true }], {
+  .gives("145 grep", [{ f: "a\r\n" }, { path: "<base>", pattern: "a$" }], { matches: [{ content: "a" }] })
+  .gives("146 grep", [words, { path: "<base>", pattern: "ALPHA", ignore_case: true }], {
     matches: [{ line: 1 }, { line: 3 }],
   })
-  .gives("147 grep", [{ "sub/f": `${"x".repeat(5000)}\n` }, { path: "<D>", pattern: "x" }], {
+  .gives("147 grep", [{ "sub/f": `${"x".repeat(5000)}\n` }, { path: "<base>", pattern: "x" }], {
     matches: [{ content: `${"x".repeat(4096)}…` }],
     truncated: false,
   })
   .denies("153 sed", [{}, { pattern: "x", replacement: "y" }], "S210")
-  .denies("153 sed", [{ f: "x" }, { files: ["<D>/f"], path: "<D>", pattern: "x", replacement: "y" }], "S210")
-  .denies("154 sed", [{ f: "x" }, { path: "<D>", recursive: false, pattern: "x", replacement: "y" }], "S210")
-  .denies("156 sed", [{ f: "x" }, { files: ["<D>/f"], regex: false, pattern: "", replacement: "y" }], "S210")
+  .denies(
+    "153 sed",
+    [{ f: "x" }, { files: ["<base>/f"], path: "<base>", pattern: "x", replacement: "y" }],
+    "S210",
+  )
+  .denies(
+    "154 sed",
+    [{ f: "x" }, { path: "<base>", recursive: false, pattern: "x", replacement: "y" }],
+    "S210",
+  )
+  .denies(
+    "156 sed",
+    [{ f: "x" }, { files: ["<base>/f"], regex: false, pattern: "", replacement: "y" }],
+    "S210",
+  )
   .tells(157, "a bad pattern touches no file", { f: "x" }, async ({ refused, text }) => {
-    await refused("sed", { files: ["<D>/f"], pattern: "(", replacement: "y" }, "S217");
+    await refused("sed", { files: ["<base>/f"], pattern: "(", replacement: "y" }, "S217");
     expect(text("f")).toBe("x");
   })
-  .gives("158 sed", [{ f: "x" }, { files: ["<D>/f", "<D>/missing"], pattern: "x", replacement: "y" }], {
+  .gives("158 sed", [{ f: "x" }, { files: ["<base>/f", "<base>/missing"], pattern: "x", replacement: "y" }], {
     results: [
       { success: true, replacements: 1 },
       { success: false, replacements: 0, error: expect.stringContaining("path not found") },
     ],
   })
   .tells(159, "a denied path in the list touches no file", { f: "x" }, async ({ refused, text }) => {
-    await refused("sed", { files: ["<D>/f", "/etc/passwd"], pattern: "x", replacement: "y" }, "S215");
+    await refused("sed", { files: ["<base>/f", "/etc/passwd"], pattern: "x", replacement: "y" }, "S215");
     expect(text("f")).toBe("x");
   })
   .tells(
@@ -81,21 +94,21 @@ const cases_ = new FsCases()
     { "a.rs": "x", "s/b.rs": "x", "s/c.rs": "x", "ignore.rs": "x", "d.txt": "x" },
     async ({ answer, text }) => {
       const globs = { include_glob: ["*.rs"], exclude_glob: ["ignore*"] };
-      const answered = await answer("sed", { path: "<D>", ...globs, pattern: "x", replacement: "y" });
+      const answered = await answer("sed", { path: "<base>", ...globs, pattern: "x", replacement: "y" });
       expect(answered).toMatchObject({ total_replacements: 3, results: { length: 3 } });
       expect([text("a.rs"), text("s/b.rs"), text("ignore.rs"), text("d.txt")]).toEqual(["y", "y", "x", "x"]);
     },
   )
   .gives(
     "161 sed",
-    [{ f: Buffer.from([0x78, 0xff]) }, { files: ["<D>/f"], pattern: "x", replacement: "y" }],
+    [{ f: Buffer.from([0x78, 0xff]) }, { files: ["<base>/f"], pattern: "x", replacement: "y" }],
     {
       results: [{ success: false, replacements: 0 }],
     },
   )
   .gives(
     "162 sed",
-    [{ f: { mode: 0o600, text: "x" } }, { files: ["<D>/f"], pattern: "x", replacement: "y" }],
+    [{ f: { mode: 0o600, text: "x" } }, { files: ["<base>/f"], pattern: "x", replacement: "y" }],
     {},
     ({ mode, text }) => {
       expect([mode("f"), text("f")]).toEqual([0o600, "y"]);
@@ -106,7 +119,7 @@ found(cases_, 141, [{ a: "x\0\n", b: "x\n", c: `${"y".repeat(9000)}\nx\0\n` }, {
 found(cases_, 142, [mixed, { include_glob: ["*.txt"] }], ["a.txt:1", "sub/c.txt:1"]);
 found(cases_, 142, [mixed, { exclude_glob: ["*.log"] }], ["a.txt:1", "sub/c.txt:1"]);
 
-const globs: Plan = { "src/a.rs": "x", "src/x/b.rs": "x", "target/c": "x", "é.txt": "x", ".hidden": "x" };
+const globs: Tree = { "src/a.rs": "x", "src/x/b.rs": "x", "target/c": "x", "é.txt": "x", ".hidden": "x" };
 found(cases_, 143, [globs, { include_glob: ["*.rs"] }], ["src/a.rs:1", "src/x/b.rs:1"]);
 found(cases_, 143, [globs, { include_glob: ["**/*.rs"] }], ["src/a.rs:1", "src/x/b.rs:1"]);
 found(cases_, 143, [globs, { include_glob: ["src/*.rs"] }], ["src/a.rs:1"]);
@@ -143,13 +156,13 @@ sedGives(cases_, 163, ["foo\n", { pattern: "foo$", replacement: "y" }], [0, "foo
 
 const strict = new FsCases({ fs: { host_root: null, allow_unjailed: true, refuse_undefined_groups: true } })
   .tells(152, "a group that is not there touches no file", { f: "a" }, async ({ refused, text }) => {
-    const payload = { files: ["<D>/f"], pattern: "(?<name>a)", replacement: "$1x" };
+    const payload = { files: ["<base>/f"], pattern: "(?<name>a)", replacement: "$1x" };
     await refused("sed", payload, "S217", "$1x", "${0}, ${name}");
     expect(text("f")).toBe("a");
   })
   .gives(
     "152 sed",
-    [{ f: "a" }, { files: ["<D>/f"], pattern: "(a)", replacement: "${1}$$9$" }],
+    [{ f: "a" }, { files: ["<base>/f"], pattern: "(a)", replacement: "${1}$$9$" }],
     { total_replacements: 1 },
     (fixture) => {
       expect(fixture.text("f")).toBe("a$9$");
@@ -157,7 +170,7 @@ const strict = new FsCases({ fs: { host_root: null, allow_unjailed: true, refuse
   )
   .gives(
     "152 sed",
-    [{ f: "a" }, { files: ["<D>/f"], pattern: "a", replacement: "$9", regex: false }],
+    [{ f: "a" }, { files: ["<base>/f"], pattern: "a", replacement: "$9", regex: false }],
     { total_replacements: 1 },
     (fixture) => {
       expect(fixture.text("f")).toBe("$9");
