@@ -1,5 +1,5 @@
 import { refuse } from "../errors.ts";
-import { mapErrno } from "../jail/errno.ts";
+import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
@@ -18,6 +18,15 @@ export interface Moving extends Renaming {
 
 /** See `Files.move`. */
 export async function movePath(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
+  try {
+    return await moveNow(ctx, moving, requester);
+  } catch (error) {
+    // A folder inside may have become something else while it was looked at.
+    throw refusalOfErrno(error, moving.from);
+  }
+}
+
+async function moveNow(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
   const { from, to, parents } = moving;
   const options = { changes: "tree", lastLink: "stay" } as const;
   using source = ctx.jail.admit(from, options);
