@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { deliveryOf } from "./delivery.ts";
 import { type Engine, type EngineOptions, startEngine } from "./engine.ts";
-import { type JoinedWorker, RawWorker, settled } from "./raw-worker.ts";
+import { type JoinedWorker, RawWorker, settled } from "./raw-worker.test-kit.ts";
 
 let engine: Engine;
 const workers: RawWorker[] = [];

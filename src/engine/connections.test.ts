@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:
 import { once } from "node:events";
 import { registerWorker } from "iii-sdk";
 import { type Engine, type EngineOptions, type RecordedFrame, startEngine } from "./engine.ts";
-import { type JoinedWorker, RawWorker, settled } from "./raw-worker.ts";
+import { type JoinedWorker, RawWorker, settled } from "./raw-worker.test-kit.ts";
 
 let engine: Engine;
 let workers: RawWorker[] = [];

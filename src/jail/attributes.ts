@@ -15,7 +15,7 @@ export interface Attributes {
 const listName = "system.posix_acl_access";
 
 /** Not the capabilities of a program: whoever may change a file must not decide what it may do. */
-export const isCarried = (name: string): boolean => name.startsWith("user.") || name === "security.selinux";
+const isCarried = (name: string): boolean => name.startsWith("user.") || name === "security.selinux";
 
 /**
  * What the opened file has; of one that could not be opened nothing is known. Undefined where attributes cannot be seen

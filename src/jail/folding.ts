@@ -44,7 +44,7 @@ const folded: ReadonlySet<number> = new Set([
  * The names in the root of a file system of this type. What is not known, as of vfat, exfat, ntfs, cifs, 9p, vboxsf and
  * whatever is behind fuse, compares them in a way of its own. `hasFeature` says which kinds of folders may have the flag.
  */
-export function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean): Naming {
+function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean): Naming {
   const kinds = flagged.get(type);
   if (kinds !== undefined) return { folding: "exact", isFlagged: kinds.some(hasFeature) };
   if (exact.has(type)) return { folding: "exact", isFlagged: false };

@@ -27,7 +27,7 @@ export function openPipes(count: number): Pipe[] | undefined {
 }
 
 /** Closes both ends. */
-export function closePipe({ readEnd, writeEnd }: Pipe): void {
+function closePipe({ readEnd, writeEnd }: Pipe): void {
   closeSync(readEnd);
   closeSync(writeEnd);
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type Engine, type RecordedFrame, startEngine } from "../engine/engine.ts";
 import { callInNamespace, connect } from "./bus.ts";
-import { Lines, serveEcho } from "./sandbox.ts";
+import { Lines, serveEcho } from "./serve.test-kit.ts";
 
 type Frame = Readonly<Record<string, unknown>> & { readonly data?: Readonly<Record<string, unknown>> };
 

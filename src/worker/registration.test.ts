@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { EngineFailure, type EngineOptions, startEngine } from "../engine/engine.ts";
-import { RawWorker, settled } from "../engine/raw-worker.ts";
-import { Lines, serveEcho } from "./sandbox.ts";
+import { RawWorker, settled } from "../engine/raw-worker.test-kit.ts";
+import { Lines, serveEcho } from "./serve.test-kit.ts";
 
 const open: (() => unknown)[] = [];
 

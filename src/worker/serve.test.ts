@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type Engine, type EngineOptions, startEngine } from "../engine/engine.ts";
 import { connect } from "./bus.ts";
-import { Lines, serveEcho } from "./sandbox.ts";
+import { Lines, serveEcho } from "./serve.test-kit.ts";
 import type { Serving } from "./serve.ts";
 
 let engine: Engine | undefined;

@@ -1,6 +1,6 @@
 /**
  * The worker on the bus, through the official SDK: registration, the form of an error, shutdown that loses no
- * answer. Sections are those of the bus specification.
+ * answer.
  */
 
 import type { FunctionDefinition } from "../contract/definition.ts";
