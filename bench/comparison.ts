@@ -8,9 +8,9 @@ import { fullGC } from "bun:jsc";
 export type Run = () => unknown;
 
 /** The answer of a run that let another program work. */
-export class ElsewhereCost {
+export class ExternalCost {
   readonly cpuMilliseconds: number;
-  /** How long it worked, where it told that itself; otherwise the run is timed here. */
+  /** How long it worked, where it measures that itself; otherwise this process times the run. */
   readonly milliseconds: number | undefined;
 
   constructor(cpuMilliseconds: number, milliseconds?: number) {
@@ -58,24 +58,24 @@ export interface Ratio {
 const warmUp = 600;
 
 /** Runs a comparison. Throws what a run throws. */
-export async function hold(
+export async function runComparison(
   { group, name, ours, peers, times = 1 }: Comparison,
   rounds: number,
 ): Promise<readonly Ratio[]> {
   const samples = peers.map(() => [] as { ours: Cost; theirs: Cost }[]);
   for (const run of [ours, ...peers.map(({ run }) => run)]) await repeat(run, warmUp);
   for (let round = 0; round < rounds; round++) {
-    const own = await clock(ours, times);
+    const own = await measureRun(ours, times);
     for (const [index, peer] of peers.entries()) {
       if (round % (peer.every ?? 1) === 0) {
-        samples[index]!.push({ ours: own, theirs: await clock(peer.run, times) });
+        samples[index]!.push({ ours: own, theirs: await measureRun(peer.run, times) });
       }
     }
   }
   return peers.map((peer, index) => {
     const taken = samples[index]!;
     const quotients = taken.map((sample) => sample.ours.wall / sample.theirs.wall);
-    const ofCpu = taken.flatMap(({ ours, theirs }) => (theirs.isElsewhere ? [ours.cpu / theirs.cpu] : []));
+    const ofCpu = taken.flatMap(({ ours, theirs }) => (theirs.isExternal ? [ours.cpu / theirs.cpu] : []));
     return {
       group,
       name,
@@ -100,24 +100,24 @@ async function repeat(run: Run, milliseconds: number): Promise<void> {
 interface Cost {
   readonly wall: number;
   readonly cpu: number;
-  /** Another program did the work and told its processor time. */
-  readonly isElsewhere: boolean;
+  /** Another program did the work and reported its processor time. */
+  readonly isExternal: boolean;
 }
 
-async function clock(run: Run, times: number): Promise<Cost> {
-  fullGC(); // nobody pays for what another left behind; Bun.gc would throw compiled code away too
+async function measureRun(run: Run, times: number): Promise<Cost> {
+  fullGC(); // no run pays for the garbage of another; Bun.gc would discard compiled code too
   const before = process.cpuUsage();
   const started = performance.now();
-  let elsewhere: ElsewhereCost | undefined;
+  let external: ExternalCost | undefined;
   for (let time = 0; time < times; time++) {
     const work = run();
     const result = work instanceof Promise ? await work : work;
-    if (result instanceof ElsewhereCost) elsewhere = result;
+    if (result instanceof ExternalCost) external = result;
   }
-  const wall = elsewhere?.milliseconds ?? (performance.now() - started) / times;
+  const wall = external?.milliseconds ?? (performance.now() - started) / times;
   const { user, system } = process.cpuUsage(before);
   const here = (user + system) / 1000 / times;
-  return { wall, cpu: elsewhere?.cpuMilliseconds ?? here, isElsewhere: elsewhere !== undefined };
+  return { wall, cpu: external?.cpuMilliseconds ?? here, isExternal: external !== undefined };
 }
 
 /** The middle one; of an even number, the mean of the two in the middle. */

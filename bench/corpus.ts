@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { type Random, randomFrom } from "../tests/harness/random.ts";
 import { makeLines, makeLongLine, makeName } from "./lines.ts";
-import { spread } from "./random.ts";
+import { sampleLogNormal } from "./random.ts";
 
 /** Where all that is made for measuring lies; nothing in it is worth keeping. */
 export const workFolder = join(dirname(import.meta.dir), ".work/bench");
@@ -92,7 +92,7 @@ function makeFolders(base: string, random: Random, count: number): string[] {
 const largestText = 2_000_000;
 
 function makeText(random: Random, pool: readonly string[]): string {
-  const wanted = Math.min(spread(random, 1_600, 1.85), largestText);
+  const wanted = Math.min(sampleLogNormal(random, 1_600, 1.85), largestText);
   const lines: string[] = [];
   for (let length = 0; length < wanted; ) {
     const line = random.pick(pool);
@@ -106,7 +106,7 @@ function makeText(random: Random, pool: readonly string[]): string {
 }
 
 function makeBinary(random: Random, noise: Buffer): Buffer {
-  const length = Math.min(Math.floor(spread(random, 12_000, 1)), noise.length);
+  const length = Math.min(Math.floor(sampleLogNormal(random, 12_000, 1)), noise.length);
   return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n\0\0", "latin1"), noise.subarray(0, length)]);
 }
 

@@ -14,39 +14,51 @@ import {
 import { join } from "node:path";
 import type { Comparison } from "./comparison.ts";
 import { ensureCorpus, workFolder } from "./corpus.ts";
-import { openLocal } from "./services.ts";
+import { type InProcessCoder, openInProcess } from "./in-process.ts";
 
 const group = "in process, against system calls";
 
 /** Comparisons, and what they hold open. */
-export interface Held extends AsyncDisposable {
+export interface ComparisonSet extends AsyncDisposable {
   readonly comparisons: readonly Comparison[];
 }
 
-export async function openDiskComparisons(): Promise<Held> {
-  const small = makeFolder("small");
-  const large = makeFolder("large");
+export async function openDiskComparisons(): Promise<ComparisonSet> {
+  const small = makeWorkFolder("small");
+  const large = makeWorkFolder("large");
   const wide = ensureCorpus("wide");
   const locals = [
-    await openLocal(small),
-    await openLocal(wide),
-    await openLocal(large, { fsync: false }),
+    await openInProcess(small),
+    await openInProcess(wide),
+    await openInProcess(large, { fsync: false }),
   ] as const;
   return {
-    comparisons: [readSmall(locals[0], small), listWide(locals[1], wide), updateLarge(locals[2], large)],
+    comparisons: [
+      readSmall(locals[0], small),
+      readRevision(locals[0], small),
+      listWide(locals[1], wide),
+      updateLarge(locals[2], large),
+    ],
     async [Symbol.asyncDispose]() {
       for (const local of locals) await local[Symbol.asyncDispose]();
     },
   };
 }
 
-type Local = Awaited<ReturnType<typeof openLocal>>;
-
-function readSmall(local: Local, folder: string): Comparison {
+/** A file of 1 KiB. Returns its path below `folder`. */
+export function makeNote(folder: string): string {
   const path = "one/two/note.txt";
-  const file = join(folder, path);
   mkdirSync(join(folder, "one/two"), { recursive: true });
-  writeFileSync(file, "All work and no play makes a dull boy of Jack. \n".repeat(22).slice(0, 1024));
+  writeFileSync(
+    join(folder, path),
+    "All work and no play makes a dull boy of Jack. \n".repeat(22).slice(0, 1024),
+  );
+  return path;
+}
+
+function readSmall(local: InProcessCoder, folder: string): Comparison {
+  const path = makeNote(folder);
+  const file = join(folder, path);
   const buffer = Buffer.alloc(4096);
   const rawRead = () => {
     const descriptor = openSync(file, constants.O_RDONLY);
@@ -73,7 +85,24 @@ function readSmall(local: Local, folder: string): Comparison {
   };
 }
 
-function listWide(local: Local, folder: string): Comparison {
+function readRevision(local: InProcessCoder, folder: string): Comparison {
+  const path = makeNote(folder);
+  return {
+    group,
+    name: "read-file, 1 KiB with its revision",
+    ours: () => local.call("coder::read-file", { path, revision: true }),
+    peers: [
+      {
+        name: "without revision",
+        target: 1.3,
+        run: () => local.call("coder::read-file", { path }),
+      },
+    ],
+    times: 3000,
+  };
+}
+
+function listWide(local: InProcessCoder, folder: string): Comparison {
   return {
     group,
     name: "list-folder, 200 of 100,000",
@@ -91,7 +120,7 @@ function listWide(local: Local, folder: string): Comparison {
 
 const line = '  const answer = question.map((word) => word.length).join(" ");\n';
 
-function updateLarge(local: Local, folder: string): Comparison {
+function updateLarge(local: InProcessCoder, folder: string): Comparison {
   const [path, twin] = ["body.ts", join(folder, "twin.ts")];
   const content = line.repeat(Math.floor((10 * 1024 * 1024 - 1000) / line.length));
   for (const file of [join(folder, path), twin]) writeFileSync(file, content);
@@ -109,7 +138,7 @@ function updateLarge(local: Local, folder: string): Comparison {
 }
 
 /** An empty folder for a comparison. */
-export function makeFolder(name: string): string {
+export function makeWorkFolder(name: string): string {
   const folder = join(workFolder, name);
   mkdirSync(folder, { recursive: true });
   return folder;

@@ -6,8 +6,8 @@ import { executable } from "../scripts/build.ts";
 import { functions } from "../src/coder/functions.ts";
 import { startEngine } from "../src/engine/engine.ts";
 import { median } from "./comparison.ts";
-import { makeFolder } from "./disk.ts";
-import { type OnBus, startOnBus, writeSettings } from "./programs.ts";
+import { makeWorkFolder } from "./disk.ts";
+import { type BusServer, startBusServer, startMcpServer, writeSettings } from "./programs.ts";
 
 export interface Figure {
   readonly name: string;
@@ -15,17 +15,25 @@ export interface Figure {
   readonly unit: string;
 }
 
-export async function takeFigures(rounds: number): Promise<Figure[]> {
-  const folder = makeFolder("little");
+export async function measureFigures(rounds: number): Promise<Figure[]> {
+  const folder = makeWorkFolder("little");
   for (let number = 0; number < 20; number++) {
     writeFileSync(join(folder, `file-${number}.txt`), `a line with number ${number}\n`.repeat(30));
   }
   return [
     await timeStart(folder, rounds),
     ...(await countCalls(folder, rounds)),
-    ...countHeldBack(folder, rounds),
-    ...(await weigh(folder)),
+    ...countWithDelay(folder, rounds),
+    ...(await measureMemory(folder)),
+    await measureToolList(folder),
   ];
+}
+
+/** What a model reads on every turn. */
+async function measureToolList(folder: string): Promise<Figure> {
+  await using server = await startMcpServer(folder);
+  const value = JSON.stringify(await server.listTools()).length;
+  return { name: "tools/list over MCP", value, unit: "bytes" };
 }
 
 async function timeStart(folder: string, rounds: number): Promise<Figure> {
@@ -46,12 +54,12 @@ async function timeStart(folder: string, rounds: number): Promise<Figure> {
 }
 
 async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
-  await using bus = await startOnBus(folder);
-  return countOn(bus, rounds, "on the bus");
+  await using bus = await startBusServer(folder);
+  return countCallsOn(bus, rounds, "on the bus");
 }
 
 /** Calls per second with one and with 32 in flight. */
-export async function countOn(bus: Callable, rounds: number, where: string): Promise<Figure[]> {
+export async function countCallsOn(bus: Callable, rounds: number, where: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const inFlight of [1, 32]) {
     const calls = inFlight === 1 ? 1000 : 6400;
@@ -71,17 +79,17 @@ export async function countOn(bus: Callable, rounds: number, where: string): Pro
 }
 
 /** What it costs that an answer leaves a millisecond after its call. */
-function countHeldBack(folder: string, rounds: number): Figure[] {
-  const script = join(import.meta.dirname, "held-back.ts");
+function countWithDelay(folder: string, rounds: number): Figure[] {
+  const script = join(import.meta.dirname, "answer-delay.ts");
   const { stdout, status } = spawnSync(process.execPath, [script, folder, String(rounds)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  if (status !== 0) throw new Error(`held-back.ts ended with ${status}`);
+  if (status !== 0) throw new Error(`answer-delay.ts ended with ${status}`);
   return JSON.parse(stdout.toString()) as Figure[];
 }
 
-async function weigh(folder: string): Promise<Figure[]> {
-  await using bus = await startOnBus(folder);
+async function measureMemory(folder: string): Promise<Figure[]> {
+  await using bus = await startBusServer(folder);
   const search = (number: number): Call => [
     "coder::search",
     { query: number % 2 === 0 ? `number ${number % 50}` : `\\d${number % 10}\\b`, regex: number % 2 === 1 },
@@ -102,7 +110,7 @@ interface Load {
   readonly inFlight: number;
 }
 
-type Callable = Pick<OnBus, "call">;
+type Callable = Pick<BusServer, "call">;
 
 async function callMany(
   bus: Callable,
@@ -116,5 +124,5 @@ async function callMany(
   await Promise.all(Array.from({ length: inFlight }, work));
 }
 
-const residentMegabytes = ({ child }: OnBus): number =>
+const residentMegabytes = ({ child }: BusServer): number =>
   Number(spawnSync("ps", ["-o", "rss=", "-p", String(child.pid)]).stdout.toString()) / 1024;

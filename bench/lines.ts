@@ -65,14 +65,14 @@ const caps = (by: Author): string => {
   return `${long()}_${long()}_${long()}`;
 };
 
-/** So many lines to build files from; with `foreign` many of their words are not ASCII. */
+/** `count` lines to build files from; with `foreign` many of their words are not ASCII. */
 export function makeLines(random: Random, count: number, { foreign = false } = {}): string[] {
   const by = new Author(random, foreign ? foreignWords : words);
   const deck = kinds.flatMap(([share, write]) => Array<(by: Author) => string>(share).fill(write));
   return Array.from({ length: count }, () => random.pick(deck)(by));
 }
 
-/** One long line, as minifiers write it: of about so many bytes. */
+/** One long line of about `bytes` bytes, as minifiers write it. */
 export function makeLongLine(random: Random, bytes: number, { foreign = false } = {}): string {
   const by = new Author(random, foreign ? foreignWords : words);
   const parts: string[] = [];

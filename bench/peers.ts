@@ -1,7 +1,8 @@
-/** The programs that are compared with, in the versions of peers/package-lock.json. */
+/** The programs that are compared with, in the versions of peers/package-lock.json, and of package-lock.json for ripgrep. */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../scripts/build.ts";
 import { workFolder } from "./corpus.ts";
 
 export interface Peers {
@@ -27,7 +28,8 @@ export function ensurePeers(): Peers {
     writeFileSync(stamp, lock);
   }
   const packages = join(folder, "node_modules");
-  const rg = join(packages, `@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`);
+  // The tests use it too.
+  const rg = join(root, `node_modules/@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`);
   const server = join(packages, "@modelcontextprotocol/server-filesystem");
   const { version } = JSON.parse(readFileSync(join(server, "package.json"), "utf8")) as { version: string };
   return {

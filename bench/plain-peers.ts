@@ -4,7 +4,7 @@
  */
 import { fullGC } from "bun:jsc";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
-import { ElsewhereCost } from "./comparison.ts";
+import { ExternalCost } from "./comparison.ts";
 
 export interface PlainQuery {
   readonly query: string;
@@ -14,11 +14,11 @@ export interface PlainQuery {
 
 /** The process. It does one thing at a time. */
 export interface PlainPeers extends AsyncDisposable {
-  searchNaively(folder: string, query: PlainQuery): Promise<ElsewhereCost>;
-  readEverything(folder: string): Promise<ElsewhereCost>;
+  searchNaively(folder: string, query: PlainQuery): Promise<ExternalCost>;
+  readEverything(folder: string): Promise<ExternalCost>;
 }
 
-/** What it is told to do: the naive search, or, without a query, to read everything. */
+/** A request to the process: the naive search, or, without a query, to read everything. */
 interface Task {
   readonly folder: string;
   readonly query?: PlainQuery;
@@ -39,7 +39,7 @@ export function openPlainPeers(): PlainPeers {
     awaited = Promise.withResolvers<Report>();
     child.send(task);
     const { cpuMilliseconds, milliseconds } = await awaited.promise;
-    return new ElsewhereCost(cpuMilliseconds, milliseconds);
+    return new ExternalCost(cpuMilliseconds, milliseconds);
   };
   return {
     searchNaively: (folder, query) => run({ folder, query }),
@@ -91,10 +91,10 @@ function searchNaively(folder: string, { query, regex, ignoreCase }: PlainQuery)
     for (const entry of entries) {
       const inner = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory()) descend(inner);
-      else lookInto(inner);
+      else searchFile(inner);
     }
   };
-  const lookInto = (path: string) => {
+  const searchFile = (path: string) => {
     const content = readFileSync(`${folder}/${path}`, "utf8");
     if (content.includes("\0")) return;
     for (const [index, line] of content.split("\n").entries()) {

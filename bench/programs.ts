@@ -10,17 +10,21 @@ import { executable } from "../scripts/build.ts";
 export type Settings = Readonly<Record<string, unknown>>;
 
 /** A program that answers calls. */
-export interface Program extends AsyncDisposable {
+export interface Server extends AsyncDisposable {
   call(name: string, payload: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-export interface OnBus extends Program {
+export interface BusServer extends Server {
   readonly child: ChildProcess;
   readonly url: string;
 }
 
+export interface McpServer extends Server {
+  listTools(): Promise<unknown>;
+}
+
 /** `dist/coder` with the embedded engine inside it, and a client of the official SDK. */
-export async function startOnBus(folder: string, settings: Settings = {}): Promise<OnBus> {
+export async function startBusServer(folder: string, settings: Settings = {}): Promise<BusServer> {
   const config = writeSettings(folder, settings);
   const child = spawn(executable, ["--config", config, "--engine", "embedded:0"], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -41,17 +45,17 @@ export async function startOnBus(folder: string, settings: Settings = {}): Promi
 }
 
 /** `dist/coder mcp` on standard input and output. */
-export const startOnMcp = (folder: string, settings: Settings = {}): Promise<Program> =>
+export const startMcpServer = (folder: string, settings: Settings = {}): Promise<McpServer> =>
   startMcp(executable, ["mcp", "--config", writeSettings(folder, settings), "--log-level", "error"]);
 
 /** The MCP filesystem server, under Node as it is usually run. */
-export const startMcpFilesystem = (script: string, folder: string): Promise<Program> =>
+export const startMcpFilesystem = (script: string, folder: string): Promise<McpServer> =>
   startMcp("node", [script, folder]);
 
 /** Longer than any answer here. */
 const maxBufferSize = 64 * 1024 * 1024;
 
-async function startMcp(command: string, args: string[]): Promise<Program> {
+async function startMcp(command: string, args: string[]): Promise<McpServer> {
   const transport = new StdioClientTransport({ command, args, stderr: "ignore", maxBufferSize });
   const client = new Client({ name: "bench", version: "1.0.0" });
   await client.connect(transport);
@@ -61,6 +65,7 @@ async function startMcp(command: string, args: string[]): Promise<Program> {
       if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content)}`);
       return result;
     },
+    listTools: () => client.listTools(),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
@@ -75,7 +80,7 @@ export function writeSettings(folder: string, settings: Settings): string {
 }
 
 function connect(url: string): IIIClient {
-  console.debug = () => undefined; // the SDK greets on stdout
+  console.debug = () => undefined; // the SDK prints a banner on stdout
   return registerWorker(url, {
     workerName: "bench",
     otel: { enabled: false },

@@ -2,7 +2,7 @@
 import type { Ratio } from "./comparison.ts";
 import type { Figure } from "./figures.ts";
 
-export interface Report {
+export interface Measurements {
   /** When, on what, in what versions, how often. */
   readonly conditions: Readonly<Record<string, string | number>>;
   readonly ratios: readonly Ratio[];
@@ -46,5 +46,5 @@ export function renderSummary(ratios: readonly Ratio[]): string {
 }
 
 /** The report as JSON, with as many digits as mean something. */
-export const renderJson = (report: Report): string =>
+export const renderJson = (report: Measurements): string =>
   `${JSON.stringify(report, (_, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(4)) : value), 2)}\n`;

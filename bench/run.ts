@@ -12,17 +12,25 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureExecutable, root } from "../scripts/build.ts";
-import { type Comparison, hold, type Ratio } from "./comparison.ts";
+import { renderChart } from "./chart.ts";
+import { type Comparison, type Ratio, runComparison } from "./comparison.ts";
 import { openDiskComparisons } from "./disk.ts";
-import { type Figure, takeFigures } from "./figures.ts";
+import { type Figure, measureFigures } from "./figures.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
-import { renderPicture } from "./picture.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
-import { openTree, searchesForAll, searchForFirst, searchInLongLines, verifyCounts } from "./searches.ts";
+import {
+  openSearchTree,
+  searchesByIgnoreFiles,
+  searchesForAll,
+  searchForFirst,
+  searchInLongLines,
+  verifyCounts,
+} from "./searches.ts";
 import { openServerComparisons } from "./servers.ts";
+import { compareTokens } from "./tokens.ts";
 
-const parts = ["search", "disk", "servers", "figures"] as const;
+const parts = ["search", "disk", "servers", "tokens", "figures"] as const;
 type Part = (typeof parts)[number];
 
 interface Run {
@@ -39,7 +47,7 @@ async function main(): Promise<void> {
   const figures: Figure[] = [];
   const compareAll = async (comparisons: readonly Comparison[]) => {
     for (const comparison of comparisons) {
-      for (const row of await hold(comparison, run.rounds)) {
+      for (const row of await runComparison(comparison, run.rounds)) {
         console.log(renderRatio(row, ratios.at(-1)));
         ratios.push(row);
       }
@@ -54,7 +62,8 @@ async function main(): Promise<void> {
     await using servers = await openServerComparisons(peers.mcpFilesystem);
     await compareAll(servers.comparisons);
   }
-  if (run.only.includes("figures")) figures.push(...(await takeFigures(run.rounds)));
+  if (run.only.includes("tokens")) console.log(await compareTokens(peers.mcpFilesystem));
+  if (run.only.includes("figures")) figures.push(...(await measureFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));
   console.log(`\n${renderSummary(ratios)}`);
   if (!run.quick && run.only.length === parts.length) write({ run, peers, ratios, figures });
@@ -65,11 +74,13 @@ type CompareAll = (comparisons: readonly Comparison[]) => Promise<void>;
 async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
   await using plain = openPlainPeers();
   for (const name of quick ? (["S"] as const) : (["S", "L"] as const)) {
-    await using tree = await openTree(name, rg);
+    await using tree = await openSearchTree(name, rg);
     await verifyCounts(tree);
     await compareAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
   }
-  await using tree = await openTree("long", rg);
+  await using ignoring = await openSearchTree("ignoring", rg);
+  await compareAll(searchesByIgnoreFiles(ignoring));
+  await using tree = await openSearchTree("long", rg);
   await compareAll([searchInLongLines(tree)]);
 }
 
@@ -109,7 +120,7 @@ function write({ run, peers, ratios, figures }: Results): void {
   const data = join(root, "bench/results.json");
   writeFileSync(data, renderJson({ conditions, ratios, figures }));
   spawnSync(join(root, "node_modules/.bin/biome"), ["format", "--write", data]); // as every file here
-  writeFileSync(join(root, "docs/bench.svg"), renderPicture(ratios, "L"));
+  writeFileSync(join(root, "docs/bench.svg"), renderChart(ratios, "L"));
 }
 
 await main().catch((error: Error) => {

@@ -1,8 +1,9 @@
 /** `coder::search` against ripgrep and against the program that everybody writes first. */
-import { type Comparison, ElsewhereCost } from "./comparison.ts";
+import { type Comparison, ExternalCost } from "./comparison.ts";
 import { ensureCorpus } from "./corpus.ts";
+import { ensureIgnoringTree } from "./ignoring-tree.ts";
+import { type InProcessCoder, openInProcess } from "./in-process.ts";
 import type { PlainPeers, PlainQuery } from "./plain-peers.ts";
-import { type Local, openLocal } from "./services.ts";
 
 interface Query extends PlainQuery {
   readonly name: string;
@@ -34,22 +35,25 @@ interface SearchAnswer {
   readonly truncated: boolean;
 }
 
-export interface Tree {
+export interface SearchTree {
   readonly name: string;
   readonly folder: string;
-  readonly local: Local;
+  readonly local: InProcessCoder;
   readonly rg: string;
 }
 
 /** A tree to search, by ours and by `rg`. */
-export async function openTree(name: "S" | "L" | "long", rg: string): Promise<Tree & AsyncDisposable> {
-  const folder = ensureCorpus(name);
-  const local = await openLocal(folder);
+export async function openSearchTree(
+  name: "S" | "L" | "long" | "ignoring",
+  rg: string,
+): Promise<SearchTree & AsyncDisposable> {
+  const folder = name === "ignoring" ? ensureIgnoringTree() : ensureCorpus(name);
+  const local = await openInProcess(folder);
   return { name, folder, local, rg, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
 }
 
 /** Every match of the twelve queries. */
-export function searchesForAll(tree: Tree, plain: PlainPeers): Comparison[] {
+export function searchesForAll(tree: SearchTree, plain: PlainPeers): Comparison[] {
   const isLarge = tree.name === "L";
   return queries.map((query) => ({
     group: `search ${tree.name}, all matches`,
@@ -72,7 +76,7 @@ export function searchesForAll(tree: Tree, plain: PlainPeers): Comparison[] {
 }
 
 /** The answer that callers get who set no cap. */
-export function searchForFirst(tree: Tree): Comparison {
+export function searchForFirst(tree: SearchTree): Comparison {
   const query = queries.find(({ name }) => name === "common")!;
   return {
     group: `search ${tree.name}, first ${firstThousand}`,
@@ -88,8 +92,25 @@ export function searchForFirst(tree: Tree): Comparison {
   };
 }
 
+/** Ignore files that name no file of the tree: ours with them and without them, over the same files, and ripgrep. */
+export function searchesByIgnoreFiles(tree: SearchTree): Comparison[] {
+  const flags = ["-j2", "--ignore", "--no-require-git", "--no-ignore-global", "--no-ignore-parent"];
+  const all = { max_matches: everyMatch };
+  return queries
+    .filter(({ name }) => ["no match", "common", "alternation"].includes(name))
+    .map((query) => ({
+      group: "search S, with ignore files",
+      name: `${query.name}  ${query.query}`,
+      ours: () => search(tree, query, { ...all, respect_gitignore: true }),
+      peers: [
+        { name: "ours without them", target: 1.1, run: () => search(tree, query, all) },
+        { name: "rg -j2", target: 1, run: () => ripgrep(tree, query, flags) },
+      ],
+    }));
+}
+
 /** Lines of hundreds of kilobytes that are not ASCII, looked at whole. */
-export function searchInLongLines(tree: Tree): Comparison {
+export function searchInLongLines(tree: SearchTree): Comparison {
   const query = queries.find(({ name }) => name === "ends with a literal")!;
   return {
     group: "search, long lines",
@@ -103,7 +124,7 @@ export function searchInLongLines(tree: Tree): Comparison {
  * Says where ours and ripgrep do not find equally many lines: ours looks at no more than 4 KiB of a line. Throws when
  * an answer of ours was cut, because then it did less than its peers.
  */
-export async function verifyCounts(tree: Tree): Promise<void> {
+export async function verifyCounts(tree: SearchTree): Promise<void> {
   for (const query of queries) {
     const found = await search(tree, query, { max_matches: everyMatch });
     const lines = runRipgrep(tree, query, ["-j2"]).stdout.toString("latin1").split("\n").length - 1;
@@ -114,7 +135,7 @@ export async function verifyCounts(tree: Tree): Promise<void> {
 }
 
 async function search(
-  { name, local }: Tree,
+  { name, local }: SearchTree,
   { query, regex = false, ignoreCase = false }: Query,
   options: Readonly<Record<string, unknown>>,
 ): Promise<SearchAnswer> {
@@ -132,15 +153,15 @@ async function search(
 }
 
 /** A run of ripgrep whose output is read through a pipe and not parsed. */
-function ripgrep(tree: Tree, query: Query, flags: readonly string[], head?: number): ElsewhereCost {
+function ripgrep(tree: SearchTree, query: Query, flags: readonly string[], head?: number): ExternalCost {
   const { resourceUsage } = runRipgrep(tree, query, flags, head);
-  return new ElsewhereCost(Number(resourceUsage.cpuTime.total) / 1000);
+  return new ExternalCost(Number(resourceUsage.cpuTime.total) / 1000);
 }
 
-function runRipgrep({ folder, rg }: Tree, query: Query, flags: readonly string[], head?: number) {
+function runRipgrep({ folder, rg }: SearchTree, query: Query, flags: readonly string[], head?: number) {
   const kind = [...(query.regex ? [] : ["-F"]), ...(query.ignoreCase ? ["-i"] : [])];
   const usual = ["--no-config", "-n", "--column", "--no-ignore", "--hidden"];
-  const command = [rg, ...flags, ...usual, ...kind, "--", query.query, "."];
+  const command = [rg, ...usual, ...flags, ...kind, "--", query.query, "."];
   const cut = ["sh", "-c", `"$@" | head -${head}`, "sh", ...command];
   return Bun.spawnSync(head === undefined ? command : cut, { cwd: folder });
 }

@@ -66,7 +66,7 @@ const constants = (target: string | undefined): Record<string, string> => ({
  */
 export async function buildExecutable({ outfile, target }: ExecutableOptions): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
-  // Beside its place and then renamed: a running executable cannot be overwritten, and nobody meets half of one.
+  // Builds beside the target and renames: a running executable cannot be overwritten, and no program sees half of one.
   const work = mkdtempSync(join(dirname(outfile), ".build-"));
   const made = join(work, basename(outfile));
   try {

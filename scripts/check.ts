@@ -51,8 +51,8 @@ const bun = process.execPath;
 const tool = (name: string) => join(root, "node_modules/.bin", name);
 
 /**
- * Each file in a fresh global object: what others leave behind slowed down the last to a fifth. A test that hangs fails
- * after two minutes; none may be refused for want of speed, however slow the machine. `npm run test:only` runs them in the same way.
+ * Runs each file in a fresh global object: garbage of earlier files slowed the last one down to a fifth. A test that hangs
+ * fails after two minutes, and none fails for being slow on a slow machine. `npm run test:only` does the same.
  */
 const testing = [bun, "test", "--isolate", "--timeout=120000", "--only-failures"];
 

@@ -15,18 +15,16 @@ export interface Plan {
   readonly readEnvironment: readonly string[];
   /** Files that may spell out codes of the wire, such as "C210". */
   readonly nameCodes: readonly string[];
-  /** Files that may change files: the door of the verbs, with its tools, and what writes nothing into the tree. */
+  /** Files that may change files: `files/mutate` and its parts, and what writes nothing into the tree. */
   readonly changeFiles: readonly string[];
   /** Files of src that tests/ may import: it sees the worker from outside. */
   readonly openToTests: readonly string[];
 }
 
-const disk = ["call", "config/file", "config/source", "files", "jail", "regex/engine", "shell/services"];
-
 export const plan: Plan = {
   rooms: {
     main: ["about", "arguments", "call", "licenses", "mcp", "reference", "run", "workers"],
-    call: ["about", "arguments", "config", "log", "process", "worker", "workers"],
+    call: ["about", "arguments", "config", "contract", "log", "process", "worker", "workers"],
     run: ["arguments", "config", "engine", "log", "process", "watchdog", "worker", "workers"],
     mcp: [
       "about",
@@ -51,6 +49,7 @@ export const plan: Plan = {
       "errors",
       "files",
       "globs",
+      "ignore",
       "jail",
       "log",
       "regex",
@@ -88,9 +87,9 @@ export const plan: Plan = {
 
     prefilter: ["regex", "wasm"],
     search: [
-      "errors",
       "files",
       "globs",
+      "ignore",
       "jail",
       "prefilter",
       "regex",
@@ -99,32 +98,25 @@ export const plan: Plan = {
       "threads",
       "wasm",
     ],
+    ignore: ["files", "globs", "jail"],
     files: ["errors", "jail", "scheduling"],
     jail: ["bun", "errors", "globs", "scheduling"],
     regex: ["errors", "scheduling", "threads", "wasm"],
     threads: [],
     watchdog: ["bun", "threads"],
-    edits: ["errors", "text"],
+    edits: ["errors", "scheduling", "text"],
     wasm: ["bun"],
     processes: ["bun", "scheduling"],
     globs: [],
     engine: [],
     scheduling: ["errors"],
     bun: [],
-    errors: [],
+    errors: ["refusal"],
+    refusal: [],
   },
   packages: {
     "@modelcontextprotocol/server": ["mcp"],
-    "@sinclair/typebox": [
-      "contract",
-      "coder",
-      "config/file",
-      "mcp",
-      "reference",
-      "shell",
-      "schema",
-      "worker",
-    ],
+    "@sinclair/typebox": ["contract", "coder", "config/file", "mcp", "reference", "shell", "schema"],
     execa: ["processes/start"],
     "iii-sdk": ["worker/bus"],
     rregex: ["regex/engine"],
@@ -133,7 +125,13 @@ export const plan: Plan = {
   },
   guarded: {
     "node:fs": [
-      ...disk,
+      "call",
+      "config/file",
+      "config/source",
+      "files",
+      "jail",
+      "regex/engine",
+      "shell/services",
       "engine/peer",
       "processes/output",
       "processes/pipe",
@@ -143,7 +141,7 @@ export const plan: Plan = {
       "processes/working-folder",
       "watchdog/thread",
     ],
-    "node:fs/promises": disk,
+    "node:fs/promises": [],
     "node:net": ["call", "engine"],
     "node:http": ["engine", "mcp"],
     "node:https": [],
@@ -154,13 +152,16 @@ export const plan: Plan = {
   readEnvironment: ["main", "worker/bus"],
   nameCodes: ["coder/errors", "shell/errors"],
   changeFiles: [
+    "files/exchange",
+    "files/hidden-folder",
     "files/metadata",
     "files/move-to-new",
     "files/mutate",
+    "files/mutate-names",
     "files/write",
     // A name that is there for a moment, to see how names are compared.
     "jail/case-sensitivity",
-    // The handles whose `chmod` and `chown` the door calls.
+    // The handles whose `chmod` and `chown` `files/mutate` calls.
     "jail/current-directory",
     "jail/descriptor-handle",
     "jail/walked-path",
@@ -174,6 +175,7 @@ export const plan: Plan = {
     "engine/engine",
     "coder/functions",
     "watchdog/watchdog",
+    "contract/bus-access",
     "contract/definition",
     "worker/invoke",
     "log/log",

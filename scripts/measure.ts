@@ -10,7 +10,7 @@ import {
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
 import { isForTests } from "./rooms.ts";
-import { lineOf, parseSources, type Source, walk } from "./syntax.ts";
+import { lineOf, parseSources, type Source, visitNodes } from "./syntax.ts";
 
 const ceiling = 300;
 
@@ -26,7 +26,7 @@ export interface Extent {
 /** The functions of a file that have a name; what is written inside one counts as part of it. */
 export function functionsOf(source: Source): Extent[] {
   const found: Extent[] = [];
-  walk(source.syntax, (node) => {
+  visitNodes(source.syntax, (node) => {
     const name = nameOf(node);
     if (name === undefined) return;
     const last = source.syntax.getLineAndCharacterOfPosition(node.getEnd()).line + 1;

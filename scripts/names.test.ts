@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { commentsOf } from "./comments.ts";
 import { findNamingFaults, sectionsOf, wordsOf } from "./names.ts";
 import { bannedEverywhere, bannedWords } from "./vocabulary.ts";
 
@@ -9,7 +10,7 @@ const compilerOptions = { noEmit: true, module: "preserve", allowImportingTsExte
 
 /** A project without faults. */
 const sound = {
-  "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src"] }),
+  "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src", "tests", "bench"] }),
   "docs/specification/coder.md": "## 8. Functions\n\n### 8.1 Order\n",
   "docs/specification/shell.md": "## 1. Words\n",
   "docs/specification/bus.md": "## 3. Sizes\n",
@@ -40,7 +41,7 @@ describe("names", () => {
   });
 
   const faulty: readonly [what: string, path: string, text: string, fault: string][] = [
-    ["an exported name", "src/b.ts", "export function tellCaller() {}", 'src/b.ts: tellCaller says "tell"'],
+    ["an exported name", "src/b.ts", "export function askCaller() {}", 'src/b.ts: askCaller says "ask"'],
     [
       "one of several exported names",
       "src/b.ts",
@@ -55,6 +56,26 @@ describe("names", () => {
       "src/b.ts",
       "function run(road: 1) {\n  return road;\n}\nrun(1);",
       "src/b.ts:1: road says",
+    ],
+    [
+      "a local name in a test",
+      "tests/b.test.ts",
+      "const workshop = 1;\nworkshop.toFixed();",
+      "tests/b.test.ts:1: workshop says",
+    ],
+    [
+      "a method in a test kit",
+      "src/b.test-kit.ts",
+      "export class B {\n  gives() {}\n}",
+      "src/b.test-kit.ts:2: gives says",
+    ],
+    ["an exported name of tests", "tests/b.ts", "export const question = 1;", "tests/b.ts: question says"],
+    ["the name of a file of benchmarks", "bench/contest.ts", "", 'bench/contest.ts: contest says "contest"'],
+    [
+      "a duplicate in tests",
+      "tests/b.ts",
+      "export type readFile = 1;",
+      "readFile is exported by src/a.ts and tests/b.ts",
     ],
     ["a private field", "src/b.ts", "export class A {\n  #desk = 1;\n}", "src/b.ts:2: #desk says"],
     ["a duplicate", "src/b.ts", "export type readFile = 1;", "readFile is exported by src/a.ts and src/b.ts"],
@@ -78,6 +99,20 @@ describe("names", () => {
       "`src/a.ts`, `a.ts` and `src/c.ts`",
       "docs/mcp.md names src/c.ts",
     ],
+    [
+      "a folder that is not there",
+      "README.md",
+      "`docs/specification/`, `src/b/*`",
+      "README.md names src/b/*",
+    ],
+    ["a dead link", "docs/mcp.md", "[a](../src/a.ts#a), [b](b.md#b)", "docs/mcp.md links to b.md"],
+    ["a phrase in a page", "README.md", "```\nanew\n```\nwritten\nanew", 'README.md says "anew"'],
+    [
+      "a phrase in a comment",
+      "tests/b.ts",
+      "/** Writes it\n *  anew. */",
+      'tests/b.ts:1: a comment says "anew"; say again',
+    ],
     ["a banned word that is explained", "docs/glossary.md", "| jail, errand | … |", 'explains "errand"'],
   ];
   for (const [what, path, text, fault] of faulty)
@@ -94,6 +129,26 @@ describe("names", () => {
   test("words banned everywhere are banned words", () => {
     expect([...bannedEverywhere].filter((word) => bannedWords[word] === undefined)).toEqual([]);
   });
+});
+
+test("comments of a file are joined where no code is between them", () => {
+  const source = [
+    "/**",
+    " * One that goes",
+    " * on.",
+    " */",
+    'const url = "ws://127.0.0.1"; // behind code',
+    "  // two",
+    "  // lines",
+    "const one = 1 * 2;",
+    "// last",
+  ];
+  expect(commentsOf(source.join("\n"))).toEqual([
+    { line: 1, text: " One that goes on." },
+    { line: 5, text: "behind code" },
+    { line: 6, text: "two lines" },
+    { line: 9, text: "last" },
+  ]);
 });
 
 test("a name is split into its words", () => {

@@ -1,14 +1,14 @@
 /**
  * `npm run names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
- * words that nobody else uses for such a thing, an exported name means one thing in the whole tree, a citation of the
- * specification leads to a section that exists, and so does the name of a file in a page.
+ * words that only this project uses for such a thing, an exported name means one thing in the whole tree, a citation of the
+ * specification leads to a section that exists. Comments and pages have rules too: `comments.ts`, `pages.ts`.
  */
-import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
 import { SyntaxKind } from "typescript/unstable/ast";
-import { isForTests } from "./rooms.ts";
-import { lineOf, parseSources, type Source, walk } from "./syntax.ts";
+import { findBannedPhrases } from "./comments.ts";
+import { findPageFaults } from "./pages.ts";
+import { lineOf, parseSources, type Source, visitNodes } from "./syntax.ts";
 import { bannedEverywhere, bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
 
 /** A name that a file exports. */
@@ -19,18 +19,18 @@ interface ExportedName {
 
 /** Every breach of the rules in the project at `root`, one sentence each. */
 export async function findNamingFaults(root: string): Promise<string[]> {
-  const paths = [...new Bun.Glob("src/**/*.ts").scanSync(root)].sort();
-  const product = paths.filter((path) => !isForTests(path));
-  const sources = await parseSources(root, product);
+  const paths = [...new Bun.Glob("{src,tests,bench}/**/*.ts").scanSync(root)].sort();
+  const sources = await parseSources(root, paths);
   const exported = sources.flatMap(exportedNames);
   return [
     ...paths.flatMap((path) => bannedIn(basename(path, ".ts"), path)),
     ...exported.flatMap(({ name, path }) => bannedIn(name, path)),
     ...sources.flatMap(bannedInside),
     ...findDuplicates(exported),
+    ...(await findBannedPhrases(root)),
     ...(await findDeadCitations(root)),
     ...(await findBannedInGlossary(root)),
-    ...(await findDeadPaths(root)),
+    ...(await findPageFaults(root)),
   ];
 }
 
@@ -62,13 +62,13 @@ const declarations: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.VariableDeclaration,
 ]);
 
-/** Not a pattern, whose names are declarations of their own, nor a quoted key, which is somebody else's. */
+/** Not a pattern, whose names are declarations of their own, nor a quoted key, which another program defines. */
 const isName = /^#?[\w$]+$/;
 
 /** Names of any declaration, exported or not, that hold one of the few words without a plain meaning in code. */
 function bannedInside(source: Source): string[] {
   const faults: string[] = [];
-  walk(source.syntax, (node) => {
+  visitNodes(source.syntax, (node) => {
     if (!declarations.has(node.kind)) return;
     const name = (node as { readonly name?: Node }).name?.getText() ?? "";
     if (!isName.test(name)) return;
@@ -154,21 +154,6 @@ async function findBannedInGlossary(root: string): Promise<string[]> {
     .flatMap(([, cell = ""]) => wordsOf(cell))
     .filter((word) => bannedWords[word] !== undefined)
     .map((word) => `docs/glossary.md explains "${word}", which no name may say`);
-}
-
-/** Pages that speak of the present; the list of changes is about the past, and generated pages name no files. */
-const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
-
-/** Paths of TypeScript files in pages, from the root or from src, that are not there. A bare name says no folder. */
-async function findDeadPaths(root: string): Promise<string[]> {
-  const faults: string[] = [];
-  for (const page of pages.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])) {
-    const text = await Bun.file(join(root, page)).text();
-    for (const [, path = ""] of text.matchAll(/`([\w.-]+\/[\w./-]+\.ts)`/g))
-      if (!existsSync(join(root, path)) && !existsSync(join(root, "src", path)))
-        faults.push(`${page} names ${path}, which is not there`);
-  }
-  return faults;
 }
 
 if (import.meta.main) {

@@ -16,13 +16,13 @@ import { signAdHoc } from "./release/mach-o.ts";
 import { renderNotes } from "./release/notes.ts";
 import { fetchFile, lockedPackage } from "./release/packages.ts";
 import { injectBlob, makeBlob } from "./release/single-executable.ts";
-import { chooseTargets, type Target } from "./release/targets.ts";
+import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
 
 /**
- * Builds and packs every worker for each of `targets` into `folder`, and tells of each archive. What an earlier release
- * left there goes: whoever publishes takes whatever is in the folder.
+ * Builds and packs every worker for each of `targets` into `folder`, and prints a line for each archive. Removes what an
+ * earlier release left there, because the pipeline publishes all that is in the folder.
  */
-export async function release(targets: readonly Target[], folder: string): Promise<Artefact[]> {
+export async function release(targets: readonly ReleaseTarget[], folder: string): Promise<Artefact[]> {
   mkdirSync(folder, { recursive: true });
   const earlier = new Bun.Glob(`{NOTES.md,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
   for (const name of earlier.scanSync(folder)) rmSync(join(folder, name));
@@ -46,7 +46,7 @@ interface Built {
   readonly programBytes: number;
 }
 
-async function build({ triple, runtime }: Target): Promise<Built> {
+async function build({ triple, runtime }: ReleaseTarget): Promise<Built> {
   const work = mkdtempSync(join(tmpdir(), "coder-release-"));
   try {
     const file = fetchFile(lockedPackage(runtime.package), runtime.file, work);

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Plan } from "./house.ts";
-import { findBreaches } from "./rooms.ts";
+import { findBreaches, findUnused, parseProject } from "./rooms.ts";
+import type { Source } from "./syntax.ts";
 
 const plan: Plan = {
   rooms: {
@@ -22,8 +23,11 @@ const plan: Plan = {
   openToTests: ["downstairs/door"],
 };
 
-/** The breaches in a project of these files. */
-async function breachesIn(files: Readonly<Record<string, string>>, made = plan): Promise<string[]> {
+/** What `find` finds in a project of these files. */
+async function findIn(
+  find: (sources: readonly Source[]) => string[],
+  files: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const root = mkdtempSync(join(tmpdir(), "coder-"));
   try {
     const compilerOptions = { noEmit: true, module: "preserve", allowImportingTsExtensions: true };
@@ -32,11 +36,14 @@ async function breachesIn(files: Readonly<Record<string, string>>, made = plan):
       mkdirSync(join(root, dirname(path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    return await findBreaches(root, made);
+    return find(await parseProject(root));
   } finally {
     rmSync(root, { recursive: true });
   }
 }
+
+const breachesIn = (files: Readonly<Record<string, string>>, made = plan): Promise<string[]> =>
+  findIn((sources) => findBreaches(sources, made), files);
 
 /** Breaking each rule once: the file, and what the complaint says. */
 const broken: readonly [rule: string, path: string, text: string, says: string][] = [
@@ -115,6 +122,12 @@ const broken: readonly [rule: string, path: string, text: string, says: string][
   ["a computed pattern, called", "src/main.ts", "RegExp(`${process.pid}`);", "computed pattern"],
   ["a code", "src/main.ts", 'export const code = "C210";', "spells out C210"],
   ["a code as a key", "src/main.ts", "export const meanings = { S215: 1 };", "spells out S215"],
+  [
+    "a path above the current folder",
+    "src/main.ts",
+    'export const file = "../config.yaml";',
+    "names ../config.yaml",
+  ],
   ["a kit of tests", "src/main.ts", 'import "./upstairs/up.test-kit.ts";', "which is for tests"],
   [
     "a test that looks inside",
@@ -143,7 +156,7 @@ test("what follows the plan is no breach", async () => {
     "src/downstairs/config.test.ts": 'import "bun:test";\nimport "../main.ts";',
     "src/downstairs/config.test-kit.ts": 'import "node:child_process";\nimport "../main.ts";\nBun.gc(true);',
     "src/errors.ts":
-      '// import "./main.ts"; Bun.gc()\nexport const codes = ["C210", /C2/, new RegExp("C2")];',
+      '// import "./main.ts"; Bun.gc()\nexport const codes = ["C210", /C2/, new RegExp("C2")];\nexport const up = ["../", "./a.yaml"];',
     "tests/a.test.ts": 'import "bun:test";\nimport "../src/downstairs/door.ts";\nimport "./b.ts";',
     "tests/b.ts": "Bun.gc(true);",
   });
@@ -171,5 +184,22 @@ test("a plan with a cycle is a breach", async () => {
   const rooms = { ...plan.rooms, errors: ["main"] };
   expect(await breachesIn({ "src/main.ts": "" }, { ...plan, rooms })).toEqual([
     "the plan has a cycle: main → upstairs → downstairs → errors → main",
+  ]);
+});
+
+test("what the plan allows is used", async () => {
+  const unused = await findIn((sources) => findUnused(sources, plan), {
+    "src/main.ts": 'import type { A } from "./upstairs/a.ts";\nexport type B = A;',
+    "src/upstairs/a.ts": 'import "./shelf.ts";\nimport "./b.ts";\nexport type A = 1;',
+    "src/upstairs/b.ts": "",
+    "src/upstairs/shelf.ts": "",
+    "src/upstairs/a.test-kit.ts": 'import "../downstairs/a.ts";',
+    "src/downstairs/a.ts": 'import { readFileSync } from "node:fs";\nimport "yaml";',
+    "src/errors.ts": "",
+  });
+  expect(unused).toEqual([
+    "no import needs the arrow upstairs → downstairs",
+    "no import needs the arrow downstairs → errors",
+    "downstairs/config may import yaml, and does not",
   ]);
 });

@@ -3,24 +3,39 @@
  * linter knows. The plan they are compared with is house.ts.
  */
 import { dirname, join } from "node:path";
+import type { Node } from "typescript/unstable/ast";
 import {
   isIdentifier,
   isPropertyAccessExpression,
   isStringLiteralLikeNode,
 } from "typescript/unstable/ast/is";
 import { type Plan, plan } from "./house.ts";
-import { argumentOf, type Import, importsOf, lineOf, parseSources, type Source, walk } from "./syntax.ts";
+import {
+  argumentOf,
+  type Import,
+  importsOf,
+  lineOf,
+  parseSources,
+  type Source,
+  visitNodes,
+} from "./syntax.ts";
 import { treeChangesIn } from "./tree-changes.ts";
 
-/** Every breach of the plan in the project at `root`, one sentence each, with file and line. */
-export async function findBreaches(root: string, plan: Plan): Promise<string[]> {
+/** What the plan is compared with, of the project at `root`: all but unit tests, which may take whatever they need. */
+export function parseProject(root: string): Promise<Source[]> {
   const paths = [...new Bun.Glob("{src,tests,scripts,bench}/**/*.ts").scanSync(root)].sort();
-  // A unit test may take whatever it needs to try its neighbour.
-  const sources = await parseSources(
+  return parseSources(
     root,
     paths.filter((path) => !/^src\/.*\.test\.ts$/.test(path)),
   );
-  const product = sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
+}
+
+const productOf = (sources: readonly Source[]): Source[] =>
+  sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
+
+/** Every breach of the plan, one sentence each, with file and line. */
+export function findBreaches(sources: readonly Source[], plan: Plan): string[] {
+  const product = productOf(sources);
   const inTests = sources.filter(({ path }) => path.startsWith("tests/"));
   return [
     ...findCycles(plan),
@@ -34,6 +49,29 @@ export async function findBreaches(root: string, plan: Plan): Promise<string[]> 
 /** The arrows of the plan itself go down only; as each import follows an arrow, no rooms import each other in a ring. */
 function findCycles({ rooms }: Plan): string[] {
   return cyclesIn(rooms).map((cycle) => `the plan has a cycle: ${cycle.join(" → ")}`);
+}
+
+/** What the plan allows and no import needs: an arrow, or a room among those that a package or a module is for. */
+export function findUnused(sources: readonly Source[], { rooms, packages, guarded }: Plan): string[] {
+  const imports = productOf(sources).flatMap((source) => {
+    const file = stem(source.path);
+    return importsOf(source).map(({ specifier = "" }) => ({ file, target: resolve(file, specifier) }));
+  });
+  const arrows = imports.map(({ file, target }) => `${roomOf(file, rooms)} → ${roomOf(stem(target), rooms)}`);
+  const used = new Set(arrows);
+  const users = (name: string) =>
+    imports.filter(({ target }) => packageOf(target) === name).map(({ file }) => file);
+  return [
+    ...Object.entries(rooms)
+      .flatMap(([from, targets]) => targets.map((to) => `${from} → ${to}`))
+      .filter((arrow) => !used.has(arrow))
+      .map((arrow) => `no import needs the arrow ${arrow}`),
+    ...Object.entries({ ...packages, ...guarded }).flatMap(([name, allowed]) =>
+      allowed
+        .filter((room) => !users(name).some((file) => holds(room, file)))
+        .map((room) => `${room} may import ${name}, and does not`),
+    ),
+  ];
 }
 
 /** In a ring of files, none can be read or tried without all others. Imports of types count: they are read too. */
@@ -98,40 +136,71 @@ function judgeArrow(file: string, target: string, { rooms }: Plan): string | und
 
 function judgePackage(file: string, target: string, { packages }: Plan): string | undefined {
   if (target === "package.json") return undefined;
-  const name = target.replace(/^node_modules\//, "").match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? target;
+  const name = packageOf(target);
   const allowed = packages[name] ?? [];
   return within(file, allowed) ? undefined : refused(name, allowed);
 }
 
-/** Rules about single words in a source. */
+/** The package of what a specifier means; a module of the platform is its own. */
+const packageOf = (target: string): string =>
+  target.startsWith("node:")
+    ? target
+    : (target.replace(/^node_modules\//, "").match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? target);
+
+/** What a rule about single words knows of the source that they are in. */
+interface WordContext {
+  readonly file: string;
+  readonly imported: ReadonlySet<string | undefined>;
+  readonly plan: Plan;
+}
+
 function judgeWords(source: Source, plan: Plan): string[] {
-  const file = stem(source.path);
+  const imported = new Set(importsOf(source).map(({ specifier }) => specifier));
+  const context: WordContext = { file: stem(source.path), imported, plan };
   const complaints: string[] = [];
-  walk(source.syntax, (node) => {
-    const complain = (text: string) => complaints.push(`${source.path}:${lineOf(source, node)} ${text}`);
-    const pattern = argumentOf(node, "RegExp");
-    if (pattern !== undefined && !isStringLiteralLikeNode(pattern)) {
-      complain("makes a RegExp of a computed pattern; patterns of callers belong to src/regex");
-    }
-    if (isPropertyAccessExpression(node) && isIdentifier(node.expression) && node.expression.text === "Bun") {
-      if (!within(file, plan.onlyOnBun)) complain("uses Bun, and the same source must run on Node");
-    }
-    if (
-      isPropertyAccessExpression(node) &&
-      node.name.text === "env" &&
-      isIdentifier(node.expression) &&
-      node.expression.text === "process" &&
-      !within(file, plan.readEnvironment)
-    )
-      complain("reads the environment, which is read at the front and passed as options");
-    if (isStringLiteralLikeNode(node) || isIdentifier(node)) {
-      const isCode = /^[CS]2\d\d$/.test(node.text);
-      if (isCode && !within(file, plan.nameCodes))
-        complain(`spells out ${node.text}; codes belong to ${listed(plan.nameCodes)}`);
+  visitNodes(source.syntax, (node) => {
+    for (const rule of wordRules) {
+      const complaint = rule(node, context);
+      if (complaint !== undefined) complaints.push(`${source.path}:${lineOf(source, node)} ${complaint}`);
     }
   });
   return complaints;
 }
+
+const wordRules: readonly ((node: Node, context: WordContext) => string | undefined)[] = [
+  (node) => {
+    const pattern = argumentOf(node, "RegExp");
+    return pattern === undefined || isStringLiteralLikeNode(pattern)
+      ? undefined
+      : "makes a RegExp of a computed pattern; patterns of callers belong to src/regex";
+  },
+  (node, { file, plan }) =>
+    isMemberOf(node, "Bun") && !within(file, plan.onlyOnBun)
+      ? "uses Bun, and the same source must run on Node"
+      : undefined,
+  (node, { file, plan }) =>
+    isMemberOf(node, "process", "env") && !within(file, plan.readEnvironment)
+      ? "reads the environment, which is read at the front and passed as options"
+      : undefined,
+  // Tools that move a file take such a literal for the path of a module, and rewrite it.
+  (node, { imported }) =>
+    isStringLiteralLikeNode(node) && /^\.\.\/./.test(node.text) && !imported.has(node.text)
+      ? `names ${node.text}, a path above the current folder`
+      : undefined,
+  (node, { file, plan }) =>
+    (isStringLiteralLikeNode(node) || isIdentifier(node)) &&
+    /^[CS]2\d\d$/.test(node.text) &&
+    !within(file, plan.nameCodes)
+      ? `spells out ${node.text}; codes belong to ${listed(plan.nameCodes)}`
+      : undefined,
+];
+
+/** Whether a node is `object.name`, with any name unless one is given. */
+const isMemberOf = (node: Node, object: string, name?: string): boolean =>
+  isPropertyAccessExpression(node) &&
+  isIdentifier(node.expression) &&
+  node.expression.text === object &&
+  (name === undefined || node.name.text === name);
 
 function judgeTest(source: Source, { openToTests }: Plan): string[] {
   return importsOf(source).flatMap(({ specifier, line }) => {
@@ -172,7 +241,8 @@ const refused = (name: string, allowed: readonly string[]) =>
 const listed = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
 
 if (import.meta.main) {
-  const breaches = await findBreaches(dirname(import.meta.dir), plan);
+  const sources = await parseProject(dirname(import.meta.dir));
+  const breaches = [...findBreaches(sources, plan), ...findUnused(sources, plan)];
   for (const breach of breaches) console.log(breach);
   if (breaches.length > 0) process.exitCode = 1;
 }

@@ -27,8 +27,8 @@ console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path samp
 await showMcp(executable, join(root, "sample"));
 const port = await freePort(usualPort);
 if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
-// Linux tells whose a connection is, and programs of this user need no token. Where it stands in an address, that is not
-// an argument: arguments are shown to every user of the machine.
+// Linux shows the owner of a connection, and programs of this user need no token. Elsewhere the token is in the
+// address, and in no argument: every user of the machine can read arguments.
 const token = process.platform === "linux" ? undefined : randomBytes(16).toString("hex");
 const address = `ws://127.0.0.1:${port}`;
 const command = `dist/coder call coder::read-file '{"path":"README.md"}'`;

@@ -46,9 +46,9 @@ export async function parseSources(root: string, paths: readonly string[]): Prom
 }
 
 /** Calls `visit` for `node` and everything in it, outermost first. */
-export function walk(node: Node, visit: (node: Node) => void): void {
+export function visitNodes(node: Node, visit: (node: Node) => void): void {
   visit(node);
-  node.forEachChild((child) => walk(child, visit));
+  node.forEachChild((child) => visitNodes(child, visit));
 }
 
 /** The 1-based line `node` starts in, comments before it left out. */
@@ -59,7 +59,7 @@ export function lineOf({ syntax }: Source, node: Node): number {
 /** Everything that `source` imports. */
 export function importsOf(source: Source): Import[] {
   const found: Import[] = [];
-  walk(source.syntax, (node) => {
+  visitNodes(source.syntax, (node) => {
     const target = importTarget(node);
     if (target === undefined) return;
     const { module, typeOnly } = target;

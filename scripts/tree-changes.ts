@@ -1,4 +1,4 @@
-/** The rule that files change in few places: what the door of `src/files` does not do itself, no listener hears of. */
+/** The rule that files change in few places: a change that `files/mutate` does not make reaches no listener. */
 import type { Node } from "typescript/unstable/ast";
 import {
   isCallExpression,
@@ -9,7 +9,7 @@ import {
   isPropertyAccessExpression,
   isStringLiteralLikeNode,
 } from "typescript/unstable/ast/is";
-import { lineOf, type Source, walk } from "./syntax.ts";
+import { lineOf, type Source, visitNodes } from "./syntax.ts";
 
 /** Functions of node:fs that change something, with or without `Sync`. */
 const changing =
@@ -21,7 +21,7 @@ const openingToWrite = /^O_(?:APPEND|CREAT|RDWR|TMPFILE|TRUNC|WRONLY)$/;
 /** Where `source` changes files, or could: a sentence each. */
 export function treeChangesIn(source: Source): string[] {
   const found: string[] = [];
-  walk(source.syntax, (node) => {
+  visitNodes(source.syntax, (node) => {
     for (const what of [...importedChanges(node), ...usedChanges(node)])
       found.push(
         `${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/files/mutate.ts`,

@@ -12,9 +12,9 @@ import { parseArgs } from "node:util";
 import { workerNames } from "../src/about.ts";
 import { buildNodeBundle, root } from "./build.ts";
 import type { Artefact } from "./release/artefact.ts";
-import { renderNotes, type Trial } from "./release/notes.ts";
+import { renderNotes, type TargetTrial } from "./release/notes.ts";
 import { fetchFile, fetchPackage, lockedPackage } from "./release/packages.ts";
-import { chooseTargets, type Target } from "./release/targets.ts";
+import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
 import { startAgain } from "./release/trial/again.ts";
 import { check, skip, totals } from "./release/trial/checks.ts";
 import { inTemporaryFolder } from "./release/trial/folder.ts";
@@ -33,7 +33,7 @@ const oldestNode = {
 } as const;
 
 /** Makes the release into `folder`, and at the same time again in another; says whether each target came out the same. */
-async function makeTwice(targets: readonly Target[], folder: string) {
+async function makeTwice(targets: readonly ReleaseTarget[], folder: string) {
   for (const { runtime } of targets) fetchPackage(lockedPackage(runtime.package));
   return inTemporaryFolder(async (elsewhere) => {
     using again = startAgain(targets, elsewhere);
@@ -50,7 +50,7 @@ async function makeTwice(targets: readonly Target[], folder: string) {
   });
 }
 
-const trialOf = (target: Target, artefacts: readonly Artefact[]): Promise<Trial> =>
+const trialOf = (target: ReleaseTarget, artefacts: readonly Artefact[]): Promise<TargetTrial> =>
   inTemporaryFolder((empty) =>
     tryTarget(
       target,
@@ -78,7 +78,7 @@ const targets = chooseTargets(values.targets);
 const folder = join(root, "dist/release");
 console.log(`Making ${targets.length} targets twice, in two folders at once`);
 const { artefacts, reproduced } = await makeTwice(targets, folder);
-const trials = new Map<string, Trial>();
+const trials = new Map<string, TargetTrial>();
 for (const target of targets) {
   const trial = await trialOf(target, artefacts);
   trials.set(target.triple, { ...trial, isReproduced: reproduced.get(target.triple) === true });

@@ -1,4 +1,4 @@
-/** Words that no exported name and no file of src is made of, each with what to say instead. */
+/** Words that no exported name and no name of a file is made of, each with what to say instead. */
 export const bannedWords: Readonly<Record<string, string>> = {
   anchor: "a substring search is a memmem searcher",
   ask: "say query, request or match",
@@ -7,8 +7,10 @@ export const bannedWords: Readonly<Record<string, string>> = {
   blind: "say case-insensitive",
   breath: "say yield, or time slice",
   breathe: "say yield, or time slice",
+  caretaker: "name what it restores",
   contest: "say comparison",
   desk: "what hosts tools is a tool host",
+  dialogue: "say connection",
   errand: "name the operation",
   faces: "name what is shown",
   forms: "say byte classes",
@@ -17,6 +19,7 @@ export const bannedWords: Readonly<Record<string, string>> = {
   gives: "say return",
   glance: "say probe, stat or resolve",
   hears: "say on, as in onEnter",
+  hoard: "name what is held",
   hungry: "name the limit that is passed",
   leap: "say resolve beneath, as openat2(2) does",
   learn: "say extract",
@@ -44,6 +47,7 @@ export const bannedWords: Readonly<Record<string, string>> = {
   travel: "say run",
   travelled: "say result",
   turns: "say semaphore, or time slice",
+  weigh: "say measure",
   wish: "say request",
   witness: "say probe",
   workbench: "say context, or fixture in tests",
@@ -52,32 +56,93 @@ export const bannedWords: Readonly<Record<string, string>> = {
 
 /** Those of them that no declaration may be called by either, exported or not: in code they have no plain meaning. */
 export const bannedEverywhere: ReadonlySet<string> = new Set([
+  "blind",
   "breath",
   "breathe",
+  "caretaker",
+  "contest",
   "desk",
+  "dialogue",
   "errand",
   "faces",
+  "gives",
   "glance",
+  "hears",
+  "hoard",
   "hungry",
   "leap",
+  "learn",
   "lend",
   "manieth",
   "needles",
+  "planted",
+  "relieve",
   "road",
+  "seeker",
   "sight",
+  "stretch",
   "surroundings",
+  "tell",
+  "tells",
+  "tidy",
   "told",
   "travel",
   "travelled",
+  "weigh",
+  "wish",
   "witness",
   "workbench",
   "workshop",
 ]);
 
 /** Names that several files export on purpose, and the one meaning that they share. */
-export const sharedNames: Readonly<Record<string, string>> = {};
+export const sharedNames: Readonly<Record<string, string>> = {
+  backends: "the backends of the jail that this system can use",
+  cases: "the cases of the function or the topic that the file is named after",
+};
 
 /** Names that hold such a word because the field uses it for exactly this, and where. */
 export const fieldNames: Readonly<Record<string, string>> = {
   Look: "regex-syntax: an assertion of its HIR",
+};
+
+/** Phrases that no comment holds, each with what to say instead. */
+export const bannedPhrases: Readonly<Record<string, string>> = {
+  "all along": "say regularly, or during the call",
+  anew: "say again",
+  anybody: "name who",
+  bent: "say swapped",
+  "burst of": "say many",
+  "comes to": "say reaches, or becomes",
+  dear: "say costly",
+  door: "name the module",
+  "for ever": "say without end, or that it never returns",
+  "for want of": "say for lack of",
+  foresaw: "say unexpected",
+  greets: "name what it prints",
+  "have a turn": "say yield",
+  hear: "say get, or be called with",
+  hears: "say gets, or is called with",
+  "in the midst": "say in the middle",
+  "in the place of": "say instead of, or that it replaces",
+  "in vain": "say that it fails, or that nothing answers",
+  "learn of": "say get, or see",
+  "learns of": "say gets, or sees",
+  "let go": "say release",
+  "lets go": "say releases",
+  "lets others": "say yields",
+  nobody: "name who does not: no caller, no process",
+  "on behalf of": "say for",
+  road: "name the call or the transport",
+  "so long": "name the duration",
+  "so many": "name the number: `count` bytes",
+  somebody: "name who",
+  surroundings: "say options, context or layout",
+  tell: "say report, decode or distinguish",
+  tells: "say reports, decodes or distinguishes",
+  "thrown away": "say discarded",
+  told: "say reported, passed or called with",
+  travel: "say be sent",
+  travels: "say is sent",
+  whoever: "name who",
 };

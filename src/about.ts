@@ -1,13 +1,13 @@
 import { description, name, version } from "../package.json";
 
-/** What this program calls itself. */
+/** Name, version and description of this program. */
 export const about = { name, version, description } as const;
 
-/** The workers that this program can be; by default the first. */
+/** The workers in this program; the first is the default. */
 export const workerNames = ["coder", "shell"] as const;
 export type WorkerName = (typeof workerNames)[number];
 
-/** What each worker is for, in a sentence. */
+/** The purpose of each worker, in a sentence. */
 export const descriptions: Readonly<Record<WorkerName, string>> = {
   coder: description,
   shell:

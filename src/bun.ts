@@ -1,7 +1,7 @@
-/** What only Bun has. No other file of the sources uses its API, and everything works without it, as on Node. */
+/** Bun's own API. No other source uses it, and everything works without it, as on Node. */
 import { createRequire } from "node:module";
 
-/** How functions of a C library are called: see `bun:ffi`, whose own types exist only under Bun. */
+/** Signatures of functions of a C library: see `bun:ffi`, whose own types exist only under Bun. */
 export type ForeignSignatures = Readonly<
   Record<string, { readonly args: readonly string[]; readonly returns: string }>
 >;
@@ -21,7 +21,10 @@ interface Files {
 
 const isBun = process.versions["bun"] !== undefined;
 
-/** These functions of Linux's C library; undefined on Node, on another system, and where code must not be made at run time. */
+/**
+ * These functions of Linux's C library; undefined on Node, on other systems, and where the system forbids code made at
+ * run time.
+ */
 export function openLibc<Functions>(signatures: ForeignSignatures): Functions | undefined {
   if (!isBun || process.platform !== "linux") return undefined;
   const { dlopen } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
@@ -35,7 +38,7 @@ export function openLibc<Functions>(signatures: ForeignSignatures): Functions | 
   return undefined;
 }
 
-/** errno of the last call of `openLibc` in this thread, if it is read at once; undefined where that is. */
+/** Reads errno of the last call of `openLibc` in this thread, if called at once; undefined where `openLibc` is. */
 export function openErrno(): (() => number) | undefined {
   const functions = openLibc<{ __errno_location(): number }>({
     __errno_location: { args: [], returns: "ptr" },
@@ -46,15 +49,15 @@ export function openErrno(): (() => number) | undefined {
 }
 
 /**
- * The bytes that come out of a pipe, as long as a process holds its other end. The descriptor must be in non-blocking
- * mode, and stays open: who gave it closes it when the stream has ended or is cancelled. Throws on Node.
+ * The bytes of a pipe, as long as a process holds its other end. The descriptor must be in non-blocking mode, and stays
+ * open: the caller closes it when the stream has ended or is cancelled. Throws on Node.
  */
 export function readDescriptor(descriptor: number): ReadableStream<Uint8Array> {
   if (!isBun) throw new Error("reading a descriptor as a stream needs Bun");
   return (globalThis as unknown as { readonly Bun: Files }).Bun.file(descriptor).stream();
 }
 
-/** Frees at once what nothing in this thread refers to. Node does so by itself when there is much of it. */
+/** Runs the garbage collector of this thread at once. Does nothing on Node, which has no such call. */
 export function collectGarbage(): void {
   if (isBun) (globalThis as unknown as { readonly Bun: Collector }).Bun.gc(true);
 }

@@ -5,38 +5,70 @@ import { about } from "./about.ts";
 import type { Command } from "./arguments/arguments.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { readLaunchVariables } from "./config/environment.ts";
+import { renderAnswer } from "./contract/answer-text.ts";
+import { wordingFor } from "./contract/wording.ts";
 import { type Log, originOf } from "./log/log.ts";
+import { escapeInvisible } from "./log/quote.ts";
 import { stderrLog } from "./process.ts";
 import { callInNamespace, connect } from "./worker/bus.ts";
 import { createInvoke } from "./worker/invoke.ts";
-import { offeredFunctions, openWorker } from "./workers.ts";
+import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;
 
-/** The call was answered with an error; the message is that answer. */
+/** The answer of the call is an error; the message is that answer. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
 
-/** Longest that a call through an engine is waited for; a worker bounds itself to less. */
+/** Milliseconds to wait for a call through an engine; workers have shorter limits. */
 const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
 
-/** Calls one function and returns its answer. Throws a `UsageError` or a `CallFailed`. */
-export async function runCall(command: CallCommand): Promise<unknown> {
+/**
+ * Calls one function and returns the output: the answer as JSON, or as text for a terminal. Throws a `UsageError` or a
+ * `CallFailed`.
+ */
+export async function runCall(command: CallCommand, isTerminal: boolean): Promise<string> {
   const payload = parsePayload(command.payload);
   const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
-  return command.url === undefined
-    ? await callHere(command, payload, log)
-    : await callThrough(command.url, {
+  const outcome = await (command.url === undefined
+    ? callHere(command, payload, log)
+    : callThrough(command.url, {
         function: command.function,
         payload,
         namespace: readLaunchVariables(command.environment).namespace,
         log,
-      });
+      }));
+  const isText = isTerminal && !command.isJson;
+  if ("error" in outcome)
+    throw new CallFailed(isText ? forTerminal(wording.failure(outcome.error)) : outcome.error);
+  const text = isText ? renderText(command.function, payload, outcome.answer) : undefined;
+  return text ?? `${JSON.stringify(outcome.answer, null, 2)}\n`;
 }
 
-async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<unknown> {
+/** The command line names functions by their ids. */
+const wording = wordingFor((id) => id);
+
+/** Undefined without a text: for another worker's function, or an answer of an unknown version. */
+function renderText(functionId: string, payload: unknown, answer: unknown): string | undefined {
+  const functions = Object.values(workers).flatMap((worker) => worker.functions);
+  const definition = functions.find(({ id }) => id === functionId);
+  try {
+    const text = definition && renderAnswer({ definition, payload, answer }, wording);
+    return typeof text === "string" ? forTerminal(text.endsWith("\n") ? text : `${text}\n`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Escapes characters that control a terminal as JSON does: files may hold any. */
+const forTerminal = (text: string): string =>
+  text.replace(/\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/g, escapeInvisible);
+
+type Outcome = { readonly answer: unknown } | { readonly error: string };
+
+async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
   const functions = offeredFunctions(command);
   const definition = functions.find(({ id }) => id === command.function);
   if (definition === undefined) {
@@ -46,9 +78,7 @@ async function callHere(command: CallCommand, payload: unknown, log: Log): Promi
   }
   const runtime = await openWorker(command, log);
   try {
-    const outcome = await createInvoke(runtime, log)(definition, payload);
-    if ("error" in outcome) throw new CallFailed(outcome.error);
-    return outcome.answer;
+    return await createInvoke(runtime, log)(definition, payload);
   } finally {
     await runtime.close();
   }
@@ -64,21 +94,21 @@ interface BusCall {
 async function callThrough(
   url: string,
   { function: id, payload, namespace, log }: BusCall,
-): Promise<unknown> {
+): Promise<Outcome> {
   await reach(url);
   const name = `coder-call-${process.pid}`;
   const bus = connect(url, { name, description: about.description, namespace }, log);
   if (namespace !== undefined) callInNamespace(bus, namespace);
   try {
-    return await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds });
+    return { answer: await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds }) };
   } catch (error) {
-    throw new CallFailed(sentenceOf(error as Error));
+    return { error: sentenceOf(error as Error) };
   } finally {
     await bus.shutdown();
   }
 }
 
-/** The SDK would try again until the call times out, be the engine absent or does it refuse the connection. */
+/** Tries to connect first: the SDK would retry until the call times out, even when the engine is absent or refuses. */
 function reach(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const { hostname, host, port, pathname, protocol } = new URL(url);
@@ -91,7 +121,7 @@ function reach(url: string): Promise<void> {
     let late = () => reject(absent(url));
     socket.setTimeout(connectMilliseconds, () => end(() => late()));
     socket.once("connect", () => {
-      // An engine that is there and busy will answer later.
+      // A busy engine answers later.
       late = resolve;
       if (isPlain) socket.write(handshake(host, pathname));
       else end(resolve);
@@ -103,7 +133,7 @@ function reach(url: string): Promise<void> {
   });
 }
 
-/** What a client of WebSocket begins with (RFC 6455, section 4.1). */
+/** The opening handshake of a WebSocket client (RFC 6455, section 4.1). */
 const handshake = (host: string, path: string): string =>
   [
     `GET ${path} HTTP/1.1`,
@@ -125,7 +155,7 @@ const forbidden = (url: string) =>
     `The engine at ${originOf(url)} refuses this connection; an engine that another user started needs its token in the address: III_URL=${originOf(url)}/TOKEN.`,
   );
 
-/** The worker's own error string, without what the bus wraps around it (bus §2). */
+/** The worker's own error string, without the prefix of the bus (bus §2). */
 function sentenceOf(error: Error): string {
   return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
 }

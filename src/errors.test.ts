@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { coderCodes, coderMeanings, renderRefusal } from "./coder/errors.ts";
+import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
+import { refuseRead } from "./coder/reading/errors.ts";
+import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
+import { refuseMove } from "./files/move-errors.ts";
 
-/** One refusal of every constructor, as a caller would meet it. */
-const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
-  badInput: refuse.badInput("The mode is not octal; send digits such as 0644."),
+/** One refusal of each constructor of a table. */
+type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
+
+/** One refusal of every constructor that all functions share, as a caller would meet it. */
+const shared: Samples<typeof refuse> = {
   absent: refuse.absent("a.txt", "missing"),
   badPayload: refuse.badPayload("path", "is missing; expected a string"),
   httpRequest: refuse.httpRequest(),
@@ -26,6 +31,8 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   notAFolder: refuse.notAFolder("a"),
   isAFolder: refuse.isAFolder("a"),
   exists: refuse.exists("a"),
+  nameIsTaken: refuse.nameIsTaken("a"),
+  folderExists: refuse.folderExists("a"),
   notEmpty: refuse.notEmpty("a"),
   baseIsKept: refuse.baseIsKept(),
   rootIsKept: refuse.rootIsKept("/srv"),
@@ -35,6 +42,8 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   tooLarge: refuse.tooLarge("a", { key: "max_read_bytes", bytes: 5 }, "search it with coder::search"),
   answerTooLarge: refuse.answerTooLarge(20, 10, "reads"),
   changed: refuse.changed("a"),
+  badRevision: refuse.badRevision("abc", true),
+  revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
   permission: refuse.permission("a"),
   io: refuse.io("a", "no space is left on the device"),
   baseGone: refuse.baseGone(),
@@ -44,7 +53,49 @@ const all: Readonly<Record<keyof typeof refuse, Refusal>> = {
   unexpected: refuse.unexpected(),
 };
 
-describe.each(Object.entries(all))("%s", (_, refusal) => {
+const ofCoder: Samples<typeof refuseCoder> = {
+  emptyQuery: refuseCoder.emptyQuery(),
+  nothingToSearch: refuseCoder.nothingToSearch(),
+  strayRevision: refuseCoder.strayRevision("./a"),
+  unknownFileType: refuseCoder.unknownFileType("typescript\n"),
+  badCursor: refuseCoder.badCursor("x"),
+  badMode: refuseCoder.badMode("rw-\n"),
+};
+
+const ofLines: Samples<typeof refuseLines> = {
+  overlap: refuseLines.overlap([0, 2], 7),
+  insertOutOfRange: refuseLines.insertOutOfRange(0, 9, 1),
+  outOfRange: refuseLines.outOfRange(0, [3, 2], 0),
+};
+
+const ofMoves: Samples<typeof refuseMove> = {
+  base: refuseMove.base("moved"),
+  folderOntoFile: refuseMove.folderOntoFile("a", "b\nc"),
+  ontoItsEnd: refuseMove.ontoItsEnd("a", "b", "moved"),
+  intoItself: refuseMove.intoItself("a", "copied"),
+  cannotCross: refuseMove.cannotCross("a", "folder"),
+  specialFile: refuseMove.specialFile("p"),
+  holdsSpecialFile: refuseMove.holdsSpecialFile("a"),
+  holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
+};
+
+const excess = { path: "a", size: 10, limit: { key: "max_read_bytes", bytes: 5 } };
+const ofReads: Samples<typeof refuseRead> = {
+  noPath: refuseRead.noPath(),
+  pathAndPaths: refuseRead.pathAndPaths(),
+  tailAndLines: refuseRead.tailAndLines(),
+  noLines: refuseRead.noLines(3, 2),
+  useless: refuseRead.useless("tail", "stat answers no content"),
+  file: refuseRead.file(excess),
+  window: refuseRead.window({ ...excess, lines: 3 }),
+  content: refuseRead.content(excess, { bytes: 10, lineTo: 2, isBase64: false }),
+  largest: refuseRead.largest(excess),
+  image: refuseRead.image(excess, 8),
+};
+
+const all = [shared, ofCoder, ofReads, ofLines, ofMoves].flatMap((table) => Object.entries<Refusal>(table));
+
+describe.each(all)("%s", (_, refusal) => {
   test("says in one line what was given, why not, and what would work", () => {
     expect(refusal.message).toMatch(/^[^\n]{40,}\.$/);
     expect(refusal.message).toMatch(/[;,.] /);
@@ -65,7 +116,9 @@ test("missing and denied cannot be told apart", () => {
 });
 
 test("on the wire it is compact JSON, code before message", () => {
-  expect(renderRefusal(new Refusal("exists", "m"))).toBe('{"code":"C217","message":"m"}');
+  expect(renderRefusal(new Refusal("exists", "m"))).toBe(
+    '{"code":"C217","message":"m","reason":"already_exists"}',
+  );
 });
 
 test("a path with line ends is named on one line", () => {

@@ -5,57 +5,19 @@
  * given, why it is refused, and the next call that would work; it names only paths the caller sent.
  */
 
-/** Why a call was refused. A reason is shared by all functions; its code belongs to a family of functions. */
-export type Reason =
-  | "bad-input"
-  | "bad-pattern"
-  | "wrong-kind"
-  | "missing"
-  | "denied"
-  | "too-large"
-  | "outside"
-  | "io"
-  | "permission"
-  | "not-empty"
-  | "timeout"
-  | "exists";
+import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
-/** A call, or one entry of a batch, that is answered with an error instead of a result. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-  readonly reason: Reason;
-  /** What it is about, as the caller sent it, for families of functions that say the same in other words. */
-  readonly path: string | undefined;
-  /** What is missing is so because the path goes on below a file. */
-  readonly isBelowFile: boolean;
-
-  constructor(reason: Reason, message: string, path?: string, isBelowFile = false) {
-    super(message);
-    this.reason = reason;
-    this.path = path;
-    this.isBelowFile = isBelowFile;
-  }
-}
-
-/** What the caller sent, short, on one line and without control characters, some of which JSON leaves as they are. */
-export const quoteShort = (text: string): string =>
-  JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text).replace(
-    /[\u007f-\u009f\u2028\u2029]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+export { quoteShort, type Reason, Refusal } from "./refusal.ts";
 
 /** The constructors. Nothing else in the project makes a `Refusal`. */
 export const refuse = {
-  /** A payload, an argument or a combination of arguments that cannot be carried out as sent. */
-  badInput: (sentence: string): Refusal => new Refusal("bad-input", sentence),
-
   /** Missing and denied share one sentence: a probe must not learn which of the two it met. */
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(
       reason === "denied" ? "denied" : "missing",
       `${quoteShort(path)} is not found, or the worker's configuration denies it; list its folder with coder::list-folder to see what is there.`,
       path,
-      reason === "below-file",
+      { isBelowFile: reason === "below-file" },
     ),
 
   /** A payload that does not fit the schema; `problem` is a `Mismatch`'s. */
@@ -78,7 +40,7 @@ export const refuse = {
   emptyOps: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The file ${quoteShort(path)} has no ops; send at least one insert, remove, update_lines or replace.`,
+      `The file ${quoteShort(path)} has no ops; send at least one insert, remove, update_lines, replace or str_replace.`,
     ),
 
   emptyPattern: (): Refusal =>
@@ -185,6 +147,22 @@ export const refuse = {
       path,
     ),
 
+  /** A folder is to be made where a file is, or something that is no folder either. */
+  nameIsTaken: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `Something is at ${quoteShort(path)} already, and so no folder is made there; send another path, or move what is there away first.`,
+      path,
+    ),
+
+  /** Something is to be put where a folder is. */
+  folderExists: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `${quoteShort(path)} is a folder, and nothing replaces a folder; send a path inside it, or one where nothing is.`,
+      path,
+    ),
+
   notEmpty: (path: string): Refusal =>
     new Refusal(
       "not-empty",
@@ -247,6 +225,21 @@ export const refuse = {
       "io",
       `${quoteShort(path)} was changed by another program during the call, and nothing was written; read it again and repeat the edit.`,
       path,
+    ),
+
+  badRevision: (text: string, mayBeAbsent: boolean): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The expected_revision ${quoteShort(text)} is none; send "sha256:" and 64 lower-case hex digits, as a read or a write gave them${mayBeAbsent ? ', or "absent" where nothing may be there' : ""}.`,
+    ),
+
+  /** `details` say at least what was expected and what is there. */
+  revisionMismatch: (path: string, details: RefusalDetails): Refusal =>
+    new Refusal(
+      "revision-mismatch",
+      `${quoteShort(path)} is not what expected_revision says, and nothing was changed; details has its revision now, and the lines in question: repeat the call for those.`,
+      path,
+      { details },
     ),
 
   permission: (path: string): Refusal =>

@@ -1,7 +1,7 @@
-/** The notices about the software of others, put in when the program is built. */
+/** The notices of other software; the build defines them. */
 declare const CODER_NOTICES: string | undefined;
 
-/** What `--licenses` prints. */
+/** The output of `--licenses`. */
 export const notices = (): string =>
   typeof CODER_NOTICES === "undefined"
     ? "This program runs from its sources; the notices are in their file THIRD-PARTY-NOTICES.txt.\n"

@@ -1,6 +1,6 @@
 /**
- * The front door: the command line becomes one command, and only what that command needs is loaded. `--version` and
- * `--print-schema` must answer in milliseconds, so everything heavy stands behind `import()`.
+ * The entry point: it parses the command line into one command, and loads only what that needs. `--version` and
+ * `--print-schema` must answer in milliseconds, so everything heavy is behind `import()`.
  */
 import type { WorkerName } from "./about.ts";
 import { type Command, parseArguments, workerCalled } from "./arguments/arguments.ts";
@@ -9,7 +9,7 @@ import { UsageError } from "./arguments/usage-error.ts";
 const called = workerCalled(process.argv0);
 
 async function main(): Promise<void> {
-  // A reader that left early, as in `coder --help | head -1`, is no failure; a full disk is.
+  // A reader may leave early, as in `coder --help | head -1`; a full disk is a failure.
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? 0 : 1));
   try {
     await carryOut(parseArguments(process.argv.slice(2), process.env, called));
@@ -34,7 +34,7 @@ async function carryOut(command: Command): Promise<void> {
     case "print-schema":
       return printJson(await reference(command));
     case "call":
-      return printJson(await (await import("./call.ts")).runCall(command));
+      return print(await (await import("./call.ts")).runCall(command, process.stdout.isTTY === true));
     case "mcp":
       return (await import("./mcp/run.ts")).runMcp(command);
     case "serve":
@@ -56,7 +56,7 @@ async function reference({ worker, api }: Extract<Command, { name: "print-schema
   throw new UsageError(`--api is ${JSON.stringify(api)}; published of ${worker} is ${known}`);
 }
 
-/** A call that failed has its answer for a sentence; anything else says who speaks. */
+/** The sentence of an error: the answer of a failed call, or else the message after the program's name. */
 function sentence(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return name === "CallFailed" ? message : `${called}: ${message.replaceAll("\n", " ")}`;

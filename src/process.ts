@@ -1,18 +1,18 @@
-/** The process as a server: where it logs, what ends it. */
+/** The log, the signals and the end of the process. */
 
 import type { Runtime } from "./contract/definition.ts";
 import { createLineBuffer } from "./log/line-buffer.ts";
 import { createLog, type Log, type LogLevel } from "./log/log.ts";
 
-/** How long the process may take to end by itself after everything was stopped; a leftover handle must not keep it. */
+/** Milliseconds to end by itself after a stop: a leftover handle must not keep the process. */
 const lastResortMilliseconds = 2000;
 
 /**
- * The log of this process: readable on a terminal, JSON lines elsewhere. Errors and warnings are written at once; other
- * lines may wait 10 ms for each other. They survive every end of the process but a signal that it does not handle.
+ * The log of this process: readable on a terminal, JSON lines elsewhere. It writes errors and warnings at once, and
+ * collects other lines for 10 ms. They survive every end of the process but a signal that it does not handle.
  */
 export function stderrLog(level: LogLevel): Log {
-  // The reader of the log has left; calls are answered all the same.
+  // Calls go on without a reader of the log.
   process.stderr.on("error", () => {});
   const lines = createLineBuffer((text) => process.stderr.write(text));
   process.on("exit", lines.flush);
@@ -34,8 +34,8 @@ export function stopSignal(): Promise<string> {
 }
 
 /**
- * Removes what killed processes left, in the background: a large tree takes a while, and calls need not wait for it.
- * Closing the runtime ends it. Never rejects.
+ * Removes temporary files of killed processes in the background, since a large tree takes a while. Closing the runtime ends
+ * it. Never rejects.
  */
 export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   if (runtime.sweep === undefined) return;
@@ -46,7 +46,7 @@ export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   }
 }
 
-/** Ends the process when nothing is left to do, or soon. An exit at once would cut an answer still on its way. */
+/** Ends the process when its work is done, or soon after. An exit at once would lose answers not sent yet. */
 export function endSoon(): void {
   setTimeout(() => process.exit(), lastResortMilliseconds).unref();
 }

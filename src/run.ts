@@ -8,7 +8,7 @@ import { createInvoke } from "./worker/invoke.ts";
 import { serve } from "./worker/serve.ts";
 import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
-/** Serves until SIGTERM or SIGINT (coder §2). Throws what keeps the worker from starting. */
+/** Serves until SIGTERM or SIGINT (coder §2). Throws when the worker cannot start. */
 export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
   const stopped = stopSignal();
@@ -46,8 +46,8 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
 }
 
 /**
- * Starts the engine that tries things out. A frame that the real one would drop is worth a line, its text is not; and so
- * is an address that only this process knows, since the engine made its token.
+ * Starts the embedded engine. Logs each frame that the production engine would drop, without its text, and the address when
+ * the engine has made its token.
  */
 async function embedEngine({ port, token }: EmbeddedEngine, log: Log): Promise<Engine> {
   try {

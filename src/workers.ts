@@ -1,8 +1,9 @@
 import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments/arguments.ts";
 import { configSchema } from "./coder/config.ts";
-import { coderMeanings } from "./coder/errors.ts";
+import { coderMeanings, coderReasons } from "./coder/errors.ts";
 import { functions } from "./coder/functions.ts";
+import { profileTable } from "./coder/profiles.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config/source.ts";
 import type { FunctionDefinition, Runtime, WorkerDefinition } from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
@@ -10,17 +11,19 @@ import { shellConfigSchema } from "./shell/config.ts";
 import { shellMeanings } from "./shell/errors.ts";
 import { shellFunctions } from "./shell/functions.ts";
 
-/** The workers that this program can be. All that differs between them derives from this list. */
+/** The workers in this program. All differences between them derive from this list. */
 export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   coder: {
     name: "coder",
     description: descriptions.coder,
     functions,
     configSchema,
+    profiles: profileTable,
     errors: {
       introduction: [
-        'An error is one line of JSON, `{"code":"C2xx","message":"…"}`. The message says what was given, why it is refused, and the next call that would work.',
-        "A call that fails as a whole fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and that JSON. In a batch each entry stands alone: its result has `success: false` and that JSON as `error`.",
+        'An error is one line of JSON, `{"code":"C2xx","message":"…","reason":"…"}`. The message says what was given, why it is refused, and the next call that would work; `reason` is one of the words below, for programs; `details`, where there are any, are what a call can be repaired with.',
+        "A call that fails as a whole fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and that JSON. In a batch each entry stands alone: its result has `success: false` and that JSON as `error`: as a string in the functions of the published reference, as an object in those that came later.",
+        `The reasons: ${coderReasons.map((reason) => `\`${reason}\``).join(", ")}.`,
       ],
       meanings: coderMeanings,
     },
@@ -54,12 +57,12 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   },
 };
 
-/** What a worker is opened for. */
+/** The options of opening a worker. */
 export interface Opening extends ConfigSource {
   readonly name: Mode;
 }
 
-/** Opens the worker that the command line names. Throws an Error of one sentence that keeps it from starting. */
+/** Opens the worker that the command line names. Throws an Error of one sentence when it cannot. */
 export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
   const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
   const definition = workers[worker];

@@ -14,8 +14,14 @@ export function renderGoldens({ coder, shell }: Workers): [path: string, text: s
       "tests/conformance/own.golden.json",
       render({ coder: renderOwnReference(coder.functions), shell: renderOwnReference(shell.functions) }),
     ],
-    ["tests/mcp/tools.golden.json", render(coder.functions.map(describeTool))],
+    [
+      "tests/mcp/tools.golden.json",
+      render(coder.functions.map((definition) => describeTool(definition, ofModels))),
+    ],
   ];
 }
+
+/** How tools are listed unless the operator wants something else. */
+const ofModels = { isStructured: false, takesFlatEnvelopes: true };
 
 const render = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -48,7 +48,7 @@ function describe(definition: FunctionDefinition): string[] {
   ];
 }
 
-/** A call that can be told to overwrite destroys nothing unless it is. */
+/** A call with a field `overwrite` destroys nothing by default. */
 const destruction = ({ request }: FunctionDefinition): string =>
   JSON.stringify(renderSchema(request)).includes('"overwrite":') ? "yes, with `overwrite`" : "yes";
 

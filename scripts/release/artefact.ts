@@ -1,10 +1,10 @@
 import type { WorkerName } from "../../src/about.ts";
-import type { Target } from "./targets.ts";
+import type { ReleaseTarget } from "./targets.ts";
 
 /** An archive of a release. */
 export interface Artefact {
   readonly worker: WorkerName;
-  readonly target: Target;
+  readonly target: ReleaseTarget;
   /** Absolute path of the archive. */
   readonly archive: string;
   /** SHA-256 of the archive, in hexadecimal. */

@@ -120,7 +120,7 @@ export function faultOfSignature({
   return undefined;
 }
 
-/** `file` with an ad-hoc signature (nobody's, only hashes) in place of its own. */
+/** `file` with an ad-hoc signature (without a signer, only hashes) instead of its own. */
 export function signAdHoc(file: Buffer, identifier: string): Buffer {
   const { signatureCommand, linkEdit, text, signature } = parseLayout(file);
   const pages = Math.ceil(signature / 2 ** pageBits);

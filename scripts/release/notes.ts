@@ -1,9 +1,9 @@
 import { about, workerNames } from "../../src/about.ts";
 import type { Artefact } from "./artefact.ts";
-import type { Target } from "./targets.ts";
+import type { ReleaseTarget } from "./targets.ts";
 
 /** What became of a target that was tried. */
-export interface Trial {
+export interface TargetTrial {
   /** In a word or a few: `passed`, or what did not pass, or that it was not run. */
   readonly verdict: string;
   /** Why it was not run. */
@@ -18,7 +18,7 @@ export interface Trial {
 /** The notes of a release, as Markdown; `trials` by the name of the target. */
 export function renderNotes(
   artefacts: readonly Artefact[],
-  trials: ReadonlyMap<string, Trial> = new Map(),
+  trials: ReadonlyMap<string, TargetTrial> = new Map(),
 ): string {
   const targets = [...new Set(artefacts.map(({ target }) => target))];
   return `${[
@@ -45,7 +45,11 @@ export function renderNotes(
   ].join("\n")}\n`;
 }
 
-function row({ triple, needs }: Target, artefacts: readonly Artefact[], trial: Trial | undefined): string {
+function row(
+  { triple, needs }: ReleaseTarget,
+  artefacts: readonly Artefact[],
+  trial: TargetTrial | undefined,
+): string {
   const made = artefacts.filter(({ target }) => target.triple === triple);
   const [{ executableBytes, programBytes } = { executableBytes: 0, programBytes: 0 }] = made;
   const share = (100 * programBytes) / executableBytes;
@@ -62,14 +66,17 @@ function row({ triple, needs }: Target, artefacts: readonly Artefact[], trial: T
   return `| ${cells.join(" | ")} |`;
 }
 
-function renderStart({ startMilliseconds, isEmulated }: Partial<Trial> = {}): string {
+function renderStart({ startMilliseconds, isEmulated }: Partial<TargetTrial> = {}): string {
   if (startMilliseconds === undefined) return "";
   const start = `${startMilliseconds.toFixed(0)} ms`;
   return isEmulated ? `(${start})` : start;
 }
 
 /** Why targets were not run, a line for each. */
-function renderUntried(targets: readonly Target[], trials: ReadonlyMap<string, Trial>): string[] {
+function renderUntried(
+  targets: readonly ReleaseTarget[],
+  trials: ReadonlyMap<string, TargetTrial>,
+): string[] {
   const lines = targets.flatMap(({ triple }) => {
     const because = trials.get(triple)?.because;
     return because === undefined ? [] : [`- \`${triple}\`: ${because}`];

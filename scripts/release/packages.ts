@@ -29,7 +29,7 @@ export function fetchFile(wanted: Package, path: string, folder: string): string
   return join(folder, "package", path);
 }
 
-/** Gets the archive of a package, unless it is here. What is here is judged anew each time, as is what comes. */
+/** Downloads the archive of a package, unless it is here, and verifies its hash in both cases. */
 export function fetchPackage({ name, version, integrity }: Package): string {
   const archive = join(cache, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
   if (!existsSync(archive)) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { root } from "../build.ts";
 
 /** What is put together with the program. Its version is the one that package-lock.json has for `package`. */
-export interface Runtime {
+export interface TargetRuntime {
   readonly package: string;
   /** Its path in the package. */
   readonly file: "bin/bun" | "bin/node";
@@ -36,10 +36,10 @@ export interface Musl {
 }
 
 /** A kind of machine that the program is released for: an entry of targets.json. */
-export interface Target {
+export interface ReleaseTarget {
   /** Its name in the file names of a release, such as `x86_64-unknown-linux-gnu`. */
   readonly triple: string;
-  readonly runtime: Runtime;
+  readonly runtime: TargetRuntime;
   /** What has to be on the machine, as a phrase for people. */
   readonly needs: string;
   /** The same as the executable has it: see `Machine`. */
@@ -47,18 +47,18 @@ export interface Target {
   readonly smoke: Smoke;
 }
 
-const entries: Readonly<Record<string, Omit<Target, "triple">>> = JSON.parse(
+const entries: Readonly<Record<string, Omit<ReleaseTarget, "triple">>> = JSON.parse(
   readFileSync(join(root, "targets.json"), "utf8"),
 );
 
 /** All targets, in the order of targets.json. */
-export const targets: readonly Target[] = Object.entries(entries).map(([triple, entry]) => ({
+export const targets: readonly ReleaseTarget[] = Object.entries(entries).map(([triple, entry]) => ({
   triple,
   ...entry,
 }));
 
 /** The targets named in a list such as `a,b`; all of them when there is none. Throws for a name that is none. */
-export function chooseTargets(names: string | undefined): readonly Target[] {
+export function chooseTargets(names: string | undefined): readonly ReleaseTarget[] {
   if (names === undefined) return targets;
   return names.split(",").map((name) => {
     const target = targets.find(({ triple }) => triple === name);

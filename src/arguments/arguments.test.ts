@@ -63,7 +63,9 @@ describe("one command", () => {
       function: "coder::read-file",
       payload: "{}",
       url: undefined,
+      isJson: false,
     });
+    expect(parse("call tree --json")).toMatchObject({ isJson: true });
     expect(parse("call coder::tree - --url ws://x")).toMatchObject({
       function: "coder::tree",
       payload: "-",
@@ -92,6 +94,7 @@ describe("one command", () => {
       readOnly: true,
       name: "mcp",
       http: undefined,
+      isStructured: false,
     });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
     const token = "0123456789abcdef";
@@ -173,6 +176,9 @@ describe("misuse names the flag", () => {
     ["mcp --url ws://x", "--url does not go with mcp"],
     ["mcp --engine embedded", "--engine does not go with mcp"],
     ["mcp --token 0123456789abcdef", "--token only goes with --http"],
+    ["--structured", "--structured only goes with mcp"],
+    ["mcp --json", "--json only goes with call"],
+    ["call tree --structured", "--structured only goes with mcp"],
     ["mcp --no-token", "--no-token only goes with --http"],
     ["--no-token", "--no-token only goes with mcp"],
     ["mcp --http 1 --no-token --token 0123456789abcdef", "--no-token does not go with --token"],

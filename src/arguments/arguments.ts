@@ -7,7 +7,7 @@ import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./fl
 import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Which worker it is, where its configuration comes from, and what it is narrowed to. */
+/** The worker, the source of its configuration, and restrictions. */
 export interface ConfigSource {
   readonly worker: WorkerName;
   /** `--config`. Without it see `findConfig`. */
@@ -21,7 +21,7 @@ export interface ConfigSource {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Where the embedded engine listens on loopback, and the token that lets other users in, if one is set. */
+/** The port of the embedded engine on loopback, and the token that admits other users, if one is set. */
 export interface EmbeddedEngine {
   /** 0 for any free one. */
   readonly port: number;
@@ -50,6 +50,8 @@ export type Command =
       readonly name: "mcp";
       /** Absent: standard input and output. */
       readonly http: HttpAddress | undefined;
+      /** `--structured`: answers as JSON beside their text, and the schemas of answers. */
+      readonly isStructured: boolean;
     })
   | (ConfigSource & {
       readonly name: "call";
@@ -58,13 +60,15 @@ export type Command =
       readonly payload: string;
       /** The engine to call through; absent: in this process. */
       readonly url: string | undefined;
+      /** `--json`: print the answer as JSON in a terminal too. */
+      readonly isJson: boolean;
     });
 
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
 const answers = ["help", "version", "manifest", "licenses"] as const;
 
-/** The worker that a program of this name is; `coder` by any other. `argv0` is how the program was called. */
+/** The worker whose name the program was called by, as `argv0` says; `coder` for any other name. */
 export const workerCalled = (argv0: string): WorkerName =>
   workerNames.find((name) => name === basename(argv0)) ?? "coder";
 
@@ -77,22 +81,23 @@ export function parseArguments(
   environment: NodeJS.ProcessEnv,
   called: WorkerName = "coder",
 ): Command {
-  const { given, words } = readFlags(argv, called);
-  const worker = parseWorker(given.get("worker") ?? called);
-  for (const name of answers) if (given.has(name)) return { name, worker };
-  if (given.has("print-schema")) return { name: "print-schema", worker, api: given.get("api") };
+  const { values, words } = readFlags(argv, called);
+  const worker = parseWorker(values.get("worker") ?? called);
+  for (const name of answers) if (values.has(name)) return { name, worker };
+  if (values.has("print-schema")) return { name: "print-schema", worker, api: values.get("api") };
   const mode = modeOf(words);
-  const line: CommandLine = { program: called, mode, words, given, environment };
+  const line: CommandLine = { program: called, mode, words, values, environment };
   refuseConflicts(line);
   const source: ConfigSource = {
     worker,
     configFile: valueFor(line, "config"),
     basePath: valueFor(line, "base-path"),
     logLevel: parseLogLevel(valueFor(line, "log-level")),
-    readOnly: given.has("read-only"),
+    readOnly: values.has("read-only"),
     environment,
   };
-  if (mode === "mcp") return { ...source, name: "mcp", http: parseMcp(line) };
+  if (mode === "mcp")
+    return { ...source, name: "mcp", http: parseMcp(line), isStructured: values.has("structured") };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
     ...source,
@@ -102,15 +107,15 @@ export function parseArguments(
   };
 }
 
-/** The command line in its parts, before they are interpreted. */
-interface Given {
-  /** By name; of those that take none, with an empty value. */
-  readonly given: ReadonlyMap<string, string>;
+/** The flags and words of a command line, before they are interpreted. */
+interface ParsedFlags {
+  /** Values by flag; empty for flags without a value. */
+  readonly values: ReadonlyMap<string, string>;
   readonly words: readonly string[];
 }
 
-interface CommandLine extends Given {
-  /** What the program was called as, for error sentences. */
+interface CommandLine extends ParsedFlags {
+  /** The name that the program was called by, for error sentences. */
   readonly program: WorkerName;
   readonly mode: Mode;
   readonly environment: NodeJS.ProcessEnv;
@@ -120,22 +125,22 @@ interface CommandLine extends Given {
 const modeOf = ([command]: readonly string[]): Mode =>
   command === "mcp" || command === "call" ? command : "serve";
 
-/** The value of the flag, or of the first variable that is set in its place. */
-function valueFor({ given, mode, environment }: CommandLine, name: FlagName): string | undefined {
-  const value = given.get(name);
+/** The value of the flag, or of the first of its variables that is set. */
+function valueFor({ values, mode, environment }: CommandLine, name: FlagName): string | undefined {
+  const value = values.get(name);
   if (value !== undefined) return value;
   const variables = flags[name].environment ?? [];
   const set = variables.find((variable) => (variable.only ?? mode) === mode && environment[variable.name]);
   return set && environment[set.name];
 }
 
-function refuseConflicts({ given, mode, program }: CommandLine): void {
+function refuseConflicts({ values, mode, program }: CommandLine): void {
   const applies = (conflict: Conflict) =>
     conflict.in.includes(mode) &&
-    (conflict.with === undefined || given.has(conflict.with)) &&
-    (conflict.without === undefined || !given.has(conflict.without));
+    (conflict.with === undefined || values.has(conflict.with)) &&
+    (conflict.without === undefined || !values.has(conflict.without));
   for (const name of flagNames) {
-    const conflict = given.has(name) ? flags[name].conflicts?.find(applies) : undefined;
+    const conflict = values.has(name) ? flags[name].conflicts?.find(applies) : undefined;
     if (conflict === undefined) continue;
     throw new UsageError(`--${name} ${conflict.why}; ${conflict.instead ?? `see ${program} --help`}`);
   }
@@ -150,7 +155,7 @@ function parseOptions(): NonNullable<ParseArgsConfig["options"]> {
   return Object.fromEntries(entries);
 }
 
-function readFlags(argv: readonly string[], program: WorkerName): Given {
+function readFlags(argv: readonly string[], program: WorkerName): ParsedFlags {
   const { tokens } = parseArgs({
     args: [...argv],
     options: parseOptions(),
@@ -158,23 +163,23 @@ function readFlags(argv: readonly string[], program: WorkerName): Given {
     allowPositionals: true,
     tokens: true,
   });
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") given.set(token.name, flagValue(token, program));
+    if (token.kind === "option") values.set(token.name, flagValue(token, program));
   }
-  return { given, words };
+  return { values, words };
 }
 
-interface GivenFlag {
+interface FlagToken {
   readonly name: string;
   /** With its dashes, as on the command line. */
   readonly rawName: string;
   readonly value?: string | undefined;
 }
 
-function flagValue({ name, rawName, value }: GivenFlag, program: WorkerName): string {
+function flagValue({ name, rawName, value }: FlagToken, program: WorkerName): string {
   const known = flagNames.find((candidate) => candidate === name);
   if (known === undefined)
     throw new UsageError(`${rawName} is not a flag of ${program}; see ${program} --help`);
@@ -222,16 +227,16 @@ function parseEngine(line: CommandLine): EmbeddedEngine | undefined {
 }
 
 function parseMcp(line: CommandLine): HttpAddress | undefined {
-  const { words, given } = line;
+  const { words, values } = line;
   if (words.length > 1)
     throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
   const address = valueFor(line, "http");
   if (address === undefined) return undefined;
-  const needsToken = !given.has("no-token");
+  const needsToken = !values.has("no-token");
   return { ...parseHttpAddress(address, needsToken ? parseToken(line) : undefined), needsToken };
 }
 
-/** Fewer can be guessed. */
+/** A shorter token can be guessed. */
 const fewestTokenCharacters = 16;
 
 function parseToken(line: CommandLine): string | undefined {
@@ -244,8 +249,10 @@ function parseToken(line: CommandLine): string | undefined {
 /** An example function, for the error of a call without one. */
 const sample: Readonly<Record<WorkerName, string>> = { coder: "coder::read-file", shell: "shell::exec" };
 
-function parseCall(line: CommandLine, worker: WorkerName): Pick<CallCommand, "function" | "payload" | "url"> {
-  const { program, words } = line;
+type CallWords = Pick<CallCommand, "function" | "payload" | "url" | "isJson">;
+
+function parseCall(line: CommandLine, worker: WorkerName): CallWords {
+  const { program, words, values } = line;
   const [command, id, payload = "{}", extra] = words;
   if (command !== "call")
     throw new UsageError(`${JSON.stringify(command)} is not a command of ${program}; see ${program} --help`);
@@ -260,5 +267,6 @@ function parseCall(line: CommandLine, worker: WorkerName): Pick<CallCommand, "fu
     function: id.includes("::") ? id : `${worker}::${id}`,
     payload,
     url: url === undefined ? undefined : parseUrl(url),
+    isJson: values.has("json"),
   };
 }

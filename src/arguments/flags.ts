@@ -1,18 +1,18 @@
 /**
- * The flags of the command line. Parsing, the defaults from the environment, the refusal of flags that do not go
- * together and `--help` derive from this table.
+ * The table of flags. Parsing, defaults from the environment, the refusal of conflicting flags and `--help` derive from
+ * it.
  */
 import { defaultUrl } from "../about.ts";
 import type { Mode } from "../config/source.ts";
 
-/** An environment variable that stands in for a flag; where several are set, the first one does. */
+/** An environment variable with the default of a flag; the first one that is set wins. */
 interface Variable {
   readonly name: string;
   /** Absent: in every mode. */
   readonly only?: Mode;
 }
 
-/** A case in which a flag is refused: in one of these modes, and with or without another flag. */
+/** A case in which a flag is refused: one of these modes, with or without another flag. */
 export interface Conflict {
   readonly in: readonly Mode[];
   readonly with?: string;
@@ -23,12 +23,12 @@ export interface Conflict {
 }
 
 interface Flag {
-  /** The name of its value in the help, or what the value is; absent for a switch. */
+  /** The placeholder of its value in the help, or its only value; absent for a switch. */
   readonly value?: string;
   readonly short?: string;
   readonly environment?: readonly Variable[];
   readonly conflicts?: readonly Conflict[];
-  /** What the help says of it, in lines. */
+  /** Its help, in lines. */
   readonly help: string | ((words: { readonly basePathKey: string }) => string);
 }
 
@@ -74,6 +74,14 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
 printed with the configuration of a client; off loopback one must be given.
 With --engine embedded: what lets others in; default $CODER_TOKEN`,
   },
+  json: {
+    conflicts: [{ in: ["serve", "mcp"], why: "only goes with call" }],
+    help: "with call: print JSON in a terminal too",
+  },
+  structured: {
+    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    help: "with mcp: answers as JSON too, and the schemas of answers, for clients that compute with them",
+  },
   "no-token": {
     conflicts: [
       { in: ["serve", "call"], why: "only goes with mcp" },
@@ -112,7 +120,7 @@ export const flags: Readonly<Record<FlagName, Flag>> = table;
 
 export const flagNames = Object.keys(flags) as readonly FlagName[];
 
-/** How the flag and the variable that stands in for it are named in an error sentence. */
+/** The flag, with the variable that sets its default, for error sentences. */
 export function renderFlag(name: FlagName): string {
   const variable = flags[name].environment?.[0];
   return variable === undefined ? `--${name}` : `--${name} (or ${variable.name})`;

@@ -1,7 +1,7 @@
 import { about, defaultUrl, descriptions, type WorkerName } from "../about.ts";
 import { type FlagName, flagNames, flags } from "./flags.ts";
 
-/** What `--help` prints about a worker. */
+/** Renders the help of a worker. */
 export function renderHelp(worker: WorkerName): string {
   const { program, basePathKey, examples } = words[worker];
   return `${worker} ${about.version} - ${descriptions[worker]}
@@ -18,13 +18,14 @@ ${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
 Call
   With --url or $III_URL the call goes through the engine, otherwise the function runs in this process.
   The payload is JSON on the command line, - for standard input, or @FILE; without one it is {}.
-  The answer is printed as JSON. An error goes to stderr, and the exit status is 1; 2 means a wrong command line.
+  In a terminal the answer is printed as text, otherwise and with --json as JSON. An error goes to stderr, and the
+  exit status is 1; 2 means a wrong command line.
 
 Examples
 ${examples.map((example) => `  ${example}\n`).join("")}`;
 }
 
-/** Where the sentences begin. */
+/** Column of the descriptions. */
 const column = 23;
 
 function renderFlagHelp(name: FlagName, basePathKey: string): string {

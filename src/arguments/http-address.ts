@@ -1,6 +1,6 @@
 import { UsageError } from "./usage-error.ts";
 
-/** Where HTTP is listened for, and the bearer token that every request must carry. */
+/** An address to listen on for HTTP, and the bearer token that every request must carry. */
 export interface HttpAddress {
   /** An address or `localhost`; an IPv6 address without brackets. */
   readonly host: string;
@@ -12,7 +12,7 @@ export interface HttpAddress {
   readonly needsToken: boolean;
 }
 
-/** Reads `--http`. Throws a `UsageError`, also when it can be reached from other machines and there is no token. */
+/** Parses `--http`. Throws a `UsageError`, also for an address open to other machines without a token. */
 export function parseHttpAddress(
   address: string,
   token: string | undefined,

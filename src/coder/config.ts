@@ -39,7 +39,7 @@ export const configSchema = Type.Object({
   max_read_bytes: Bytes(10 * mebibyte, "Largest file, in bytes, that is read, and that a search opens."),
   max_write_bytes: Bytes(
     10 * mebibyte,
-    "Largest file, in bytes, that is created or updated, before and after the change.",
+    "Largest file, in bytes, that is created, updated or copied, before and after the change.",
   ),
   tree_default_depth: Count(4, 60, "Depth of coder::tree when the call gives no max_depth."),
   tree_per_folder_limit: Count(
@@ -66,6 +66,23 @@ export const configSchema = Type.Object({
     4096,
     "Bytes of a line that coder::search looks at and returns when the call gives no max_line_bytes.",
   ),
+  profile: Type.Union([Type.Literal("auto"), Type.Literal("contract"), Type.Literal("agent")], {
+    default: "auto",
+    description:
+      "Defaults of the request fields that came after coder 0.2.0: contract is as 0.2.0 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
+  }),
+  default_exclude_globs: Type.Array(Type.String(), {
+    default: [
+      "**/.git/**",
+      "**/node_modules/**",
+      "**/target/**",
+      "**/dist/**",
+      "**/.venv/**",
+      "**/__pycache__/**",
+    ],
+    description:
+      "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; those that end in `/**` keep the folder itself, and nothing in it is read.",
+  }),
   refuse_undefined_groups: Type.Boolean({
     default: true,
     description:

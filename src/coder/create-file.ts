@@ -1,10 +1,19 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
+import { requireRevisionForm } from "../files/expected-revision.ts";
+import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
-import { defineCoderFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { DryRun } from "./dry-run.ts";
+import { parsePermissionBits } from "./permission-bits.ts";
+import { wrapFlatEnvelope } from "./profiles.ts";
+import { ExpectedRevision, explainMismatch, Revision } from "./revisions.ts";
 
 const CreateFileSpec = Named("CreateFileSpec", {
   content: Type.String(),
+  expected_revision: ExpectedRevision(
+    'Revision of the file to overwrite, or "absent": nothing may be there.',
+  ),
   mode: Type.String({
     default: "0644",
     description: 'Octal permission bits as a string, e.g. "0644". Defaults to "0644".',
@@ -21,12 +30,16 @@ const CreateFileSpec = Named("CreateFileSpec", {
   path: Type.String(),
 });
 
-const request = Type.Object({ files: Type.Array(CreateFileSpec) }, { title: "CreateFileInput" });
+const request = Type.Object(
+  { dry_run: DryRun, files: Type.Array(CreateFileSpec) },
+  { title: "CreateFileInput" },
+);
 
 const CreateFileResult = Named("CreateFileResult", {
   bytes_written: UInt64(),
   error: Type.Optional(Nullable(Type.String())),
   path: Type.String(),
+  revision: Revision,
   success: Type.Boolean(),
 });
 
@@ -39,6 +52,8 @@ export const createFile = defineCoderFunction({
   description:
     "Create one or more files. Per-file `overwrite` and `parents` flags; non-accessible paths return C211.",
   summary: "new files, with their folders",
+  brief:
+    "Write files, with the folders they need. One that exists is an error without `overwrite`. `mode` is octal.",
   effect: "writes",
   paths: [
     { at: "/files/*/path", access: "create", when: { overwrite: false, parents: false } },
@@ -57,33 +72,45 @@ export const createFile = defineCoderFunction({
       request: { files: [{ path: "run.sh", content: "#!/bin/sh\n", mode: "0755", overwrite: true }] },
     },
   ],
+  hasFlatEnvelope: true,
+  normalize: (payload, { profile }) => wrapFlatEnvelope(payload, "content", profile),
   async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
     const results = [];
-    for (const { path, content, mode, overwrite, parents } of request.files) {
-      const bytes = Buffer.from(content);
-      const outcome = await context.attempt(() =>
-        context.files.create(path, bytes, { mode: parseMode(mode), overwrite, parents }, context),
-      );
+    for (const spec of request.files) {
+      const { path, expected_revision: expected } = spec;
+      const bytes = Buffer.from(spec.content);
+      const outcome = await context.attempt(() => create(spec, { bytes, dryRun: request.dry_run }, context));
+      const hasRevision = expected !== undefined || context.profile.revisions_of_writes;
       results.push(
         "error" in outcome
-          ? { path, success: false, bytes_written: 0, error: outcome.error }
-          : { path, success: true, bytes_written: bytes.length },
+          ? { path, success: false, bytes_written: 0, error: outcome.error.text }
+          : {
+              path,
+              success: true,
+              bytes_written: bytes.length,
+              ...(hasRevision && { revision: revisionOfBytes([bytes]) }),
+            },
       );
     }
     return { results };
   },
-  render: ({ results }) =>
+  render: ({ results }, { failure }) =>
     results
-      .map(({ path, bytes_written, error }) => `${path}: ${error ?? `created, ${bytes_written} bytes`}`)
+      .map(({ path, bytes_written, error }) =>
+        error ? failure(error, path) : `${path}: created, ${bytes_written} bytes`,
+      )
       .join("\n"),
 });
 
-/** Octal digits, permission bits only: set-id and sticky bits are not for callers to set. */
-function parseMode(mode: string): number {
-  const bits = /^[0-7]+$/.test(mode) ? Number.parseInt(mode, 8) : Number.NaN;
-  if (bits <= 0o777) return bits;
-  throw refuse.badInput(
-    `The mode ${JSON.stringify(mode.slice(0, 60))} is not octal permission bits; send digits from "0000" to "0777", such as "0644".`,
-  );
+async function create(
+  { path, mode, overwrite, parents, expected_revision: expectedRevision }: Static<typeof CreateFileSpec>,
+  { bytes, dryRun }: { bytes: Buffer; dryRun: boolean },
+  context: CoderContext,
+): Promise<void> {
+  const options = { mode: parsePermissionBits(mode), overwrite, parents, expectedRevision, dryRun };
+  const work = () => context.files.create(path, bytes, options, context);
+  if (expectedRevision === undefined) return await work();
+  requireRevisionForm(expectedRevision, { mayBeAbsent: true });
+  await explainMismatch(work, { path, expected: expectedRevision }, context);
 }

@@ -1,17 +1,25 @@
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { Files } from "../files/files.ts";
+import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
+import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
 import type { Config } from "./config.ts";
+import type { ProfileDefaults } from "./profiles.ts";
 
 /** What every call to `coder::*` works with. */
 export interface CoderServices extends Services {
   readonly config: Config;
+  /** The defaults of later request fields. */
+  readonly profile: ProfileDefaults;
   readonly jail: Jail;
   readonly files: Files;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
+  readonly ignoreFiles: IgnoreFiles;
+  /** What a call leaves out with `use_default_excludes`. */
+  readonly defaultExcludes: ExcludeGlobs;
 }
 
 export type CoderContext = Context<CoderServices>;

@@ -1,11 +1,22 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
+import { requireRevisionForm } from "../files/expected-revision.ts";
 import { Named, Nullable } from "../schema/fragments.ts";
-import { defineCoderFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { DryRun } from "./dry-run.ts";
+import { refuseCoder } from "./errors.ts";
+import { explainMismatch } from "./revisions.ts";
 
 const request = Type.Object(
   {
+    dry_run: DryRun,
     paths: Type.Array(Type.String()),
+    expected_revisions: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        since: "0.4.0",
+        description: "By path: the revision that the file must have.",
+      }),
+    ),
     recursive: Type.Boolean({
       default: false,
       description: "Required for non-empty directories. Files and empty dirs ignore it.",
@@ -30,6 +41,8 @@ export const deleteFile = defineCoderFunction({
   description:
     "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",
   summary: "files, links and folders",
+  brief:
+    "Delete files, links and folders; a folder that is not empty needs `recursive`. What is missing is no error.",
   effect: "writes",
   paths: [
     { at: "/paths/*", access: "remove", when: { recursive: false } },
@@ -42,21 +55,41 @@ export const deleteFile = defineCoderFunction({
     { title: "Two files", request: { paths: ["old.txt", "docs/draft.md"] } },
     { title: "A folder with everything in it", request: { paths: ["build"], recursive: true } },
   ],
-  async handle({ paths, recursive }, context) {
+  async handle({ paths, recursive, dry_run: dryRun, expected_revisions: expected }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
+    const stray = Object.keys(expected ?? {}).find((path) => !paths.includes(path));
+    if (stray !== undefined) throw refuseCoder.strayRevision(stray);
     const results = [];
     for (const path of paths) {
-      const outcome = await context.attempt(() => context.files.remove(path, { recursive }, context));
+      const removal = { path, recursive, dryRun, expectedRevision: expected?.[path] };
+      const outcome = await context.attempt(() => remove(removal, context));
       results.push(
         "error" in outcome
-          ? { path, success: false, removed: false, error: outcome.error }
+          ? { path, success: false, removed: false, error: outcome.error.text }
           : { path, success: true, removed: outcome.value },
       );
     }
     return { results };
   },
-  render: ({ results }) =>
+  render: ({ results }, { failure }) =>
     results
-      .map(({ path, removed, error }) => `${path}: ${error ?? (removed ? "removed" : "was not there")}`)
+      .map(({ path, removed, error }) =>
+        error ? failure(error, path) : `${path}: ${removed ? "removed" : "was not there"}`,
+      )
       .join("\n"),
 });
+
+interface Removal {
+  readonly path: string;
+  readonly recursive: boolean;
+  readonly dryRun: boolean;
+  readonly expectedRevision: string | undefined;
+}
+
+async function remove({ path, ...options }: Removal, context: CoderContext): Promise<boolean> {
+  const work = () => context.files.remove(path, options, context);
+  const { expectedRevision: expected } = options;
+  if (expected === undefined) return await work();
+  requireRevisionForm(expected);
+  return await explainMismatch(work, { path, expected }, context);
+}

@@ -4,7 +4,10 @@ import { renderCoderError } from "./errors.ts";
 
 test("a refusal has a code of this family", () => {
   const refusal = new Refusal("exists", "m");
-  expect(renderCoderError(refusal)).toEqual({ text: '{"code":"C217","message":"m"}', code: "C217" });
+  expect(renderCoderError(refusal)).toEqual({
+    text: '{"code":"C217","message":"m","reason":"already_exists"}',
+    code: "C217",
+  });
 });
 
 test("an unexpected error is left to the one who catches it", () => {

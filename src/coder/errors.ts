@@ -1,5 +1,8 @@
 /** What a refusal is on the wire in the answers of `coder::*`. */
-import { type Reason, Refusal } from "../errors.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import type { WireError } from "../contract/definition.ts";
+import { quoteShort, type Reason, Refusal } from "../errors.ts";
+import { Named } from "../schema/fragments.ts";
 
 /** The code of each reason in the answers of `coder::*` (coder §4). */
 export const coderCodes: Readonly<Record<Reason, string>> = {
@@ -15,7 +18,75 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   "not-empty": "C216",
   timeout: "C216",
   exists: "C217",
+  "text-not-found": "C210",
+  ambiguous: "C210",
+  "match-count": "C210",
+  "revision-mismatch": "C221",
 };
+
+/** What an error says under `reason`: a closed list, in which missing and denied are one. */
+const wireReasons = {
+  "bad-input": "invalid_argument",
+  "bad-pattern": "invalid_pattern",
+  "wrong-kind": "wrong_kind",
+  missing: "no_such_path",
+  denied: "no_such_path",
+  "too-large": "too_large",
+  outside: "outside",
+  io: "io",
+  permission: "permission_denied",
+  "not-empty": "not_empty",
+  timeout: "deadline_exceeded",
+  exists: "already_exists",
+  "text-not-found": "not_found",
+  ambiguous: "ambiguous",
+  "match-count": "match_count",
+  "revision-mismatch": "revision_mismatch",
+} as const satisfies Readonly<Record<Reason, string>>;
+
+/** The error of an entry, in the results of functions that no published reference has. */
+export const EntryError = Named("EntryError", {
+  code: Type.String(),
+  details: Type.Optional(Type.Unknown()),
+  message: Type.String(),
+  reason: Type.String(),
+});
+
+/** What only `coder::*` refuses. */
+export const refuseCoder = {
+  emptyQuery: (): Refusal =>
+    new Refusal("bad-input", "The field query is empty; send the text or pattern to look for."),
+
+  nothingToSearch: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "Both search_content and search_paths are false, so nothing would be searched; leave one of them true.",
+    ),
+
+  strayRevision: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field expected_revisions names ${quoteShort(path)}, which is none of the paths, and nothing was removed; write each path there as it stands in the field paths.`,
+    ),
+
+  unknownFileType: (type: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The file type ${quoteShort(type.slice(0, 60))} is unknown; send names that ripgrep has, such as "py", "rust" or "ts", or include_globs for other files.`,
+    ),
+
+  badCursor: (cursor: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The cursor ${quoteShort(cursor)} is none of this search, or the worker was restarted since; send next_cursor as it was given, with all other fields as then, or leave cursor out to start again.`,
+    ),
+
+  badMode: (mode: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The mode ${quoteShort(mode.slice(0, 60))} is not octal permission bits; send digits from "0000" to "0777", such as "0644".`,
+    ),
+} as const;
 
 /** What each code means to a caller; the error page is rendered from it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
@@ -25,15 +96,25 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
+  C221: "The file is not what `expected_revision` says. `details` holds its revision now and the lines that the call is about.",
 };
 
+/** What `reason` may say, for the error page. */
+export const coderReasons: readonly string[] = [...new Set(Object.values(wireReasons))];
+
 /** A refusal as it is on the wire: compact JSON, code before message (coder §4). */
-export function renderRefusal(refusal: Refusal): string {
-  return JSON.stringify({ code: coderCodes[refusal.reason], message: refusal.message });
+export const renderRefusal = (refusal: Refusal): string => JSON.stringify(describeRefusal(refusal));
+
+function describeRefusal({ reason, message, details }: Refusal): Static<typeof EntryError> {
+  const head = { code: coderCodes[reason], message, reason: wireReasons[reason] };
+  return details === undefined ? head : { ...head, details };
 }
 
-/** An error of `coder::*` on the wire, with its code; undefined for an unexpected one. */
-export function renderCoderError(error: unknown): { text: string; code: string } | undefined {
+/** The error of an entry as an object. */
+export const entryError = ({ text }: WireError): Static<typeof EntryError> => JSON.parse(text);
+
+/** An error of `coder::*` on the wire; undefined for an unexpected one. */
+export function renderCoderError(error: unknown): WireError | undefined {
   if (!(error instanceof Refusal)) return undefined;
   return { text: renderRefusal(error), code: coderCodes[error.reason] };
 }

@@ -16,9 +16,26 @@ test("the published part is the published reference, byte for byte", () => {
 });
 
 test("ids are unique, and each function lies in the file of its name", () => {
-  const others = ["config.ts", "define.ts", "entry-text.ts", "errors.ts", "functions.ts", "services.ts"];
+  const others = [
+    "config.ts",
+    "define.ts",
+    "dry-run.ts",
+    "entry-text.ts",
+    "errors.ts",
+    "folder-filter.ts",
+    "functions.ts",
+    "permission-bits.ts",
+    "profiles.ts",
+    "revisions.ts",
+    "search-matches.ts",
+    "search-pages.ts",
+    "search-text.ts",
+    "services.ts",
+    "tree-filter.ts",
+    "two-paths.ts",
+  ];
   const files = readdirSync(import.meta.dir).filter(
-    (name) => !name.endsWith(".test.ts") && !others.includes(name),
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !others.includes(name),
   );
   const named = functions.map(({ id }) => `${id.replace("coder::", "")}.ts`);
   expect(new Set(named).size).toBe(functions.length);

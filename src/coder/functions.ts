@@ -1,7 +1,9 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { copy } from "./copy.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
 import { listFolder } from "./list-folder.ts";
+import { makeFolder } from "./make-folder.ts";
 import { move } from "./move.ts";
 import { readFile } from "./read-file.ts";
 import { search } from "./search.ts";
@@ -9,8 +11,8 @@ import { tree } from "./tree.ts";
 import { updateFile } from "./update-file.ts";
 
 /**
- * What `coder` offers, in the order of the published reference, and then what is ours. Registration, `--print-schema`, the reference
- * pages, and the coverage of the conformance and escape suites derive from this list and nothing else.
+ * What `coder` offers, in the order of the published reference, and then what is ours. Registration, `--print-schema`,
+ * the reference pages, and the coverage of the conformance and escape suites derive from this list and nothing else.
  */
 export const functions: readonly FunctionDefinition[] = [
   tree,
@@ -21,4 +23,6 @@ export const functions: readonly FunctionDefinition[] = [
   search,
   createFile,
   move,
+  copy,
+  makeFolder,
 ];

@@ -53,6 +53,7 @@ export const listFolder = defineCoderFunction({
   description:
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
   summary: "one folder, in pages",
+  brief: "One folder, sorted by name, in pages.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,
@@ -70,7 +71,7 @@ export const listFolder = defineCoderFunction({
     const start = (page - 1) * pageSize;
     using slice = createWalkSlice(context);
     const pace = { slice, deadline };
-    const { entries, total } = await files.page(folder, [start, start + pageSize], pace);
+    const { entries, total } = await files.page(folder, { from: start, to: start + pageSize }, pace);
     const described = [];
     for (const entry of entries) {
       if (slice.isDue) await yieldIfDue(pace);
@@ -89,6 +90,8 @@ export const listFolder = defineCoderFunction({
     const lines = entries.map(
       (entry) => renderEntry(entry) + (entry.kind === "file" ? `  ${entry.size}` : ""),
     );
+    if (total === 0) return "[the folder is empty]";
+    if (page === 1 && !has_more) return lines.join("\n");
     const more = has_more ? `; send page ${page + 1} for more` : "";
     return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
   },

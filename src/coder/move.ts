@@ -1,45 +1,37 @@
 import { Type } from "@sinclair/typebox";
-import { refuse } from "../errors.ts";
-import { Named, Nullable } from "../schema/fragments.ts";
+import { Named } from "../schema/fragments.ts";
 import { defineCoderFunction } from "./define.ts";
-
-const MoveSpec = Named("MoveSpec", {
-  from: Type.String(),
-  overwrite: Type.Boolean({
-    default: false,
-    description:
-      "When false (the default), refuse to move onto a file that exists. A folder is never replaced.",
-  }),
-  parents: Type.Boolean({ default: true, description: "Create missing parent directories of `to`." }),
-  to: Type.String({ description: "The new path itself, not a folder to move into." }),
-});
-
-const request = Type.Object({ files: Type.Array(MoveSpec) }, { title: "MoveInput" });
+import { EntryError, entryError } from "./errors.ts";
+import { Revision } from "./revisions.ts";
+import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
 
 const MoveResult = Named("MoveResult", {
-  error: Type.Optional(Nullable(Type.String())),
+  error: Type.Optional(EntryError),
   from: Type.String(),
   moved: Type.Boolean(),
+  revision: Revision,
   success: Type.Boolean(),
   to: Type.String(),
 });
 
 const response = Type.Object({ results: Type.Array(MoveResult) }, { title: "MoveOutput" });
 
-/** `coder::move`: gives files, links and folders other paths, each on its own. */
+/** `coder::move`: gives files, links and folders other paths, each on its own (coder §12). */
 export const move = defineCoderFunction({
   id: "coder::move",
   since: "0.4.0",
   description:
     "Move or rename one or more files, links or folders. Without `overwrite` nothing is replaced; moving a path onto itself is a success with `moved: false`; a folder that holds non-accessible entries is not moved.",
   summary: "other paths for files, links and folders",
+  brief:
+    "Move or rename files, links and folders, each to the path `to`. A file in its way is an error without `overwrite`, a folder always.",
   effect: "writes",
-  paths: [
-    { at: "/files/*/from", access: "move" },
-    { at: "/files/*/to", access: "create", when: { overwrite: false, parents: false } },
-    { at: "/files/*/to", access: "replace", when: { overwrite: true, parents: true } },
-  ],
-  request,
+  paths: [{ at: "/files/*/from", access: "move" }, ...targetPaths],
+  request: twoPathsRequest({
+    spec: "MoveSpec",
+    title: "MoveInput",
+    dryRun: "Check and answer, and move nothing.",
+  }),
   response,
   examples: [
     { title: "Rename a file", request: { files: [{ from: "notes.md", to: "docs/notes.md" }] } },
@@ -49,24 +41,19 @@ export const move = defineCoderFunction({
     },
   ],
   async handle(request, context) {
-    if (request.files.length === 0) throw refuse.emptyBatch("files");
-    const results = [];
-    for (const moving of request.files) {
-      const { from, to } = moving;
-      const outcome = await context.attempt(() => context.files.move(moving, context));
-      results.push(
-        "error" in outcome
-          ? { from, to, success: false, moved: false, error: outcome.error }
-          : { from, to, success: true, moved: outcome.value },
-      );
-    }
+    const entries = await eachEntry(request, context, context.files.move);
+    const results = entries.map(({ spec, outcome }) => {
+      const { from, to } = spec;
+      return "error" in outcome
+        ? { from, to, success: false, moved: false, error: entryError(outcome.error) }
+        : { from, to, success: true, moved: outcome.value, ...revisionLeft(spec) };
+    });
     return { results };
   },
-  render: ({ results }) =>
+  render: ({ results }, { failure }) =>
     results
-      .map(
-        ({ from, to, moved, error }) =>
-          `${from}: ${error ?? (moved ? `moved to ${to}` : "is there already")}`,
+      .map(({ from, to, moved, error }) =>
+        error ? failure(error, from) : `${from}: ${moved ? `moved to ${to}` : "is there already"}`,
       )
       .join("\n"),
 });

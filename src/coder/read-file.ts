@@ -1,64 +1,90 @@
-import { Type } from "@sinclair/typebox";
 import { Measured } from "../contract/definition.ts";
-import { decodeForAnswer } from "../edits/json-text.ts";
-import { Int64, UInt32, UInt64 } from "../schema/fragments.ts";
-import { jsonBytes } from "../text/json-size.ts";
-import { defineCoderFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { type FileView, type ReadAnswer, ReadResponse } from "./reading/answer.ts";
+import { readBatch } from "./reading/batch.ts";
+import { type ReadOptions, ReadRequest, readOptions } from "./reading/options.ts";
+import { renderRead } from "./reading/text.ts";
+import { viewFile } from "./reading/view.ts";
 
-const request = Type.Object(
-  { path: Type.String({ description: "File to read, relative to `base_path`." }) },
-  { title: "ReadFileInput" },
-);
-
-const response = Type.Object(
-  {
-    content: Type.String({
-      description:
-        "File content as a UTF-8 string. Binary files are returned with invalid bytes replaced by U+FFFD; use a future binary-aware function if exact bytes matter.",
-    }),
-    is_utf8: Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." }),
-    mode: UInt32({ description: "Unix permission bits (lower 9 bits of `st_mode`), e.g. 0o644." }),
-    mtime: Int64({ description: "Last-modified time as a Unix epoch in seconds." }),
-    path: Type.String({ description: "The original `path` argument echoed back for caller correlation." }),
-    size: UInt64(),
-  },
-  { title: "ReadFileOutput" },
-);
-
-/** What the answer takes besides its values. */
-const envelopeBytes = '{"path":,"is_utf8":,"size":,"mode":,"mtime":,"content":}'.length;
-
-/** `coder::read-file`: one file as text (coder §8). */
+/** `coder::read-file`: one file as text (coder §8), and what came later (coder §15). */
 export const readFile = defineCoderFunction({
   id: "coder::read-file",
   publishedIn: "coder 0.2.0",
   description:
     "Read a file relative to base_path. Returns content plus size/mtime/mode. Capped by max_read_bytes; non-accessible paths return C211.",
-  summary: "one file as text, with size, mode and time",
+  summary: "files, whole or in part, with size, mode and time",
+  brief: "Read files, or parts of them. Images are shown.",
   effect: "reads",
-  paths: [{ at: "/path", access: "read" }],
-  request,
-  response,
-  examples: [{ title: "Read one file", request: { path: "src/main.ts" } }],
-  answerBytes({ path }, { jail }) {
-    using seen = jail.resolveForRead(path);
-    return envelopeBytes + (seen.stats?.size ?? 0);
+  paths: [
+    { at: "/path", access: "read" },
+    { at: "/paths/*", access: "read" },
+  ],
+  request: ReadRequest,
+  response: ReadResponse,
+  examples: [
+    { title: "Read one file", request: { path: "src/main.ts" } },
+    {
+      title: "Some lines, with their numbers",
+      request: { path: "src/main.ts", line_from: 10, line_to: 60, numbered: true },
+    },
+    { title: "The end of a log", request: { path: "server.log", tail: 100 } },
+    {
+      title: "Several files, which share the room of the answer",
+      request: { paths: ["src/main.ts", "package.json"] },
+    },
+  ],
+  normalize: (payload) => (hasForeignEncoding(payload) ? { ...payload, encoding: null } : payload),
+  answerBytes(request, context) {
+    const { path, paths } = request;
+    const options = readOptions(request, context.profile);
+    if (paths === undefined) return contentBytes(path!, options, context) + entryBytes;
+    return paths.length > mostMeasured
+      ? context.maxAnswerBytes
+      : sum(paths.map((one) => entryBytesOf(one, options, context)));
   },
-  handle({ path }, { files, config }) {
-    return files.read(path, { key: "max_read_bytes", bytes: config.max_read_bytes }, (bytes, stats) => {
-      const { text, isUtf8, jsonBytes: ofText } = decodeForAnswer(bytes);
-      const { size, mode, mtime } = stats;
-      const ofNumbers = jsonBytes(size) + jsonBytes(mode) + jsonBytes(mtime);
-      return new Measured(
-        { path, is_utf8: isUtf8, size, mode, mtime, content: text },
-        envelopeBytes + jsonBytes(path) + jsonBytes(isUtf8) + ofNumbers + ofText,
-      );
-    });
+  handle(request, context) {
+    const options = readOptions(request, context.profile);
+    const { path, paths } = request;
+    if (paths !== undefined) return readBatch(paths, options, context);
+    const view = viewFile({ path: path!, options, context });
+    return view instanceof Promise ? view.then(measured) : measured(view);
   },
-  render({ content, is_utf8 }) {
-    if (content === "") return "[the file is empty]";
-    return is_utf8
-      ? content
-      : `${content}\n[the file is not UTF-8: U+FFFD stands for what could not be shown]`;
-  },
+  render: renderRead,
 });
+
+const measured = ({ answer, jsonBytes }: FileView): Measured<ReadAnswer> => new Measured(answer, jsonBytes);
+
+/** 0.2.0 has no such field and ignores it: one that is not even text is still none. */
+const hasForeignEncoding = (payload: unknown): payload is object =>
+  typeof payload === "object" &&
+  payload !== null &&
+  "encoding" in payload &&
+  typeof payload.encoding !== "string";
+
+/** What an answer about a file takes besides its content. */
+const entryBytes = 256;
+
+/** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
+const mostMeasured = 64;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** About what the content of a file takes. */
+function contentBytes(path: string, options: ReadOptions, context: CoderContext): number {
+  const { part, isStat, isBase64, maxImageBytes } = options;
+  using place = context.jail.resolveForRead(path);
+  const size = place.stats?.size ?? 0;
+  if (isStat) return 0;
+  if (part !== undefined) return Math.min(size, context.config.max_read_bytes);
+  const mayBeImage = context.showsImages === true && maxImageBytes !== undefined;
+  return isBase64 || mayBeImage ? (size / 3) * 4 : size;
+}
+
+/** The same of an entry of a batch, which has an error instead where the file cannot be read. */
+function entryBytesOf(path: string, options: ReadOptions, context: CoderContext): number {
+  try {
+    return entryBytes + contentBytes(path, options, context);
+  } catch {
+    return entryBytes;
+  }
+}

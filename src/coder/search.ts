@@ -3,8 +3,14 @@ import { Measured } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
+import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";
 import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
+import { refuseCoder } from "./errors.ts";
+import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import { FileList, lineOptionsOf, MatchEntry, MatchFields } from "./search-matches.ts";
+import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
+import { renderFiles, renderMatches } from "./search-text.ts";
 
 const request = Type.Object(
   {
@@ -12,6 +18,12 @@ const request = Type.Object(
       default: [],
       description: "Glob patterns (relative to `base_path`) that exclude matching paths.",
     }),
+    file_types: Type.Optional(
+      Type.Array(Type.String(), {
+        since: "0.4.0",
+        description: "Only files of these types, by ripgrep's names, such as `ts`.",
+      }),
+    ),
     ignore_case: Type.Boolean({ default: false }),
     include_globs: Type.Array(Type.String(), {
       default: [],
@@ -39,23 +51,21 @@ const request = Type.Object(
     regex: Type.Boolean({ default: false }),
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
+    ...FolderFilterFields,
+    ...MatchFields,
+    ...PageRequestFields,
   },
   { title: "SearchInput" },
 );
-
-const ContentMatch = Named("ContentMatch", {
-  column: UInt32(),
-  line: UInt32(),
-  path: Type.String(),
-  text: Type.String({ description: "Matched line; truncated to `max_line_bytes` and never spans newlines." }),
-});
 
 const PathMatch = Named("PathMatch", { path: Type.String() });
 
 const response = Type.Object(
   {
-    content_matches: Type.Array(ContentMatch),
+    content_matches: Type.Array(MatchEntry),
+    files: FileList,
     path_matches: Type.Array(PathMatch),
+    ...PageAnswerFields,
     truncated: Type.Boolean({ description: "True if either match list was cut off at the configured cap." }),
   },
   { title: "SearchOutput" },
@@ -71,6 +81,8 @@ export const search = defineCoderFunction({
   description:
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
   summary: "a literal or a regex in contents and paths",
+  brief:
+    "Search contents and paths for a literal, or with `regex` for a regex of Rust. Globs match paths from the base folder.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,
@@ -92,41 +104,45 @@ export const search = defineCoderFunction({
     const ofMatch = usualPathBytes + (max_line_bytes ?? config.search_default_max_line_bytes);
     return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
   },
-  async handle(request, { searcher, config, deadline, caller, maxAnswerBytes }) {
-    if (request.query === "")
-      throw refuse.badInput("The field query is empty; send the text or pattern to look for.");
-    if (!request.search_content && !request.search_paths) {
-      throw refuse.badInput(
-        "Both search_content and search_paths are false, so nothing would be searched; leave one of them true.",
-      );
-    }
+  async handle(request, context) {
+    const { searcher, config, deadline, caller, maxAnswerBytes } = context;
+    if (request.query === "") throw refuseCoder.emptyQuery();
+    if (!request.search_content && !request.search_paths) throw refuseCoder.nothingToSearch();
     const { answer, bytes } = await searcher.search(
       {
-        query: { pattern: request.query, regex: request.regex, ignoreCase: request.ignore_case },
-        lines: { maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes },
+        query: {
+          pattern: request.query,
+          regex: request.regex,
+          ignoreCase: request.ignore_case,
+          multiline: request.multiline ?? false,
+        },
+        lines: lineOptionsOf(request, config),
         path: request.path,
         include: parseGlobs("include_globs", request.include_globs),
         exclude: parseGlobs("exclude_globs", request.exclude_globs),
+        fileNames: parseFileTypes(request.file_types ?? []),
+        ...folderFilterOf("search", request, context),
         maxMatches: request.max_matches ?? config.search_default_max_matches,
         maxFileBytes: config.max_read_bytes,
         content: request.search_content,
         paths: request.search_paths,
         maxAnswerBytes,
+        page: pageOf(request, context),
       },
       { deadline, caller },
     );
     return new Measured(answer, bytes);
   },
-  render({ content_matches, path_matches, truncated }) {
-    const lines = content_matches.map(
-      ({ path, line, column, text }) => `${renderName(path)}:${line}:${column}: ${text}`,
-    );
+  render({ content_matches, path_matches, files = [], truncated, ...page }) {
+    const lines = [...renderMatches(content_matches), ...renderFiles(files)];
     const paths = path_matches.map(({ path }) => renderName(path));
+    const isCut = truncated && page.stopped_by === undefined;
     return [
       ...(lines.length + paths.length === 0 ? ["[nothing found]"] : []),
       ...lines,
       ...(paths.length > 0 ? ["[paths that match]", ...paths] : []),
-      ...(truncated ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
+      ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
+      ...renderPage(page),
     ].join("\n");
   },
 });
@@ -137,6 +153,15 @@ function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefine
     return compileGlobSet(globs, longestSet.ofCaller);
   } catch (error) {
     if (error instanceof GlobError) throw refuse.badGlob(field, error.message);
+    throw error;
+  }
+}
+
+function parseFileTypes(types: readonly string[]): GlobSet | undefined {
+  try {
+    return fileTypeGlobs(types);
+  } catch (error) {
+    if (error instanceof UnknownFileType) throw refuseCoder.unknownFileType(error.message);
     throw error;
   }
 }

@@ -3,8 +3,10 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFiles } from "../files/files.ts";
+import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
+import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import { openJail } from "../jail/jail.ts";
 import type { Log } from "../log/log.ts";
@@ -13,11 +15,12 @@ import { createSearcher } from "../search/search.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
+import { profileOf } from "./profiles.ts";
 
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime;
 
-/** The configuration that was found, with `basePath` in the place of its own. Throws a `ConfigError`. */
+/** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
 export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
   const config = checkKeys(keys, { schema: configSchema, source, environment });
   requireGlobs(config, source);
@@ -42,10 +45,13 @@ type Opening = Partial<
 /** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
 export async function openCoder(config: Config, opening: Opening = {}): Promise<CoderRuntime> {
   const { backend, threads } = readRuntimeOptions(opening.environment ?? {});
+  const byMode = opening.mode === "mcp" ? "agent" : "contract";
+  const profile = profileOf(config.profile === "auto" ? byMode : config.profile);
   const jail = openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
     foldDeny: config.fold_deny,
+    paths: profile.absolute_paths ? "either" : "relative",
     protectedFiles: opening.configFiles,
     trial: trialFor(opening),
     backend,
@@ -62,13 +68,17 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   return {
     serves: { base_path: jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
+    profile,
     jail,
     files,
     regex,
+    ignoreFiles: new IgnoreFiles(jail),
+    defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
     searcher,
     callMilliseconds: config.call_timeout_ms,
     maxAnswerBytes: config.max_answer_bytes,
     maxReadBytes: config.max_read_bytes,
+    takesFlatEnvelopes: profile.flat_envelope,
     renderError: renderCoderError,
     ...(opening.readOnly !== true && { sweep }),
     async close() {
@@ -81,11 +91,13 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   };
 }
 
-function requireGlobs({ non_accessible_globs: globs }: Config, file: string): void {
-  try {
-    compileGlobSet(globs);
-  } catch (error) {
-    if (error instanceof GlobError) throw new ConfigError(`${file}: non_accessible_globs: ${error.message}`);
-    throw error;
+function requireGlobs(config: Config, file: string): void {
+  for (const key of ["non_accessible_globs", "default_exclude_globs"] as const) {
+    try {
+      compileGlobSet(config[key]);
+    } catch (error) {
+      if (error instanceof GlobError) throw new ConfigError(`${file}: ${key}: ${error.message}`);
+      throw error;
+    }
   }
 }

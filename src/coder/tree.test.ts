@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
-/** A runtime on a disk that takes a millisecond to tell what an entry is. */
+/** A runtime on a disk that takes a millisecond for each lstat. */
 const onSlowDisk = (callMilliseconds: number) => {
   const stat: typeof runtime.files.stat = (folder, entry) => {
     const end = performance.now() + 1;

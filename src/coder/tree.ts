@@ -1,17 +1,25 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Measured } from "../contract/definition.ts";
+import type { Wording } from "../contract/wording.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/types.ts";
+import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
+import { commaBytes, JsonBudget } from "../text/json-budget.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";
+import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import { TreeFilter } from "./tree-filter.ts";
 
 const request = Type.Object(
   {
+    include_hidden: Type.Optional(
+      Type.Boolean({ since: "0.4.0", description: "False leaves out names that begin with a dot." }),
+    ),
     max_depth: Nullable(UInt32(), {
       default: null,
       description: "Maximum depth to descend; the root node is depth 0.",
@@ -25,6 +33,7 @@ const request = Type.Object(
       description:
         "Maximum children listed per folder. When more exist, the folder is flagged `truncated` and callers should switch to `coder::list-folder`.",
     }),
+    ...FolderFilterFields,
   },
   { title: "TreeInput" },
 );
@@ -77,6 +86,7 @@ export const tree = defineCoderFunction({
   description:
     "Recursive directory snapshot bounded by `max_depth` and a `per_folder_limit`. Folders that hit the limit are flagged `truncated` and the caller is pointed at coder::list-folder for pagination.",
   summary: "a recursive snapshot, bounded in depth and width",
+  brief: "A folder and what is below it, as an indented list.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,
@@ -89,30 +99,38 @@ export const tree = defineCoderFunction({
   async handle(request, context) {
     const { config, jail } = context;
     using slice = createWalkSlice(context);
+    using folder = jail.admitFolder(request.path);
+    const options = {
+      ...folderFilterOf("tree", request, context),
+      includesHidden: request.include_hidden ?? true,
+    };
+    const filter = new TreeFilter(options, folder);
     const snapshot: Snapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
       perFolder: Math.max(1, request.per_folder_limit ?? config.tree_per_folder_limit),
-      bytes: jsonBytes({ root: "" }) - jsonBytes(""),
+      budget: new JsonBudget(context.maxAnswerBytes, jsonBytes({ root: "" }) - jsonBytes("")),
       slice,
+      filter,
     };
-    using folder = jail.admitFolder(request.path);
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
     const inside =
-      snapshot.maxDepth === 0 ? truncated(snapshot, cutByDepth(0)) : await readChildren(snapshot, folder, 0);
-    return new Measured({ root: { ...root, ...inside } }, snapshot.bytes);
+      snapshot.maxDepth === 0
+        ? truncated(snapshot, cutByDepth(0))
+        : await readChildren(snapshot, folder, { depth: 0, rules: filter.rulesAtStart(folder) });
+    return new Measured({ root: { ...root, ...inside } }, snapshot.budget.bytes);
   },
-  render: ({ root }) => renderNode(root, "").join("\n"),
+  render: ({ root }, wording) => renderNode(root, "", wording).join("\n"),
 });
 
 /** One line for a node and, indented below it, those of its children. */
-function renderNode(node: Node, indent: string): string[] {
+function renderNode(node: Node, indent: string, wording: Wording): string[] {
   const inside = `${indent}  `;
   return [
     indent + renderEntry(node),
-    ...(node.children ?? []).flatMap((child) => renderNode(child, inside)),
-    ...(node.truncated ? [`${inside}[${node.truncated.hint}]`] : []),
+    ...(node.children ?? []).flatMap((child) => renderNode(child, inside, wording)),
+    ...(node.truncated ? [`${inside}[${wording.sentence(node.truncated.hint)}]`] : []),
   ];
 }
 
@@ -120,9 +138,17 @@ interface Snapshot {
   readonly context: CoderContext;
   readonly maxDepth: number;
   readonly perFolder: number;
-  /** JSON bytes of what there is so far: a tree too large to send is abandoned while it is built. */
-  bytes: number;
+  /** A tree too large to send is abandoned while it is built. */
+  readonly budget: JsonBudget;
   readonly slice: TimeSlice;
+  readonly filter: TreeFilter;
+}
+
+/** Where in the tree a folder is. */
+interface Level {
+  readonly depth: number;
+  /** Those of its ignore files, and of the folders above it. */
+  readonly rules: IgnoreRules;
 }
 
 interface NodePosition {
@@ -149,18 +175,17 @@ function describe(snapshot: Snapshot, { parent, path, entry }: NodePosition): No
 }
 
 /** Counts what becomes a part of the answer. Throws too-large when that cannot be sent. */
-function counted<T>(snapshot: Snapshot, part: T): T {
-  snapshot.bytes += jsonBytes(part);
-  const { maxAnswerBytes } = snapshot.context;
-  if (snapshot.bytes > maxAnswerBytes) throw refuse.answerTooLarge(snapshot.bytes, maxAnswerBytes, "reads");
+function counted<T>({ budget }: Snapshot, part: T): T {
+  budget.add(jsonBytes(part));
+  if (budget.bytesLeft < 0) throw refuse.answerTooLarge(budget.bytes, budget.maxBytes, "reads");
   return part;
 }
 
 type Inside = Pick<Node, "children" | "truncated">;
 
 /** What is inside a folder that is held open: its children, and how they were cut. */
-async function readChildren(snapshot: Snapshot, folder: Folder, depth: number): Promise<Inside> {
-  const page = await listOrNothing(snapshot, folder, depth);
+async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): Promise<Inside> {
+  const page = await listOrNothing(snapshot, folder, level);
   if (page === undefined) return truncated(snapshot, unreadable);
   const children: Node[] = [];
   for (const entry of page.entries) {
@@ -169,33 +194,34 @@ async function readChildren(snapshot: Snapshot, folder: Folder, depth: number): 
     const node = describe(snapshot, { parent: folder, path, entry });
     const isEntered = node.kind === "dir" && !node.non_accessible;
     children.push(
-      isEntered ? { ...node, ...(await enter(snapshot, { folder, entry, depth: depth + 1 })) } : node,
+      isEntered ? { ...node, ...(await enter(snapshot, { folder, entry, above: level })) } : node,
     );
   }
-  snapshot.bytes += childrenBytes(children.length);
+  snapshot.budget.add(',"children":[]'.length + commaBytes(0, children.length));
   if (children.length === page.total) return { children };
   return { children, ...truncated(snapshot, cutByWidth(children.length, page.total)) };
 }
 
 const pathIn = ({ path }: Folder, { name }: Entry): string => (path === "" ? name : `${path}/${name}`);
 
-/** JSON bytes of a field `children` besides those of its nodes, by their count. */
-const childrenBytes = (count: number): number => ',"children":[]'.length + Math.max(0, count - 1);
-
 function truncated(snapshot: Snapshot, info: NonNullable<Node["truncated"]>): Inside {
-  snapshot.bytes += ',"truncated":'.length;
+  snapshot.budget.add(',"truncated":'.length);
   return { truncated: counted(snapshot, info) };
 }
 
 /** Undefined for a folder inside the tree that may not be listed; with the root of the tree the call fails. */
 async function listOrNothing(
-  { context, slice, perFolder }: Snapshot,
+  { context, slice, perFolder, filter }: Snapshot,
   folder: Folder,
-  depth: number,
+  { depth, rules }: Level,
 ): Promise<Page | undefined> {
   const { files, deadline } = context;
   try {
-    return await files.page(folder, [0, perFolder], { slice, deadline });
+    return await files.page(
+      folder,
+      { from: 0, to: perFolder, omits: filter.omittedIn(folder, rules) },
+      { slice, deadline },
+    );
   } catch (error) {
     deadline.check();
     if (depth > 0 && error instanceof Refusal) return undefined;
@@ -207,15 +233,19 @@ interface Inner {
   readonly folder: Folder;
   /** A folder in it. */
   readonly entry: Entry;
-  /** The depth of that. */
-  readonly depth: number;
+  readonly above: Level;
 }
 
 /** A folder that cannot be opened becomes a truncated node, not a failed call. */
-async function enter(snapshot: Snapshot, { folder, entry, depth }: Inner): Promise<Inside> {
-  if (depth >= snapshot.maxDepth) return truncated(snapshot, cutByDepth(snapshot.maxDepth));
+async function enter(snapshot: Snapshot, { folder, entry, above }: Inner): Promise<Inside> {
+  const { filter, maxDepth } = snapshot;
+  const depth = above.depth + 1;
+  if (filter.excludesFolder(folder, entry.name)) return truncated(snapshot, excluded);
+  if (depth >= maxDepth) return truncated(snapshot, cutByDepth(maxDepth));
   using inside = tryOpen(folder, entry);
-  return inside === undefined ? truncated(snapshot, unreadable) : await readChildren(snapshot, inside, depth);
+  if (inside === undefined) return truncated(snapshot, unreadable);
+  const rules = filter.rulesIn(inside, entry.name, above.rules);
+  return await readChildren(snapshot, inside, { depth, rules });
 }
 
 function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
@@ -238,6 +268,12 @@ const cutByWidth = (shown: number, total: number) => ({
   total,
   hint: `Shows ${shown} of ${total} entries. Page through this folder with coder::list-folder.`,
 });
+
+const excluded = {
+  reason: "default_excludes",
+  shown: 0,
+  hint: "Not opened: the default excludes cover it. Send use_default_excludes false, or this folder as path.",
+};
 
 const unreadable = {
   reason: "io_error",

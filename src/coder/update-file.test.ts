@@ -86,3 +86,20 @@ test("what one body does not need of its half is the other's", async () => {
   expect(grown.before).toBe("a".repeat(1_000_000));
   expect(Buffer.byteLength(JSON.stringify(grown.after))).toBeGreaterThan((room - 1_000_000) * 0.95);
 });
+
+test("other calls get a turn between ops that are short each", async () => {
+  writeFileSync(join(base, "long"), "abcdefghi\n".repeat(500_000));
+  const ops = Array.from({ length: 2000 }, (_, index) => ({
+    op: "str_replace",
+    old_str: `z${index}`,
+    new_str: "",
+    expect_matches: 0,
+  }));
+  let hasTurned = false;
+  setImmediate(() => {
+    hasTurned = true;
+  });
+  const outcome = await invoke(updateFile, { files: [{ path: "long", ops }], dry_run: true, answer: "none" });
+  expect(hasTurned).toBe(true);
+  expect(outcome).toMatchObject({ answer: { results: [{ success: true, applied: 2000 }] } });
+});

@@ -1,14 +1,13 @@
 /**
- * The configuration file of an iii engine, as far as it concerns one of its workers: the `config:` block of its entry,
- * which the engine passes on as a file of its own (bus §8). A worker that was started without that
- * file finds its block here.
+ * Finds a worker's block in the configuration file of an iii engine: `config:` of its entry, which the engine passes on as
+ * a file (bus §8). A worker that was started without that file finds its block here.
  */
 import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./file.ts";
 
 /** Keys that the engine's file has at its top level; the second is the older name. */
 const listKeys = ["workers", "modules"] as const;
 
-/** The first key that shows that a file is the engine's; undefined when it is not. */
+/** The first key that identifies a file as the engine's; undefined without one. */
 export const engineKeyOf = (keys: Keys): string | undefined =>
   listKeys.find((key) => Object.hasOwn(keys, key));
 
@@ -25,7 +24,7 @@ export interface EntryQuery {
 
 /**
  * The block of the entry that `query` names in the text of the engine's file; undefined when it has no such entry, or one
- * without a block. Throws a `ConfigError` where there may be a block that cannot be used: its author wants it to hold.
+ * without a block. Throws a `ConfigError` for a block that cannot be used, instead of ignoring what its author wrote.
  */
 export async function blockIn(text: string, query: EntryQuery): Promise<Keys | undefined> {
   const { file, name } = query;
@@ -42,12 +41,12 @@ export async function blockIn(text: string, query: EntryQuery): Promise<Keys | u
   return undefined;
 }
 
-/** What to call the block, in the log and in error sentences. */
+/** The name of the block in the log and in error sentences. */
 export const sourceOf = ({ file, name }: Omit<EntryQuery, "environment">): string => `${file}, entry ${name}`;
 
 /**
- * The engine expands `${NAME}` and `${NAME:default}` in the text of its file, before it is YAML. What has no value is
- * left: in another entry it is not ours to judge, and in ours it is an error later.
+ * Expands `${NAME}` and `${NAME:default}` in the text, as the engine does before it parses YAML. Keeps a variable without
+ * a value: it is an error later if it is in this worker's entry, and no concern of ours in another.
  */
 function expand(text: string, environment: NodeJS.ProcessEnv): string {
   return text.replace(
@@ -64,8 +63,8 @@ function entriesOf(document: unknown, file: string): Keys[] {
 }
 
 /**
- * When anyone on the bus gives the configuration worker a value for this name, the engine puts a comment in the place of
- * the block at its next boot, and passes nothing on from then on.
+ * Throws when the engine has replaced the block by a comment, which it does at its next boot after any client has set a
+ * value for this name in the configuration worker. From then on it passes no block on.
  */
 function requireNotMoved(text: string, { file, name }: EntryQuery): void {
   const lines = text.split("\n").filter((line) => line.trimStart().startsWith("#"));

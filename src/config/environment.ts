@@ -1,16 +1,16 @@
 /**
- * What this program takes from environment variables, besides the defaults of flags, which stand in `arguments/flags.ts`.
- * They are read here and passed on as options. A variable that is empty counts as one that is not set.
+ * Reads environment variables into options, except the defaults of flags (`arguments/flags.ts`). An empty variable counts
+ * as unset.
  */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const backends = ["openat", "descriptors", "current-directory"] as const;
 
-/** How a worker runs. These options make no difference to callers, and are for tests. */
+/** Options of a worker for tests; callers see no difference. */
 export interface RuntimeOptions {
-  /** `CODER_JAIL`: how folders are held; absent: the best that works here. */
+  /** `CODER_JAIL`: the jail's backend; absent: the best that works here. */
   readonly backend: (typeof backends)[number] | undefined;
-  /** False with `CODER_THREADS=0`: everything is done in one thread. */
+  /** False with `CODER_THREADS=0`: all work runs in one thread. */
   readonly threads: boolean;
 }
 
@@ -26,7 +26,7 @@ function readBackend(name: string | undefined): RuntimeOptions["backend"] {
   throw new Error(`CODER_JAIL is ${JSON.stringify(name)}; it takes one of ${backends.join(", ")}.`);
 }
 
-/** What the one who starts a worker says of it: an iii engine, or iii compose. */
+/** Variables that an iii engine, or iii compose, sets for a worker. */
 export interface LaunchVariables {
   /** `III_WORKER_NAME`: what the worker is called on the bus. */
   readonly workerName: string | undefined;

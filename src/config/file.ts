@@ -1,4 +1,4 @@
-/** Reading a configuration: YAML with variables, against a schema that has every key once. */
+/** Reads configurations: YAML with variables, validated by a schema with every key. */
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import type { Static, TObject } from "@sinclair/typebox";
@@ -9,18 +9,18 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** A mapping as it stands in a file, its variables not yet expanded. */
+/** A mapping as written in a file, with variables not yet expanded. */
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** What the keys have to fit, and where error sentences say that they stand. */
+/** The schema of the keys, and their source for error sentences. */
 export interface KeyRules<Schema extends TObject> {
   readonly schema: Schema;
   readonly source: string;
-  /** What variables are expanded from. */
+  /** Values of the variables. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The configuration that `keys` make, with the defaults of the rest. Throws a `ConfigError`. */
+/** Expands and validates `keys`, and adds defaults. Throws a `ConfigError`. */
 export function checkKeys<Schema extends TObject>(
   keys: Keys,
   { schema, source, environment }: KeyRules<Schema>,
@@ -34,7 +34,7 @@ export function checkKeys<Schema extends TObject>(
   }
 }
 
-/** The configuration that `text` (YAML) describes. Throws a `ConfigError`. */
+/** Parses and validates a configuration in YAML. Throws a `ConfigError`. */
 export async function parseConfigText<Schema extends TObject>(
   text: string,
   rules: KeyRules<Schema>,
@@ -42,7 +42,7 @@ export async function parseConfigText<Schema extends TObject>(
   return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
 }
 
-/** The text of a file. Throws a `ConfigError`, which says that `source` cannot be read, and `advice`. */
+/** Reads a text file. Throws a `ConfigError` with `advice` when `source` cannot be read. */
 export function readText(path: string, source: string, advice = ""): string {
   const bytes = readBytes(path, source, advice);
   if (isUtf8(bytes)) return bytes.toString();
@@ -59,8 +59,8 @@ function readBytes(path: string, source: string, advice: string): Buffer {
 }
 
 /**
- * The value of a YAML document. What the parser only warns about, such as an unknown tag, would change the meaning of a
- * key without a word, so it is an error too. Throws a `ConfigError`.
+ * Parses a YAML document. A warning of the parser, such as one of an unknown tag, is an error too, because it would change
+ * the meaning of a key silently. Throws a `ConfigError`.
  */
 export async function parseYaml(text: string, source: string): Promise<unknown> {
   const { parseDocument } = await import("yaml");
@@ -75,8 +75,8 @@ export async function parseYaml(text: string, source: string): Promise<unknown> 
 }
 
 /**
- * The value of a YAML document of others, whose tags and aliases are theirs; undefined when it cannot be had. A `problem`
- * is the sentence that says why.
+ * Parses a YAML document of another program, with any tags and aliases. Returns its value, or the `problem` that kept it
+ * from being parsed.
  */
 export async function parseForeignYaml(text: string): Promise<{ value?: unknown; problem?: string }> {
   const { parseDocument } = await import("yaml");
@@ -95,14 +95,14 @@ const notYaml = (source: string, error: Error): ConfigError =>
 
 const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!;
 
-/** A document as a mapping. The registry prints a configuration as a list that holds the one. Throws a `ConfigError`. */
+/** The mapping in a document, or in a list that holds only that, as the registry prints it. Throws a `ConfigError`. */
 export function onlyMapping(document: unknown, source: string): Keys {
   const keys = mappingIn(document);
   if (keys !== undefined) return keys;
   throw new ConfigError(`${source}: must be a mapping of keys to values; write {} for all defaults`);
 }
 
-/** The same; undefined when it is none. */
+/** The same; undefined when there is none. */
 export function mappingIn(document: unknown): Keys | undefined {
   const keys = Array.isArray(document) && document.length === 1 ? document[0] : document;
   return typeof keys === "object" && keys !== null && !Array.isArray(keys) ? keys : undefined;
@@ -114,7 +114,7 @@ interface Expansion {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** `${NAME}` in every string value; a name that is not set or empty is an error: the jail could widen by it. */
+/** Expands `${NAME}` in every string value. A variable that is unset or empty is an error: it could widen the jail. */
 function expandVariables(value: unknown, { path, key, environment }: Expansion): unknown {
   if (typeof value === "string") {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {

@@ -1,8 +1,8 @@
 /**
- * Whose configuration it is. The folder a worker is started in is often the one it serves, and a file there may be
- * anybody's: the iii engine's, an application's, a cloned repository's, or one that a caller has written. So there is one
- * order, it is decided here, and the log says what came of it. Where an operator's words are there and cannot be used,
- * nothing is served: the defaults could be wider.
+ * Finds the configuration. The folder that a worker starts in is often the one it serves, and a file there may belong to
+ * the iii engine, an application, a cloned repository or a caller. So this file alone decides the order of sources, and
+ * the log names the result. When an operator's configuration exists and cannot be used, nothing is served: the defaults
+ * could allow more.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -20,10 +20,10 @@ import {
   readText,
 } from "./file.ts";
 
-/** What a worker is started for. */
+/** The modes of a worker. */
 export type Mode = "serve" | "mcp" | "call";
 
-/** A configuration that was found, not yet checked. */
+/** A configuration that is not validated yet. */
 export interface FoundConfig {
   /** A file, an entry of the engine's file, or `defaults`: for the log and for error sentences. */
   readonly source: string;
@@ -33,7 +33,7 @@ export interface FoundConfig {
 export interface ConfigQuery {
   /** The worker's own name. */
   readonly worker: string;
-  /** The keys of its configuration, by which a file is known as its own. */
+  /** The keys of its configuration, which identify its files. */
   readonly keys: readonly string[];
   readonly mode: Mode;
   /** `--config`. */
@@ -42,7 +42,7 @@ export interface ConfigQuery {
   readonly log: Log;
 }
 
-/** The file that is read from the current folder where no other is named. The iii engine's has the same name. */
+/** The file in the current folder, without any other. The iii engine's file has the same name. */
 const usualFile = "./config.yaml";
 
 const defaults: FoundConfig = { source: "defaults", keys: {} };
@@ -60,7 +60,7 @@ export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   return (await ofEngine(query)) ?? (await ofCurrentFolder(query)) ?? defaults;
 }
 
-/** The configuration in the file at `path`. `variable` is the environment variable that names it, if one does. */
+/** Reads the configuration in the file at `path`. `variable` is the environment variable that names it, if any. */
 export async function readNamed(path: string, variable?: string): Promise<FoundConfig> {
   const file = resolve(path);
   const source = variable === undefined ? file : `${variable} (${file})`;
@@ -73,14 +73,14 @@ export async function readNamed(path: string, variable?: string): Promise<FoundC
   );
 }
 
-/** Files that decide the configuration, now or at the next start in this folder: host paths, also of what is not there. */
+/** Host paths of files that determine the configuration, now or at the next start in this folder, existing or not. */
 export function configFiles({ named, environment }: Pick<ConfigQuery, "named" | "environment">): string[] {
   const { configFile, engineConfigFile } = readLaunchVariables(environment);
   const files = [named, configFile, engineConfigFile, usualFile];
   return [...new Set(files.flatMap((file) => (file ? [resolve(file)] : [])))];
 }
 
-/** The engine that started this worker says which file it was started with. */
+/** Finds the block in the configuration file of the engine that started this worker. */
 async function ofEngine(query: ConfigQuery): Promise<FoundConfig | undefined> {
   const { engineConfigFile: path } = readLaunchVariables(query.environment);
   if (path === undefined) return undefined;
@@ -124,7 +124,7 @@ function readIfThere(file: string): Buffer | undefined {
   }
 }
 
-/** Whose file it is, by the keys at its top level. In what is no YAML, a line that begins with a key is one. */
+/** Identifies the owner of a file by the keys at its top level. Where it is not YAML, by lines that begin with a key. */
 async function ownerOf(text: string, ours: readonly string[]): Promise<"engine" | "worker" | "others"> {
   const { value, problem } = await parseForeignYaml(text);
   const keys = mappingIn(value) ?? {};
@@ -136,7 +136,7 @@ async function ownerOf(text: string, ours: readonly string[]): Promise<"engine" 
 const keysOfLines = (text: string): (string | undefined)[] =>
   [...text.matchAll(/^[\s{,-]*["']?([a-z_]+)["']?[ \t]*:/gm)].map(([, key]) => key);
 
-/** What names the folder that a worker serves. */
+/** The settings that name the folder to serve. */
 export interface BaseQuery {
   readonly config: FoundConfig;
   /** `--base-path`. */
@@ -146,8 +146,8 @@ export interface BaseQuery {
 }
 
 /**
- * Some programs start servers in `/`, and people start a shell at home. Without a word from the operator neither is
- * served: throws a `ConfigError`. Over MCP, where the folder is not visible, any other is worth a warning.
+ * Refuses to serve `/` or the home folder unless the operator names it: some programs start servers in `/`, and users
+ * start a shell at home. Throws a `ConfigError`. Over MCP, which does not show the folder, warns of any other.
  */
 export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): void {
   if (mode === "call" || basePath !== undefined || Object.hasOwn(config.keys, "base_path")) return;

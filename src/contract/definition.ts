@@ -1,8 +1,9 @@
-import type { Readable, Writable } from "node:stream";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FoundConfig, Mode } from "../config/source.ts";
 import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
+import type { BusAccess } from "./bus-access.ts";
+import type { Rendered, Wording } from "./wording.ts";
 
 /** An error as it is on the wire. */
 export interface WireError {
@@ -35,6 +36,8 @@ export interface Runtime extends Services {
   readonly serves: Serves;
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
+  /** Whether its functions take a flat envelope, those that have one. */
+  readonly takesFlatEnvelopes?: boolean;
   /** Removes what killed processes left behind; returns the number of files. */
   sweep?(): Promise<number>;
   /** Ends what calls wait for, so that they are answered before the worker stops. */
@@ -43,57 +46,10 @@ export interface Runtime extends Services {
   close(): Promise<void>;
 }
 
-/** A channel of the bus, as it is named in payloads (bus §5). */
-export interface ChannelRef {
-  readonly channel_id: string;
-  readonly access_key: string;
-  readonly direction: "read" | "write";
-}
-
-/** The end of a channel that bytes come out of. It connects when it is read. */
-export interface ChannelSource {
-  readonly stream: Readable;
-  /** Text messages beside the bytes. To be called before reading. */
-  onMessage(receive: (text: string) => void): void;
-  close(): void;
-}
-
-/** The end of a channel that bytes go into. It connects with the first byte or message, or on request. */
-export interface ChannelSink {
-  readonly stream: Writable;
-  /** Connects, so that a reader also learns of the end of nothing at all. */
-  connect(): void;
-  sendMessage(text: string): void;
-  close(): void;
-}
-
-/** The bus a call came over, for functions that reach further than this worker. */
-export interface BusAccess {
-  /**
-   * Calls a function of another worker. Rejects with a `RemoteError` when that fails or takes longer than
-   * `milliseconds`.
-   */
-  call(functionId: string, payload: unknown, milliseconds: number): Promise<unknown>;
-  /** A new channel, both ends of it. Rejects with a `RemoteError`. */
-  createChannel(): Promise<{ readonly reader: ChannelRef; readonly writer: ChannelRef }>;
-  /** The reading end of a channel, whatever `direction` says. */
-  openSource(channel: ChannelRef): ChannelSource;
-  openSink(channel: ChannelRef): ChannelSink;
-}
-
-/** A call over the bus that failed. */
-export class RemoteError extends Error {
-  override readonly name = "RemoteError";
-  /** The code on the bus: `invocation_failed` for what a worker threw, `TIMEOUT`, `function_not_found`. */
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls wait. */
+/**
+ * The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls
+ * wait.
+ */
 export interface AnswerLease {
   /** What is held now. */
   readonly bytes: number;
@@ -118,22 +74,21 @@ export interface Origin {
   readonly bus?: BusAccess | undefined;
   /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
   readonly maxAnswerBytes?: number | undefined;
+  /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
+  readonly showsImages?: boolean | undefined;
   /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
   readonly lease?: AnswerLease | undefined;
 }
 
 /** What one call works with, besides its request and its services. */
-export interface CallContext extends Pick<Origin, "caller" | "bus"> {
+export interface CallContext extends Pick<Origin, "caller" | "bus" | "showsImages"> {
   /** The function that was called. */
   readonly functionId: string;
   /** When this call has to be answered. */
   readonly deadline: Deadline;
   /** Most bytes of JSON that the answer may have. */
   readonly maxAnswerBytes: number;
-  /**
-   * Runs one entry of a batch, which stands alone: a failure becomes the `error` string of its result, and the
-   * other entries go on (coder §4).
-   */
+  /** Runs one entry of a batch, which stands alone: the other entries go on when it fails (coder §4). */
   attempt<T>(entry: () => T | Promise<T>): Promise<Attempt<T>>;
 }
 
@@ -141,7 +96,7 @@ export interface CallContext extends Pick<Origin, "caller" | "bus"> {
 export type Context<S extends Services = Services> = S & CallContext;
 
 /** How an entry of a batch ended. */
-export type Attempt<T> = { readonly value: T } | { readonly error: string };
+export type Attempt<T> = { readonly value: T } | { readonly error: WireError };
 
 /** A payload worth showing, for the reference pages; it validates. */
 export interface Example {
@@ -180,9 +135,11 @@ export type Provenance =
   | { readonly since: string; readonly publishedIn?: never };
 
 /**
- * What a call does with what a path leads to. `read`: a file; `list`: a folder, or what is below it; `write`: changes a
- * file that is there; `create`: makes it, where nothing is; `replace`: makes it, or puts it in the place of a file;
- * `move`: takes it away, a folder with everything inside, and fails where nothing is. With `-tree` folders are gone through.
+ * What a call does with the target of a path. `read`: reads a file; `list`: lists a folder, or what is below it; `write`:
+ * changes an existing file; `create`: makes it, where nothing is; `replace`: makes it, or replaces a file; `move`: moves
+ * it away, a folder with everything inside, and fails where nothing is; `copy`: reads a file, a link itself, or a folder
+ * with everything inside; `make-folder`: makes a folder, where none is. With `-tree`: everything in a folder too, or the
+ * folders above it.
  */
 export type PathAccess =
   | "read"
@@ -193,7 +150,10 @@ export type PathAccess =
   | "replace"
   | "remove"
   | "remove-tree"
-  | "move";
+  | "move"
+  | "copy"
+  | "make-folder"
+  | "make-folder-tree";
 
 /** A field of a request that is a path. */
 export interface RequestPath {
@@ -217,6 +177,11 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly description: string;
   /** The same in half a sentence, for tables. */
   readonly summary?: string;
+  /**
+   * What models get instead, who read it on every turn: the description of the function and of all its fields but
+   * those that came later, which have theirs in their schemas.
+   */
+  readonly brief?: string;
   readonly request: Request;
   /** The schema of requests that the bus and the reference show, where it is not `request`. */
   readonly published?: TSchema;
@@ -234,8 +199,15 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly isOpenWorld?: boolean;
   /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */
   parse?(payload: unknown): Static<Request>;
-  /** The answer as text that a model reads well, for transports that show one beside the JSON. Without it: the JSON. */
-  render?(answer: Static<Response>): string;
+  /** Whether one entry of `files` may be sent without the array around it, where the profile takes that. */
+  readonly hasFlatEnvelope?: boolean;
+  /** The payload in the form of `request`, where callers may send another one. What it does not know stays as it is. */
+  normalize?(payload: unknown, context: Context<S>): unknown;
+  /**
+   * The answer as text that a model reads well, for transports that show text. Without it: the JSON. `request` is what was
+   * sent, without the defaults.
+   */
+  render?(answer: Static<Response>, wording: Wording, request: Partial<Static<Request>>): Rendered;
   /**
    * An upper estimate of the answer's bytes, made before the work. Throws what `handle` would throw.
    * Without it the answer is taken to be small.
@@ -279,6 +251,8 @@ export interface WorkerDefinition {
   readonly functions: readonly FunctionDefinition[];
   /** Every key of its configuration, with its default. */
   readonly configSchema: TObject;
+  /** The defaults of later request fields, by field and profile, where there are several profiles. */
+  readonly profiles?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly errors: {
     /** Paragraphs about the form of an error. */
     readonly introduction: readonly string[];

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeForAnswer } from "./json-text.ts";
 
-function expectTold(bytes: Buffer): void {
+function expectDecoded(bytes: Buffer): void {
   const text = bytes.toString();
   const isUtf8 = Buffer.from(text).equals(bytes);
   const jsonBytes = Buffer.byteLength(JSON.stringify(text));
@@ -25,12 +25,13 @@ test("any bytes are told, and as large as they are in JSON", () => {
     "\ufeff",
     "🙂",
   );
-  fc.assert(fc.property(fc.array(likely), (parts) => expectTold(Buffer.from(parts.join("")))));
-  fc.assert(fc.property(fc.uint8Array(), (bytes) => expectTold(Buffer.from(bytes))));
+  fc.assert(fc.property(fc.array(likely), (parts) => expectDecoded(Buffer.from(parts.join("")))));
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => expectDecoded(Buffer.from(bytes))));
 });
 
 test("long ones too, whose only other character may be anywhere", () => {
   const ascii = 'a "line"\t\u0001\n'.repeat(10_000);
-  for (const text of [ascii, `é${ascii}`, `${ascii}é`, `${ascii}🙂${ascii}`]) expectTold(Buffer.from(text));
-  expectTold(Buffer.concat([Buffer.from(ascii), Buffer.of(0xff), Buffer.from(ascii)]));
+  for (const text of [ascii, `é${ascii}`, `${ascii}é`, `${ascii}🙂${ascii}`])
+    expectDecoded(Buffer.from(text));
+  expectDecoded(Buffer.concat([Buffer.from(ascii), Buffer.of(0xff), Buffer.from(ascii)]));
 });

@@ -33,7 +33,7 @@ const bodyOf = ({ bom, lines }: { bom: string; lines: readonly Line[] }) =>
 
 const newLines = fc.array(fc.constantFrom("", "x", "yy", "z\rz"), { minLength: 1, maxLength: 3 });
 
-/** Ops that do not overlap, for a file of so many lines: each line is left, replaced, removed or inserted before. */
+/** Ops that do not overlap, for a file of `lines` lines: each line is left, replaced, removed or inserted before. */
 const opsFor = (lines: number) =>
   fc
     .array(

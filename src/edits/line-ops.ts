@@ -7,8 +7,9 @@
  * its ending. Only an empty last line keeps its ending, because without it there is no such line.
  */
 
-import { refuse } from "../errors.ts";
+import { refuseLines } from "./line-errors.ts";
 import { bomLength, countLines, endingBefore, type LineEnding, surveyLines } from "./lines.ts";
+import type { Region, Splice } from "./splices.ts";
 
 /** An edit of lines. Numbers count from 1, include both ends, and are those of the file as it was. */
 export type LineOp =
@@ -27,6 +28,17 @@ interface Piece {
   readonly closed: readonly Buffer[];
   /** Less the ending of the last one, which the end of the file may drop. */
   readonly open: Buffer;
+  /** Where they were, or what gave way to them, in the file as it was. */
+  readonly from: number;
+  readonly to: number;
+  /** The op that put them in, by its place in the caller's list; absent for lines that stay. */
+  readonly index?: number;
+}
+
+/** What an op did. */
+export interface OpRegion extends Region {
+  /** Which op, by its place in the caller's list, from 0. */
+  readonly index: number;
 }
 
 /** A file after edits. */
@@ -34,10 +46,18 @@ export interface Edited {
   /** Its bytes, in a few pieces that follow each other; those that stay are views of the file as it was. */
   readonly parts: readonly Buffer[];
   readonly lines: number;
+  readonly splices: readonly Splice[];
+  /** Where the lines of each op are in the new file; of a removal, the place where lines were. */
+  readonly regions: readonly OpRegion[];
+}
+
+/** An op that is applied to the whole text, after the line ops. */
+interface TextOp {
+  readonly op: "replace" | "str_replace";
 }
 
 /**
- * The file after all line ops (coder §8). `replace` ops are passed over: they may stand in the list,
+ * The file after all line ops (coder §8). Ops on the whole text are passed over: they may stand in the list,
  * so that the numbers in error sentences are those of the caller's list.
  *
  * `content` is split at "\n" and "\r\n"; one break at its end adds no line, so "a" and "a\n" are one line, "\n"
@@ -47,11 +67,11 @@ export interface Edited {
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
-export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op: "replace" })[]): Edited {
+export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): Edited {
   const edits = ops
-    .flatMap((op, index) => (op.op === "replace" ? [] : [editOf(op, index)]))
+    .flatMap((op, index) => (isTextOp(op) ? [] : [editOf(op, index)]))
     .sort((a, b) => a.first - b.first);
-  if (edits.length === 0) return { parts: [body], lines: countLines(body) };
+  if (edits.length === 0) return { parts: [body], lines: countLines(body), splices: [], regions: [] };
   validateApart(edits);
   const borders = edits.flatMap(({ first, next }) => [first, next]);
   const { lines, ending, starts } = surveyLines(body, borders);
@@ -62,21 +82,26 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | { readonly op
   const keep = (from: number, to: number) => {
     const own = endingBefore(body, to);
     const open = body.subarray(from, to - own.length);
-    if (from < to)
-      pieces.push({ open, closed: own === "" ? [open, Buffer.from(ending)] : [body.subarray(from, to)] });
+    const closed = own === "" ? [open, Buffer.from(ending)] : [body.subarray(from, to)];
+    if (from < to) pieces.push({ open, closed, from, to });
   };
   let position: number = bom;
-  for (const { first, next, content } of edits) {
-    keep(position, starts.get(first)!);
+  for (const { first, next, content, index } of edits) {
+    const [from, to] = [starts.get(first)!, starts.get(next)!];
+    keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
-    if (text !== undefined) pieces.push(put(text, ending));
-    position = starts.get(next)!;
+    pieces.push({ ...(text === undefined ? nothing : put(text, ending)), from, to, index });
+    position = to;
   }
   keep(position, body.length);
   const closed = lines === 0 ? edits[0]?.content?.endsWith("\n") : endingBefore(body, body.length) !== "";
-  const parts = join(body.subarray(0, bom), pieces, closed === true);
-  return { parts, lines: isMarkAlone(parts) ? 0 : edits.reduce(countAfter, lines) };
+  const joined = closed === true ? pieces : withOpenEnd(pieces);
+  const parts = join(body.subarray(0, bom), joined);
+  const count = isMarkAlone(parts) ? 0 : edits.reduce(countAfter, lines);
+  return { parts, lines: count, ...trace(joined, bom) };
 }
+
+const isTextOp = (op: LineOp | TextOp): op is TextOp => op.op === "replace" || op.op === "str_replace";
 
 /** An op in the form in which all three are alike: lines from `first` up to, not including, `next` give way. */
 interface Edit {
@@ -98,35 +123,24 @@ function validateApart(edits: readonly Edit[]): void {
   for (const [i, edit] of edits.entries()) {
     const before = edits[i - 1];
     if (before === undefined || Math.max(before.first, before.next - 1) < edit.first) continue;
-    const [a, b] = [before.index, edit.index].sort((x, y) => x - y);
-    throw refuse.badInput(
-      `ops[${a}] and ops[${b}] both cover line ${edit.first} (an insert covers its "at_line"); all numbers are those of the file as it was, and a line may be covered once: join the two into one op.`,
-    );
+    const [a, b] = [before.index, edit.index].sort((x, y) => x - y) as [number, number];
+    throw refuseLines.overlap([a, b], edit.first);
   }
 }
 
 function validateRange({ op, index, first, next }: Edit, lines: number): void {
-  const has = lines === 0 ? "has no lines" : lines === 1 ? "has 1 line" : `has ${lines} lines`;
   if (op.op === "insert") {
-    if (isBetween(1, first, lines + 1)) return;
-    throw refuse.badInput(
-      `ops[${index}] inserts at line ${first} and the file ${has}; send an "at_line" from 1 to ${lines + 1}, where ${lines + 1} appends.`,
-    );
-  }
-  if (isBetween(1, first, lines) && isBetween(first, next - 1, lines)) return;
-  const instead =
-    lines === 0
-      ? 'add some with an insert whose "at_line" is 1'
-      : `send 1 <= from_line <= to_line <= ${lines}`;
-  throw refuse.badInput(
-    `ops[${index}] covers lines ${first} to ${next - 1} and the file ${has}; ${instead}.`,
-  );
+    if (!isBetween(1, first, lines + 1)) throw refuseLines.insertOutOfRange(index, first, lines);
+  } else if (!isBetween(1, first, lines) || !isBetween(first, next - 1, lines))
+    throw refuseLines.outOfRange(index, [first, next - 1], lines);
 }
 
 const isBetween = (low: number, line: number, high: number) =>
   Number.isInteger(line) && low <= line && line <= high;
 
-function put(content: string, ending: LineEnding): Piece {
+const nothing = { closed: [], open: Buffer.alloc(0) };
+
+function put(content: string, ending: LineEnding): Pick<Piece, "closed" | "open"> {
   const lines = Buffer.from(withoutLastBreak(content).replace(/\r?\n/g, ending) + ending);
   return { closed: [lines], open: lines.subarray(0, lines.length - ending.length) };
 }
@@ -142,10 +156,21 @@ function countAfter(lines: number, { first, next, content }: Edit): number {
 const isMarkAlone = (parts: readonly Buffer[]): boolean =>
   parts.reduce((length, part) => length + part.length, 0) === 3 && bomLength(Buffer.concat(parts)) === 3;
 
-function join(bom: Buffer, pieces: readonly Piece[], closed: boolean): Buffer[] {
-  const last = pieces.at(-1);
-  const isOpen = !closed && last !== undefined && !endsInEmptyLine(last.open);
-  const parts = pieces.flatMap((piece) => (isOpen && piece === last ? [piece.open] : piece.closed));
+/** The pieces, of which the last one that holds lines gives up its ending, unless it would not be there without. */
+function withOpenEnd(pieces: readonly Piece[]): readonly Piece[] {
+  const at = pieces.findLastIndex(({ closed }) => closed.length > 0);
+  const last = pieces[at];
+  return last === undefined || endsInEmptyLine(last.open)
+    ? pieces
+    : pieces.with(at, { ...last, closed: [last.open] });
+}
+
+/** Without its ending such a line would not be there. */
+const endsInEmptyLine = (open: Buffer): boolean =>
+  open.length === 0 || endingBefore(open, open.length) !== "";
+
+function join(bom: Buffer, pieces: readonly Piece[]): Buffer[] {
+  const parts = pieces.flatMap(({ closed }) => closed);
   if (bom.length > 0) parts.unshift(bom);
   return parts.length <= fewParts ? parts : [Buffer.concat(parts)];
 }
@@ -153,6 +178,19 @@ function join(bom: Buffer, pieces: readonly Piece[], closed: boolean): Buffer[] 
 /** Each part is written by itself; more of them are cheaper as one copy. */
 const fewParts = 16;
 
-/** Without its ending such a line would not be there. */
-const endsInEmptyLine = (open: Buffer): boolean =>
-  open.length === 0 || endingBefore(open, open.length) !== "";
+/** What became of each piece, in bytes; the first begins at `start`. */
+function trace(pieces: readonly Piece[], start: number): Pick<Edited, "splices" | "regions"> {
+  const splices: Splice[] = [];
+  const regions: OpRegion[] = [];
+  let at = start;
+  for (const { closed, from, to, index } of pieces) {
+    const length = closed.reduce((sum, part) => sum + part.length, 0);
+    if (index !== undefined) {
+      splices.push({ from, to, length });
+      regions.push({ index, from: at, to: at + length });
+    } else if (length > to - from) splices.push({ from: to, to, length: length - (to - from) });
+    else if (length < to - from) splices.push({ from: from + length, to, length: 0 });
+    at += length;
+  }
+  return { splices, regions };
+}

@@ -13,11 +13,13 @@ export interface LineSurvey {
   readonly lines: number;
   /** The ending most lines have; "\n" when there are as many of each, or none. */
   readonly ending: LineEnding;
+  /** The ending that every line has but perhaps the last, which may have none; undefined where there is no such ending. */
+  readonly onlyEnding: LineEnding | undefined;
   /** Where the requested lines start, in bytes; the line after the last one starts at the end of the file. */
   readonly starts: ReadonlyMap<number, number>;
 }
 
-const lineFeed = 0x0a;
+export const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /** The length in bytes of the UTF-8 byte order mark the file starts with: 3 or 0. */
@@ -28,6 +30,26 @@ export function bomLength(body: Buffer): 0 | 3 {
 /** How many lines the file has. */
 export function countLines(body: Buffer): number {
   return surveyLines(body, []).lines;
+}
+
+/**
+ * The end of the line that is the `lines`-th to end at or behind the offset `from`, and how many lines end up to there:
+ * fewer than `lines` where the bytes end first.
+ */
+export function skipLines(bytes: Buffer, from: number, lines: number): { end: number; lines: number } {
+  if (lines === 0) return { end: from, lines };
+  const kernel = kernelFor(bytes.length - from);
+  let ended = 0;
+  for (let at = from; at < bytes.length; at += chunkBytes) {
+    const length = bytes.copy(kernel.chunk, 0, at, at + chunkBytes);
+    const endedAfter = ended + (kernel.countEndings(length, 0) & 0xffff);
+    if (endedAfter >= lines) {
+      for (; ended < lines; ended++) at = bytes.indexOf(lineFeed, at) + 1;
+      return { end: at, lines };
+    }
+    ended = endedAfter;
+  }
+  return { end: bytes.length, lines: ended };
 }
 
 /** Surveys the file in one pass. `wanted` are line numbers from 1, ascending; those past the end get no start. */
@@ -54,7 +76,9 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
   const isOpen = body.length > bomLength(body) && body[body.length - 1] !== lineFeed;
   const lines = isOpen ? feeds + 1 : feeds;
   if (isOpen && wanted.includes(lines + 1)) starts.set(lines + 1, body.length);
-  return { lines, ending: crlf * 2 > feeds ? "\r\n" : "\n", starts };
+  const ending = crlf * 2 > feeds ? "\r\n" : "\n";
+  const isUniform = feeds > 0 && (crlf === 0 || crlf === feeds);
+  return { lines, ending, onlyEnding: isUniform ? ending : undefined, starts };
 }
 
 /** The ending of the line that ends at byte `end`; "" for a last line without one. */

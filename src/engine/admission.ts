@@ -6,7 +6,7 @@ import type { WebSocket } from "ws";
 import type { Channels } from "./channels.ts";
 import type { ownerOf } from "./peer.ts";
 
-/** Who may connect. */
+/** The rules of admission. */
 export interface Access {
   /** The first part of the address's path, required of all but programs of the engine's own user. */
   readonly token: string | undefined;
@@ -14,7 +14,7 @@ export interface Access {
   readonly ownerOf: typeof ownerOf;
 }
 
-/** Where an upgrade request may lead to. */
+/** The destinations of upgrade requests. */
 export interface Entrances {
   readonly access: Access;
   readonly channels: Channels;
@@ -22,9 +22,9 @@ export interface Entrances {
 }
 
 /**
- * What an upgrade request leads to: a place for its socket, or the HTTP status that refuses it. A path that begins with
- * the token is enough. Without it, a request must come from a program of the user who runs the engine, or of root, and
- * from no web page: browsers run for that user, too, and say what page it is.
+ * Admits an upgrade request: returns what takes its socket, or the HTTP status that refuses it. A path that begins with the
+ * token suffices. Without it, a request must come from a program of the user who runs the engine, or of root, and from no
+ * web page: browsers run as that user too, and send the page's origin.
  */
 export function acceptUpgrade(
   request: IncomingMessage,
@@ -33,11 +33,11 @@ export function acceptUpgrade(
   const { origin } = request.headers;
   if (origin !== undefined && !isLocal(origin)) return 403;
   const [requestPath = "", query] = (request.url ?? "").split("?", 2);
-  const behindToken = pathBehind(access.token, requestPath);
-  if (behindToken === undefined && (origin !== undefined || !isOwn(request, access))) return 403;
-  const path = behindToken ?? requestPath;
+  const afterToken = pathAfter(access.token, requestPath);
+  if (afterToken === undefined && (origin !== undefined || !isOwn(request, access))) return 403;
+  const path = afterToken ?? requestPath;
   if (path === "/") return enterWorker;
-  // Telemetry is accepted, so that its sender is content, and thrown away.
+  // The engine accepts telemetry and discards it, so that its sender does not retry.
   if (path === "/otel") return () => {};
   const channel = /^\/ws\/channels\/([^/]+)$/.exec(path)?.[1];
   return (channel !== undefined && channels.admit(channel, new URLSearchParams(query))) || 404;
@@ -52,11 +52,12 @@ function isLocal(origin: string): boolean {
   );
 }
 
-/** What follows a token that leads the path; undefined when another or none does. */
-function pathBehind(token: string | undefined, path: string): string | undefined {
+/** The rest of a path that begins with the token; undefined for any other path. */
+function pathAfter(token: string | undefined, path: string): string | undefined {
   if (token === undefined) return undefined;
   const [, first = "", ...rest] = path.split("/");
-  // Digests have one length, and comparing them takes constant time, which does not show how much of a guess is right.
+  // Digests have equal lengths, and their comparison takes constant time, so that it does not show how much of a guess
+  // is right.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(first), digest(encodeURIComponent(token))) ? `/${rest.join("/")}` : undefined;
 }
@@ -67,13 +68,13 @@ function isOwn({ socket }: IncomingMessage, access: Access): boolean {
   return isOwnUser(access.ownerOf(peer, own));
 }
 
-/** Whether a user id is that of this process, or of root, from whom nothing can be kept. */
+/** Whether a user id is that of this process, or of root, against whom there is no protection. */
 export const isOwnUser = (user: number | undefined): boolean =>
   user !== undefined && (user === 0 || user === process.geteuid?.());
 
 const reasons = { 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable" } as const;
 
-/** Answers an upgrade request with a status, 403, 404 or 503, and hangs up. */
+/** Answers an upgrade request with a status, 403, 404 or 503, and closes the connection. */
 export function rejectUpgrade(stream: Duplex, status: number): void {
   const reason = reasons[status as keyof typeof reasons];
   stream.on("error", () => stream.destroy());

@@ -23,7 +23,7 @@ async function start(options: EngineOptions): Promise<{ server: JoinedWorker; cl
   return { server, client: await join() };
 }
 
-/** A call that the engine makes and nobody answers. */
+/** A call of the engine that no worker answers. */
 function callInVain(id: string): void {
   engine.call(id, {}).catch(() => undefined);
 }

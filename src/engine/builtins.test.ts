@@ -16,8 +16,8 @@ beforeAll(async () => {
     enableMetricsReporting: false,
   });
   server.registerFunction("library::return", async () => null);
-  server.registerFunction("library::lend", async () => null, {
-    description: "Lends one.",
+  server.registerFunction("library::checkout", async () => null, {
+    description: "Checks one out.",
     request_format: schema,
     response_format: schema,
     metadata: { shelf: 7 },
@@ -32,26 +32,26 @@ afterAll(async () => {
   mock.restore();
 });
 
-const lend = {
-  function_id: "library::lend",
+const checkout = {
+  function_id: "library::checkout",
   worker_name: "library",
-  description: "Lends one.",
+  description: "Checks one out.",
   metadata: { shelf: 7 },
 };
-const giveBack = { function_id: "library::return", worker_name: "library" };
+const checkin = { function_id: "library::return", worker_name: "library" };
 const audit = { function_id: "library::audit", worker_name: "library", metadata: { internal: true } };
 
 describe("engine::functions::list", () => {
   test("shows what workers offer, by id, without what is internal", async () => {
-    expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [lend, giveBack] });
+    expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [checkout, checkin] });
   });
 
   test("narrows by prefix and by worker", async () => {
     const list = (payload: object) => engine.call("engine::functions::list", payload);
-    expect(await list({ prefix: "library::r" })).toEqual({ functions: [giveBack] });
+    expect(await list({ prefix: "library::r" })).toEqual({ functions: [checkin] });
     expect(await list({ worker: "museum" })).toEqual({ functions: [] });
     expect(await list({ worker: "library", include_internal: true })).toEqual({
-      functions: [audit, lend, giveBack],
+      functions: [audit, checkout, checkin],
     });
     expect(await list({ prefix: 7 }).catch(({ message }) => message)).toContain("`prefix`");
   });
@@ -67,10 +67,12 @@ describe("engine::functions::list", () => {
 });
 
 describe("engine::functions::info", () => {
-  const detail = { ...lend, request_schema: schema, response_schema: schema, registered_triggers: [] };
+  const detail = { ...checkout, request_schema: schema, response_schema: schema, registered_triggers: [] };
 
   test("gives the schemas of one function back as they were registered", async () => {
-    expect(await engine.call("engine::functions::info", { function_id: "library::lend" })).toEqual(detail);
+    expect(await engine.call("engine::functions::info", { function_id: "library::checkout" })).toEqual(
+      detail,
+    );
   });
 
   test("says when there is no such function", async () => {
@@ -79,7 +81,7 @@ describe("engine::functions::info", () => {
   });
 
   test("answers several ids in their order, each on its own", async () => {
-    const function_ids = ["library::none", "library::lend", "library::none"];
+    const function_ids = ["library::none", "library::checkout", "library::none"];
     expect(await engine.call("engine::functions::info", { function_ids })).toEqual({
       functions: [{ function_id: "library::none", error: "not_found" }, detail],
     });
@@ -87,15 +89,15 @@ describe("engine::functions::info", () => {
 
   const many = Array.from({ length: 33 }, (_, number) => `f${number}`);
   test.each([
-    [{ function_ids: "library::lend" }, "deserialization_error"],
+    [{ function_ids: "library::checkout" }, "deserialization_error"],
     [{ function_id: 7 }, "deserialization_error"],
     [null, "deserialization_error"],
-    ["library::lend", "deserialization_error"],
+    ["library::checkout", "deserialization_error"],
     [{}, "INVALID_ARGUMENTS"],
     [[], "INVALID_ARGUMENTS"],
     [{ function_ids: [] }, "INVALID_ARGUMENTS"],
     [{ function_ids: many }, "INVALID_ARGUMENTS"],
-    [{ function_id: "library::lend", function_ids: ["library::lend"] }, "INVALID_ARGUMENTS"],
+    [{ function_id: "library::checkout", function_ids: ["library::checkout"] }, "INVALID_ARGUMENTS"],
   ])("refuses %j with %s", async (payload, expected) => {
     const failure = engine.call("engine::functions::info", payload);
     expect(await failure.catch(({ code }) => code)).toBe(expected);
@@ -138,7 +140,7 @@ describe("engine::workers", () => {
   test("info shows one worker with all it offers", async () => {
     expect(await engine.call("engine::workers::info", { name: "library" })).toEqual({
       worker: { ...row, pid: process.pid, internal: false },
-      functions: [audit, lend, giveBack],
+      functions: [audit, checkout, checkin],
       trigger_types: [],
       registered_triggers: [],
     });
@@ -168,9 +170,9 @@ test.each(shapeless)("%s refuses %j", async (id, payload) => {
 });
 
 test("what the engine hands out is a copy", async () => {
-  const info = () => engine.call("engine::functions::info", { function_id: "library::lend" });
+  const info = () => engine.call("engine::functions::info", { function_id: "library::checkout" });
   Object.assign((await info()) as object, { description: "changed" });
-  expect(await info()).toMatchObject({ description: "Lends one.", request_schema: schema });
+  expect(await info()).toMatchObject({ description: "Checks one out.", request_schema: schema });
 });
 
 test("engine::triggers::list shows trigger types, and triggers show where they lead", async () => {

@@ -32,7 +32,7 @@ function registerWorker(router: Router, input: Json, caller: WorkerConnection | 
   return { success: true };
 }
 
-/** Workers without a process id are not shown, as in the production engine; the engine's own ones are. */
+/** Leaves out workers without a process id, as the production engine does, but not the engine's own. */
 function listWorkers(router: Router, input: Json): Json[] {
   const [search, runtime, status] = ["search", "runtime", "status"].map((field) => textIn(input, field));
   const shown = [...router.workers].filter(({ profile }) => typeof profile["pid"] === "number");
@@ -44,7 +44,7 @@ function listWorkers(router: Router, input: Json): Json[] {
   );
 }
 
-/** What the engine serves itself is listed as a worker of its own. */
+/** The engine's own functions appear as a worker. */
 function engineRow(router: Router): Record<string, Json> {
   return {
     ...blankRow,
@@ -110,7 +110,7 @@ function workerRow(router: Router, worker: WorkerConnection): Record<string, Jso
   };
 }
 
-/** The engine's own functions are listed only with `include_internal`, and so are those marked internal. */
+/** Lists the engine's own functions, and those marked internal, only with `include_internal`. */
 function listFunctions(router: Router, input: Json): Json[] {
   const prefix = textIn(input, "prefix") ?? "";
   const worker = textIn(input, "worker");
@@ -194,7 +194,7 @@ function notFound(message: string): EngineFailure {
   return new EngineFailure({ code: "NOT_FOUND", message });
 }
 
-/** An input of the right shape that makes no sense. */
+/** An input of the right type with invalid values. */
 function invalid(message: string): EngineFailure {
   return new EngineFailure({ code: "INVALID_ARGUMENTS", message });
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
 
-/** One end of a channel, as handed to a worker. */
+/** The address of one end of a channel. */
 export type ChannelAddress = { channel_id: string; access_key: string; direction: "read" | "write" };
 
 /** Messages a channel holds for its reader before the writer is paused (bus §5). */
 const bufferSize = { min: 1, default: 64, max: 1024 } as const;
 
-/** A channel that does not get both ends within this time is removed, in milliseconds. */
+/** Milliseconds after which a channel without both ends is removed. */
 const idleLimit = 5 * 60_000;
 
-/** The byte streams between workers: each a pair of sockets, whose messages are passed on one by one. */
+/** The byte streams between workers: each is a pair of sockets, and forwards messages one by one. */
 export class Channels {
   readonly #open = new Map<string, Channel>();
 
@@ -61,7 +61,7 @@ class Channel {
     this.#idle.unref();
   }
 
-  /** The first writer is taken; another is let in and closed at once, as the production engine does. */
+  /** Attaches the first writer; accepts any other and closes it at once, as the production engine does. */
   attachWriter(socket: WebSocket): void {
     if (this.#writer !== undefined) {
       socket.close();
@@ -91,7 +91,7 @@ class Channel {
     this.#pass();
   }
 
-  /** Ends the channel; what the reader has not been sent yet is lost. */
+  /** Ends the channel; messages not yet sent to the reader are lost. */
   drop(): void {
     clearTimeout(this.#idle);
     this.#waiting.length = 0;

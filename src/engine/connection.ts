@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import { type Frame, type Json, renderFrame } from "./frames.ts";
 
-/** A frame as it passed, for tests and logs to watch. */
+/** A frame as sent or received, for tests and logs. */
 export interface RecordedFrame {
   /** Id of the worker at the other end. */
   readonly workerId: string;
   readonly direction: "received" | "sent";
   readonly text: string;
-  /** Why a received frame was dropped whole; absent when it was taken. */
+  /** Why a received frame was dropped as a whole; absent when it was accepted. */
   readonly fault?: string;
 }
 
@@ -16,15 +16,15 @@ export interface RecordedFrame {
 export type Profile = Readonly<Record<string, Json>>;
 
 export interface ConnectionOptions {
-  /** Sees every frame to and from workers, also those that are dropped. */
+  /** Called with every frame to and from workers, also with dropped ones. */
   readonly onFrame?: (frame: RecordedFrame) => void;
-  /** A worker that leaves more unread, in bytes, loses its connection; default 256 MiB. */
+  /** Bytes that a worker may leave unread before its connection is cut; default 256 MiB. */
   readonly maxUnsentBytes?: number;
 }
 
 const defaultMaxUnsentBytes = 256 * 1024 * 1024;
 
-/** One worker's socket, and who is at its other end. Every client of the bus is a worker. */
+/** The socket of one worker, and its description. Every client of the bus is a worker. */
 export class WorkerConnection {
   readonly id: string = randomUUID();
   /** A secret of this worker: a connection that presents it retires this one. */
@@ -39,7 +39,7 @@ export class WorkerConnection {
     this.#options = options;
   }
 
-  /** The name the worker gave itself, once it has. */
+  /** The name in the worker's description; undefined before it has sent one. */
   get name(): string | undefined {
     const { name } = this.profile;
     return typeof name === "string" ? name : undefined;
@@ -50,7 +50,7 @@ export class WorkerConnection {
     return this.#socket.bufferedAmount;
   }
 
-  /** Sends a frame; to a socket that is gone it is lost, as on any wire. A worker that does not read is cut off. */
+  /** Sends a frame, which is lost when the socket is closed. Cuts off a worker that does not read. */
   send(frame: Frame): void {
     const text = renderFrame(frame);
     this.#options.onFrame?.({ workerId: this.id, direction: "sent", text });
@@ -58,7 +58,7 @@ export class WorkerConnection {
     if (this.unsentBytes > (this.#options.maxUnsentBytes ?? defaultMaxUnsentBytes)) this.cut();
   }
 
-  /** Notes a frame that came in. */
+  /** Reports a received frame. */
   record(text: string, fault: string | undefined): void {
     this.#options.onFrame?.({
       workerId: this.id,

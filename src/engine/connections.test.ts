@@ -254,15 +254,15 @@ test("a worker that does not read its answers is cut off, and others go on", asy
   await start({ maxUnsentBytes: 4 * 1024 * 1024 });
   const [caller, server] = [await join(), await join()];
   const callerId = caller.welcome["worker_id"] as string;
-  server.send({ type: "registerfunction", id: "library::lend" });
+  server.send({ type: "registerfunction", id: "library::checkout" });
   await settled(server);
   caller.socket.pause();
   for (const invocation_id of [1, 2].map((count) => `00000000-0000-4000-8000-00000000000${count}`)) {
-    caller.send({ type: "invokefunction", invocation_id, function_id: "library::lend", data: null });
+    caller.send({ type: "invokefunction", invocation_id, function_id: "library::checkout", data: null });
   }
   const result = "x".repeat(15 * 1024 * 1024);
   for (const { invocation_id } of [await server.next(), await server.next()])
-    server.send({ type: "invocationresult", invocation_id, function_id: "library::lend", result });
+    server.send({ type: "invocationresult", invocation_id, function_id: "library::checkout", result });
   await settled(server);
   expect(engine.unsentBytesTo(callerId)).toBe(0);
   const closed = once(caller.socket, "close");

@@ -1,16 +1,16 @@
-/** Passes a call on, now or somewhat later. */
+/** Delivers a call, now or somewhat later. */
 export type Deliver = (call: () => void) => void;
 
-/** How calls travel through the engine: as they came, or such that they may overtake each other. */
+/** The order in which the engine delivers calls: that of their arrival, or one in which they overtake each other. */
 export type DeliveryOrder = "in-order" | "out-of-order";
 
-/** Calls that come within this time may overtake each other, in milliseconds. */
+/** Milliseconds within which calls may overtake each other. */
 const windowMilliseconds = 1;
 
 /**
- * The production engine gives every call a task of its own, so that calls which their client does not await arrive in
- * any order. Out of order, calls are collected for a millisecond and passed on shuffled; equal seeds shuffle equal
- * batches alike.
+ * The production engine runs every call in a task of its own, so that calls which their client does not await arrive in
+ * any order. "out-of-order" collects calls for a millisecond and delivers them shuffled; equal seeds shuffle equal batches
+ * alike.
  */
 export function deliveryOf(order: DeliveryOrder, seed: number): Deliver {
   if (order === "in-order") return (call) => call();

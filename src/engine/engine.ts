@@ -18,22 +18,22 @@ export interface EngineOptions extends Behaviour, ConnectionOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /**
-   * Admits others than programs of the user who runs the engine: a part of its address. By default there is none, and
-   * all others are refused; where the system does not show whose a connection is, the engine makes one.
+   * A part of the address, which admits programs of other users too. By default there is none, and the engine refuses
+   * them; where the system does not show the owner of a connection, the engine makes a token.
    */
   readonly token?: string | undefined;
-  /** Whose a connection is; by default as the system says. For trying out other users. */
+  /** The owner of a connection; by default as the system shows it. For tests with other users. */
   readonly ownerOf?: Access["ownerOf"];
   /** Connections at a time; more are refused with 503. Default 128. */
   readonly maxConnections?: number;
   /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
   readonly maxMessageBytes?: number;
-  /** Functions of the engine by their ids, in the place of its own ones: for trying out an engine that fails. */
+  /** Functions of the engine by their ids, which replace its own: for tests with an engine that fails. */
   readonly builtins?: ReadonlyMap<string, Builtin>;
 }
 
 export interface Engine {
-  /** Where workers connect: `ws://127.0.0.1:PORT`, and behind it `/TOKEN` if there is one. */
+  /** Where workers connect: `ws://127.0.0.1:PORT`, followed by `/TOKEN` if there is one. */
   readonly url: string;
   /**
    * Calls a function as the engine itself: the payload gets no `_caller_worker_id`. Resolves to the result, undefined
@@ -42,7 +42,7 @@ export interface Engine {
   call(functionId: string, payload: unknown, options?: { metadata?: unknown }): Promise<unknown>;
   /** Resolves once a function is registered. Rejects if the engine stops before. */
   waitForFunction(id: string): Promise<void>;
-  /** Bytes that were sent to the worker of this id and that it has not read; 0 when it is not connected. */
+  /** Bytes sent to the worker of this id that it has not read; 0 when it is not connected. */
   unsentBytesTo(workerId: string): number;
   /** Cuts all connections as a crash would: nothing registered over them is left when this returns. */
   dropConnections(): void;
@@ -97,7 +97,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   return engineOn({ url, router, channels, sockets, server });
 }
 
-/** The rules of `options`, with a token of the engine's own where the system does not show whose a connection is. */
+/** The rules of `options`, with a new token where the system does not show the owner of a connection. */
 async function accessOf({ token, ownerOf = ownerOfSocket }: EngineOptions): Promise<Access> {
   const isDecidable = token !== undefined || isOwnUser(await ownerOfProbe(ownerOf));
   return { token: isDecidable ? token : randomBytes(16).toString("hex"), ownerOf };
@@ -137,7 +137,7 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
 function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
   const worker = new WorkerConnection(socket, options);
   socket.on("message", (data, binary) => {
-    // A frame that was under way when the connection was retired finds its worker gone.
+    // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     const text = data.toString();
     const { frame, fault } = parseFrame(text);
@@ -148,7 +148,7 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   router.join(worker);
 }
 
-/** SDKs may send telemetry over the worker's own socket, in binary frames that begin so. It is thrown away. */
+/** Whether a binary frame is telemetry: SDKs may send it over the worker's own socket. The engine discards it. */
 function isTelemetry(data: RawData): boolean {
   return /^(OTLP|MTRC|LOGS)/.test(data.slice(0, 4).toString());
 }

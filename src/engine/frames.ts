@@ -1,25 +1,25 @@
 /**
- * The frames between a worker and the engine, judged as strictly as the production engine judges them: it decodes
- * each frame as a whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
+ * The frames between a worker and the engine, decoded as strictly as in the production engine: it decodes each frame as a
+ * whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
  */
 
 import { hasDuplicateKey } from "./top-level-keys.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** How a failed call travels. */
+/** The error of a failed call, as frames carry it. */
 export interface FrameError {
   code: string;
   message: string;
   stacktrace?: string | undefined;
 }
 
-/** How a call is to be routed: `void` wants no answer, `enqueue` wants a queue. */
+/** The routing of a call: `void` expects no answer, `enqueue` a queue. */
 export type Action = { type: "void" } | { type: "enqueue"; queue: string };
 
 interface Field<Value, Required extends boolean> {
   readonly required: Required;
-  /** The value as the decoder keeps it; undefined when it refuses it. */
+  /** Returns the value to keep; undefined for one that it refuses. */
   readonly decode: (value: Json) => Value | undefined;
 }
 
@@ -36,15 +36,15 @@ const text = (value: Json): string | undefined => (typeof value === "string" ? v
 const uuid = (value: Json): string | undefined => (typeof value === "string" ? parseUuid(value) : undefined);
 
 /** A UUID in its usual form; it may come without hyphens, in braces or as a URN. */
-function parseUuid(given: string): string | undefined {
-  const bare = /^\{(.*)\}$/.exec(given)?.[1] ?? given.replace(/^urn:uuid:/, "");
+function parseUuid(raw: string): string | undefined {
+  const bare = /^\{(.*)\}$/.exec(raw)?.[1] ?? raw.replace(/^urn:uuid:/, "");
   const groups = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i.exec(bare);
   if (groups === null) return undefined;
   const [, first, , ...rest] = groups;
   return [first, ...rest].join("-").toLowerCase();
 }
 
-/** Fields in the order in which the engine writes them; fields not named here do not survive it. */
+/** Fields in the order in which the engine writes them; it drops all other fields. */
 const shapes = {
   registerfunction: {
     id: required(text),
@@ -113,7 +113,7 @@ type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
 export type FrameOf<Type extends keyof Shapes> = { type: Type } & Body<Shapes[Type]>;
 export type Frame = { [Type in keyof Shapes]: FrameOf<Type> }[keyof Shapes];
 
-/** What became of a text frame: decoded, or dropped whole for `fault`. */
+/** The result of decoding a text frame: the frame, or why it is dropped as a whole. */
 export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: string };
 
 /**
@@ -140,10 +140,10 @@ function decodeFrame(value: Record<string, Json>): Decoded {
   const shape: Record<string, Field<unknown, boolean>> = shapes[type as keyof Shapes];
   const frame: Record<string, unknown> = { type };
   for (const [name, field] of Object.entries(shape)) {
-    const given = value[name];
-    if (given === undefined && field.required) return { fault: `${type} without ${name}` };
-    if (given === undefined || (given === null && !field.required)) continue;
-    const kept = field.decode(given);
+    const raw = value[name];
+    if (raw === undefined && field.required) return { fault: `${type} without ${name}` };
+    if (raw === undefined || (raw === null && !field.required)) continue;
+    const kept = field.decode(raw);
     if (kept === undefined) return { fault: `${type} with a malformed ${name}` };
     frame[name] = kept;
   }
@@ -195,7 +195,7 @@ export function renderFrame(frame: Frame): string {
 
 /**
  * A copy with the keys of every object sorted, at all depths. Keys that are array indices, such as "10", come first
- * and by number, as JavaScript has it; to keep them in their alphabetical place would make large answers slow.
+ * and by number, as in any JavaScript object; their alphabetical order would make large answers slow.
  */
 export function sortFrameKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(sortFrameKeys);

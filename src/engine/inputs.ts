@@ -1,11 +1,11 @@
 /**
- * Reads the input of a function of the engine. Each throws `deserialization_error` for an input of another shape;
- * a field that is absent or null is undefined.
+ * Reads fields of the input of an engine's function. Each reader throws `deserialization_error` for a value of another
+ * type, and returns undefined for a field that is absent or null.
  */
 import { isRecord, type Json } from "./frames.ts";
 import { EngineFailure } from "./invocations.ts";
 
-/** An input that does not have the shape that the function declares. */
+/** The error of an input that does not fit the function's schema. */
 export function malformed(field: string): EngineFailure {
   return new EngineFailure({
     code: "deserialization_error",

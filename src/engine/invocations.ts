@@ -1,7 +1,7 @@
 import type { WorkerConnection } from "./connection.ts";
 import type { FrameError, FrameOf } from "./frames.ts";
 
-/** How a call ended. Without `error` it succeeded; a null result is an absent one. */
+/** The outcome of a call: a success without `error`. A null result is absent. */
 export type InvocationOutcome = Pick<FrameOf<"invocationresult">, "result" | "error">;
 
 /** A call under way. */
@@ -31,7 +31,7 @@ export const stopped: FrameError = { code: "invocation_stopped", message: "Invoc
 
 type Pending = Invocation & { readonly sentAt: number };
 
-/** The calls that wait for an answer. There is no timeout here: callers have their own. */
+/** The calls that wait for an answer, without a timeout: callers have their own. */
 export class Invocations {
   readonly #pending = new Map<string, Pending>();
   readonly #loseWithin: number;
@@ -42,15 +42,15 @@ export class Invocations {
   }
 
   /**
-   * Files a call under the id that its caller chose. A call that already has this id is abandoned, as the production
-   * engine does, which drops the channel that its answer would have come through.
+   * Adds a call under the id that its caller chose. Abandons an earlier call with this id as the production engine does,
+   * which drops the channel for its answer.
    */
   add(id: string, invocation: Invocation): void {
     this.#pending.get(id)?.settle({ error: { code: "invocation_error", message: "channel closed" } });
     this.#pending.set(id, { ...invocation, sentAt: performance.now() });
   }
 
-  /** Settles a call for any connection that knows its id. An answer to anything else is dropped. */
+  /** Settles a call for any connection that knows its id. Drops an answer with an unknown id. */
   settle(id: string, outcome: InvocationOutcome): void {
     const invocation = this.#pending.get(id);
     if (invocation === undefined || performance.now() - invocation.sentAt < this.#loseWithin) return;
@@ -58,7 +58,7 @@ export class Invocations {
     invocation.settle(outcome.error === undefined ? { result: outcome.result } : { error: outcome.error });
   }
 
-  /** Ends every call that was made or served over a connection; the settling of a caller that left goes nowhere. */
+  /** Ends every call that a connection has made or serves. An answer to a caller that has left is lost. */
   stop(connection: WorkerConnection): void {
     for (const [id, { server, caller, settle }] of this.#pending) {
       if (server !== connection && caller !== connection) continue;

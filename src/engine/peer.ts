@@ -1,6 +1,6 @@
 /**
- * Whose a TCP connection is. A loopback port is open to every user of the machine, and the only thing that the system
- * says about the other end of such a connection is the table of its sockets (proc_pid_net(5), Linux only).
+ * Finds the owner of a TCP connection. A loopback port is open to every user of the machine, and only the system's table
+ * of sockets shows who is at the other end (proc_pid_net(5), Linux only).
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createConnection, createServer } from "node:net";
@@ -11,18 +11,18 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** The state ESTABLISHED. In later ones a socket may have lost its owner, and is shown as one of root. */
+/** The state ESTABLISHED. In later states a socket may have no owner any more, and the table shows it as root's. */
 const established = "01";
 
 /**
- * The user id that owns the socket which is at `local` and connected to `remote`. Undefined when there is none, or when
- * the system has no such table.
+ * The user id that owns the socket at `local` which is connected to `remote`. Undefined when there is no such socket, or
+ * no such table.
  */
 export function ownerOf(local: Endpoint, remote: Endpoint): number | undefined {
   return ownerIn(readTable("/proc/net/tcp") + readTable("/proc/net/tcp6"), local, remote);
 }
 
-/** What `find` says of a connection that this process makes to itself: whether owners can be seen on this machine. */
+/** The result of `find` for a connection of this process to itself: shows whether this machine reveals owners. */
 export function ownerOfProbe(find: typeof ownerOf): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((accepted) => accepted.resume());
@@ -39,7 +39,7 @@ export function ownerOfProbe(find: typeof ownerOf): Promise<number | undefined> 
   });
 }
 
-/** What the text of the tables says about it. */
+/** The same, in the text of the tables. */
 export function ownerIn(tables: string, local: Endpoint, remote: Endpoint): number | undefined {
   const wanted = [entryOf(local), entryOf(remote)];
   for (const row of tables.split("\n")) {
@@ -59,7 +59,7 @@ function readTable(path: string): string {
   }
 }
 
-/** An address as the table spells it: a number of 32 bits as the processor holds it, low byte first. */
+/** An address in the notation of the table: a number of 32 bits in the processor's byte order, low byte first. */
 function entryOf({ address, port }: Endpoint): string {
   const bytes = address
     .replace(/^::ffff:/, "")
@@ -71,5 +71,5 @@ function entryOf({ address, port }: Endpoint): string {
 const hexOf = (bytes: number[]): string =>
   bytes.map((byte) => byte.toString(16).padStart(2, "0").toUpperCase()).join("");
 
-/** A socket of IPv6 that is connected over IPv4 has the address behind this prefix (RFC 4291, section 2.5.5.2). */
+/** An IPv6 socket connected over IPv4 has the address after this prefix (RFC 4291, section 2.5.5.2). */
 const unmapped = (entry: string): string => entry.replace(/^0{16}FFFF0000/, "");

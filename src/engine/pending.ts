@@ -1,10 +1,10 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Connections that may be without a complete request at a time. */
+/** Most connections without a complete request at a time. */
 const mostPending = 32;
 
-/** How long a request may take to arrive, in milliseconds. */
+/** Milliseconds within which a request has to arrive. */
 export const requestMilliseconds = 5000;
 
 /**

@@ -15,26 +15,26 @@ export type RoutedCall = Pick<
   "invocation_id" | "function_id" | "data" | "traceparent" | "baggage" | "metadata"
 >;
 
-/** In what the versions of the production engine differ, and what it does only now and then. */
+/** Behaviour in which versions of the production engine differ, or which it shows only sometimes. */
 export interface Behaviour {
   /** Whether calls of one client may overtake each other, as in production; default "in-order". */
   readonly delivery?: DeliveryOrder;
-  /** What out-of-order delivery shuffles with; default 1. */
+  /** Seed of the shuffle in out-of-order delivery; default 1. */
   readonly seed?: number;
   /**
-   * An answer that comes earlier than this after its call was sent is lost, and its caller waits in vain; default 0.
+   * The engine loses an answer that comes earlier than this after its call, so that its caller times out; default 0.
    * The production engine files the pending invocation after the call has left, about a millisecond.
    */
   readonly loseAnswersWithinMilliseconds?: number;
   /**
-   * What becomes of a second registration: "last-wins", the default, as in iii 0.22. With "refuse", as in 0.23, a
+   * The effect of a second registration: "last-wins", the default, as in iii 0.22. With "refuse", as in 0.23, a
    * function stays with its first owner, and a worker with the name of one that is connected is sent
    * `registrationrejected` and closed.
    */
   readonly secondRegistration?: "last-wins" | "refuse";
 }
 
-/** Who is connected, who offers what, and which call goes where. Knows no sockets. */
+/** Holds the connected workers and their registrations, and routes calls between them. Knows no sockets. */
 export class Router {
   readonly workers = new Set<WorkerConnection>();
   readonly functions = new Owned<FrameOf<"registerfunction">>();
@@ -52,13 +52,13 @@ export class Router {
     this.#deliver = deliveryOf(behaviour.delivery ?? "in-order", behaviour.seed ?? 1);
   }
 
-  /** Welcomes a worker. */
+  /** Adds a worker. */
   join(worker: WorkerConnection): void {
     this.workers.add(worker);
     worker.send({ type: "workerregistered", worker_id: worker.id, reattach_token: worker.reattachToken });
   }
 
-  /** Forgets a worker and all it registered, and ends its calls. Harmless when repeated. */
+  /** Removes a worker and its registrations, and ends its calls. Idempotent. */
   leave(worker: WorkerConnection): void {
     if (!this.workers.delete(worker)) return;
     this.functions.removeAll(worker);
@@ -67,7 +67,7 @@ export class Router {
     this.invocations.stop(worker);
   }
 
-  /** Records the description that a worker sends of itself, unless its name is taken and second ones are refused. */
+  /** Records a worker's description of itself, unless its name is taken and second registrations are refused. */
   describe(worker: WorkerConnection, profile: Profile): void {
     const { name } = profile;
     const owner = [...this.workers].find((other) => other !== worker && other.name === name);
@@ -80,7 +80,7 @@ export class Router {
     worker.close();
   }
 
-  /** Carries out a worker's frame. */
+  /** Handles a worker's frame. */
   receive(worker: WorkerConnection, frame: Frame): void {
     switch (frame.type) {
       case "registerfunction":
@@ -116,7 +116,7 @@ export class Router {
     }
   }
 
-  /** Delivers a call and settles it once: at once, when the answer comes, or when the serving worker goes. */
+  /** Delivers a call and settles it once: at once, with the answer, or when the serving worker leaves. */
   route(
     call: RoutedCall,
     caller: WorkerConnection | undefined,
@@ -138,12 +138,12 @@ export class Router {
     else this.#forward(call, { server, caller, settle });
   }
 
-  /** The triggers whose type a worker provides; of one worker, if `worker` is set. */
+  /** The triggers whose type some worker provides: all, or those that `owner` registered. */
   activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
     return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
   }
 
-  /** Calls back once, when the function is registered: now, if it is already. */
+  /** Calls `callback` once the function is registered: now, if it is already. */
   whenRegistered(id: string, callback: () => void): void {
     if (this.functions.get(id) !== undefined) callback();
     else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
@@ -179,7 +179,7 @@ export class Router {
 
   #invoke(worker: WorkerConnection, frame: FrameOf<"invokefunction">): void {
     const { function_id, action, traceparent, baggage } = frame;
-    // A call without an answer has an id of the engine's own.
+    // The engine chooses the id of a call without an answer.
     const invocation_id = action?.type === "void" ? undefined : frame.invocation_id;
     const answer = ({ result, error }: InvocationOutcome): void => {
       if (invocation_id === undefined) return;
@@ -197,15 +197,15 @@ export class Router {
     else this.route({ ...frame, invocation_id }, worker, answer);
   }
 
-  /** A provider that comes back learns of the triggers that waited for it. */
+  /** A provider that registers again gets the triggers that waited for it. */
   #registerTriggerType(worker: WorkerConnection, frame: FrameOf<"registertriggertype">): void {
     this.triggerTypes.put(worker, frame);
     for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
   }
 
   /**
-   * A trigger is the business of the worker that provides its type; the engine only introduces the two, at once or
-   * when the provider comes.
+   * Forwards a trigger to the worker that provides its type, now or when that registers: the engine itself runs no
+   * triggers.
    */
   #registerTrigger(worker: WorkerConnection, frame: FrameOf<"registertrigger">): void {
     this.triggers.put(worker, frame);
@@ -223,7 +223,9 @@ export class Router {
     this.triggerTypes.get(trigger_type)?.owner.send({ type: "unregistertrigger", id, trigger_type });
   }
 
-  /** A worker that is back shows the token of its last connection, whose end may not have been noticed yet. */
+  /**
+   * Ends the previous connection of a worker that has reconnected with its token: its end may not have been noticed yet.
+   */
   #retire({ previous_worker_id, reattach_token }: FrameOf<"reattach">): void {
     for (const worker of this.workers) {
       if (worker.id !== previous_worker_id || worker.reattachToken !== reattach_token) continue;
@@ -233,7 +235,7 @@ export class Router {
   }
 }
 
-/** Handlers learn who called from the payload, when it can hold it; a forged id is replaced. */
+/** Adds the caller's id to a payload that is an object, and replaces a forged one. */
 function withCaller(data: Json, caller: WorkerConnection | undefined): Json {
   return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
 }

@@ -1,4 +1,4 @@
-/** Whether the object that a JSON text holds has a key twice at its top, which `JSON.parse` does not report. */
+/** Whether the object in a JSON text has a duplicate key at its top level, which `JSON.parse` does not report. */
 export function hasDuplicateKey(json: string): boolean {
   const keys = new Set<string>();
   let depth = 0;

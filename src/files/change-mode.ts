@@ -1,10 +1,9 @@
 import { refuse } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
-import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Name, PathHandle } from "../jail/folder.ts";
-import { runInSlices } from "../scheduling/time-slice.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
+import type { Folder, Name } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { readEntries } from "./entries.ts";
+import { ignoreMissing } from "./ignore-missing.ts";
 import {
   changePermissions,
   changeTree,
@@ -13,7 +12,8 @@ import {
   permissionChange,
 } from "./mutate.ts";
 import type { Permissions, Requester } from "./mutation.ts";
-import { requireAllowed, type TreeOperation, yieldToEventLoop } from "./remove.ts";
+import { requireAllowed, type TreeOperation } from "./require-allowed.ts";
+import { type TreeVisitor, type Visit, walkTree } from "./tree-walk.ts";
 import type { FilesContext } from "./types.ts";
 
 /** The permission bits, exactly, and who shall own it; undefined leaves that as it is. */
@@ -45,7 +45,7 @@ export async function changeMode(
     const description = { kind: "change-mode", path: place.path, entry: "dir", permissions } as const;
     using slice = createWalkSlice(requester);
     return await changeTree(scope, description, (steps) => {
-      const operation = { jail, path, deadline: requester.deadline, slice, entries: 0, change, scope: steps };
+      const operation = { jail, path, deadline: requester.deadline, slice, change, scope: steps };
       return changeFolder(operation, { folder: place.folder, name: place.name, ...top });
     });
   } catch (error) {
@@ -72,21 +72,37 @@ function apply(scope: MutationScope, { mode, uid, gid }: ModeChange, found: Perm
 
 /** The folder itself comes last: its new mode may keep us out of it. */
 async function changeFolder(operation: TreeChange, found: FoundFolder): Promise<number> {
-  const { jail, scope, change } = operation;
+  const { scope, change } = operation;
   let changed = 0;
+  const visitor: TreeVisitor<FoundEntry> = {
+    preorder: (visit) => openAllowed(operation, visit),
+    open: ({ folder, entry }, inner) =>
+      inner?.stats.isDirectory() ? enter(operation, { ...inner, folder, name: entry.raw }) : undefined,
+    postorder(_, inner) {
+      if (inner !== undefined) changed += apply(scope, change, inner);
+    },
+  };
   using folder = enter(operation, found);
-  for (const { raw, name } of await runInSlices(readEntries(folder), operation.slice)) {
-    await yieldToEventLoop(operation);
-    if (jail.isTemporary(name)) continue;
-    requireAllowed(operation, folder, name);
-    using handle = openUnlessGone(folder, raw);
-    if (handle === undefined || handle.stats.isSymbolicLink()) continue;
-    const { stats } = handle;
-    if (jail.isProtected(stats)) throw refuse.absent(change.path, "denied");
-    const inner = { path: pathIn(folder.path, name), folder, name: raw, handle, stats };
-    changed += stats.isDirectory() ? await changeFolder(operation, inner) : apply(scope, change, inner);
-  }
+  await walkTree({ ...operation, visitor, maxDepth: Number.POSITIVE_INFINITY }, folder);
   return changed + apply(scope, change, found);
+}
+
+type FoundEntry = Permitted & Disposable;
+
+/** Undefined for what is left as it is: links, temporary files, and what is gone. */
+function openAllowed(operation: TreeChange, { folder, entry }: Visit<FoundEntry>): FoundEntry | undefined {
+  const { jail, change } = operation;
+  const { raw, name } = entry;
+  if (jail.isTemporary(name)) return undefined;
+  requireAllowed(operation, folder, name);
+  const handle = ignoreMissing(() => folder.openPath(raw));
+  if (handle === undefined) return undefined;
+  const { stats } = handle;
+  if (!stats.isSymbolicLink() && !jail.isProtected(stats))
+    return { path: pathIn(folder.path, name), handle, stats, [Symbol.dispose]: () => handle.close() };
+  handle.close();
+  if (stats.isSymbolicLink()) return undefined;
+  throw refuse.absent(change.path, "denied");
 }
 
 /** Holds the folder; where its old mode keeps us out, it gets the new one first. */
@@ -109,14 +125,4 @@ function requireListable(folder: Folder): void {
   const listing = folder.list(() => {});
   listing.next();
   listing.return();
-}
-
-function openUnlessGone(folder: Folder, name: Name): (PathHandle & Disposable) | undefined {
-  try {
-    const handle = folder.openPath(name);
-    return Object.assign(handle, { [Symbol.dispose]: () => handle.close() });
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

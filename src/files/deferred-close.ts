@@ -9,9 +9,9 @@ const maxClosing = 8;
 const closing = new Set<Promise<void>>();
 
 /**
- * Holds a file, by a descriptor that becomes its own, while another may take its place. Whoever closes a replaced file
- * last waits until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
- * moment ago. Neither the caller nor other calls have to, so it is done in the background.
+ * Holds a file, by a descriptor that becomes its own, while another may take its place. The last close(2) of a replaced
+ * file takes until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
+ * moment ago. So it runs in the background, and holds up no call.
  */
 export class DeferredClose implements Disposable {
   readonly descriptor: number;

@@ -5,9 +5,9 @@ import { readEntries, readWindow } from "./entries.ts";
 const pieces = 25;
 const namesPerPiece = 2000;
 
-/** A folder of so many pieces of names, and what was told of it since it was last asked. */
+/** A folder that lists `pieces` pieces of names, and a count of the names reported since the last query. */
 function vastFolder() {
-  let told = 0;
+  let count = 0;
   const folder: Pick<Folder, "asked" | "list"> = {
     asked: ".",
     *list(onDirent) {
@@ -15,29 +15,29 @@ function vastFolder() {
         for (let i = 0; i < namesPerPiece; i++) {
           const name = Buffer.from(`${(i * 7919) % namesPerPiece}-${piece}`);
           onDirent(name, 0, name.length, "file");
-          told++;
+          count++;
         }
         yield;
       }
     },
   };
-  const toldSince = () => {
-    const since = told;
-    told = 0;
+  const reportedSince = () => {
+    const since = count;
+    count = 0;
     return since;
   };
-  return { folder: folder as Folder, toldSince };
+  return { folder: folder as Folder, reportedSince: reportedSince };
 }
 
 const window = { from: 10, to: 20, isLeftOut: (name: string) => name.endsWith("-0") };
 
 test("a folder is read in steps, of which none tells more than one piece of it", () => {
-  const { folder, toldSince } = vastFolder();
+  const { folder, reportedSince } = vastFolder();
   const reading = readEntries(folder);
   let steps = 0;
   for (let isMore = true; isMore; steps++) {
     const { done, value } = reading.next();
-    expect(toldSince()).toBeLessThanOrEqual(namesPerPiece);
+    expect(reportedSince()).toBeLessThanOrEqual(namesPerPiece);
     isMore = !done;
     if (done) expect(value).toHaveLength(pieces * namesPerPiece);
   }
@@ -46,12 +46,12 @@ test("a folder is read in steps, of which none tells more than one piece of it",
 });
 
 test("a part of a folder is read in no fewer steps, and only that part is sorted", () => {
-  const { folder, toldSince } = vastFolder();
+  const { folder, reportedSince } = vastFolder();
   const reading = readWindow(folder, window);
   let steps = 0;
   for (;;) {
     const { done, value } = reading.next();
-    expect(toldSince()).toBeLessThanOrEqual(namesPerPiece);
+    expect(reportedSince()).toBeLessThanOrEqual(namesPerPiece);
     steps++;
     if (!done) continue;
     expect(value.entries).toHaveLength(10);

@@ -1,9 +1,10 @@
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
-import { nameOf } from "../jail/name.ts";
+import { type NameBytes, nameOf } from "../jail/name.ts";
 import { mergeSort } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
+import { ignoreVanished } from "./ignore-vanished.ts";
 import { Smallest } from "./smallest.ts";
 import type { Entry } from "./types.ts";
 
@@ -17,7 +18,12 @@ export interface Window {
   readonly from: number;
   readonly to: number;
   isLeftOut(name: string): boolean;
+  /** Leaves out more, which is not reported as left out. */
+  readonly omits?: OmitsEntry | undefined;
 }
+
+/** Whether to omit the entry with this name. */
+export type OmitsEntry = (name: NameBytes, kind: EntryKind) => boolean;
 
 export interface EntriesInWindow {
   readonly entries: Entry[];
@@ -47,14 +53,16 @@ function* readAll(folder: Folder): Steps<Entry[]> {
   return yield* entriesOf(folder, yield* mergeSort(dirents, isBefore));
 }
 
-function* readPart(folder: Folder, { from, to, isLeftOut }: Window): Steps<EntriesInWindow> {
+function* readPart(folder: Folder, { from, to, isLeftOut, omits }: Window): Steps<EntriesInWindow> {
   const first = new Smallest<Dirent>(to, isBefore);
   const leftOut: Dirent[] = [];
   let total = 0;
   const listing = folder.list((bytes, start, end, kind) => {
     const name = bytes.toString("latin1", start, end);
     if (isLeftOut(textOf(name))) leftOut.push({ name, kind: kind ?? "other" });
-    else {
+    else if (
+      omits?.({ bytes, from: start, to: end }, kind ?? kindIn(folder, bytes.subarray(start, end))) !== true
+    ) {
       total++;
       first.add({ name, kind });
     }
@@ -79,6 +87,10 @@ const isBefore = (one: Dirent, other: Dirent): boolean => one.name < other.name;
 
 /** Each may need a stat. */
 const entriesPerStep = 512;
+
+/** The kind of an entry, for file systems that do not report kinds when a folder is read. */
+export const kindIn = (folder: Folder, name: Buffer): EntryKind =>
+  ignoreVanished(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";
 
 function* entriesOf(folder: Folder, dirents: readonly Dirent[]): Steps<Entry[]> {
   const entries: Entry[] = [];

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDescriptors } from "../jail/jail.test-kit.ts";
+import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { FileBuffer, openFileBelow } from "./file-buffer.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -70,7 +70,7 @@ test("follows no link, and closes what it opened", () => {
   const buffer = new FileBuffer();
   writeFileSync(join(folder, "target"), "x");
   symlinkSync("target", join(folder, "link"));
-  const before = openDescriptors(folder);
+  const before = countDescriptorsBelow(folder);
   const broken = () => {
     throw new Error("broken");
   };
@@ -78,5 +78,5 @@ test("follows no link, and closes what it opened", () => {
     expect.objectContaining({ code: "ELOOP" }),
   );
   expect(() => buffer.withContents(open("target"), limits, broken)).toThrow("broken");
-  expect(openDescriptors(folder)).toBe(before);
+  expect(countDescriptorsBelow(folder)).toBe(before);
 });

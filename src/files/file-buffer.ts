@@ -31,7 +31,7 @@ export const openFileBelow = (descriptor: number, name: NameBytes): number =>
 /** Bytes that are read at once, at first: most files of a source tree have less. */
 const firstBytes = 64 * 1024;
 
-/** The one buffer it gives, made at least so long; what is in it stays. */
+/** Its one buffer, grown to at least that length; the contents stay. */
 export type ReserveBuffer = (bytes: number) => Buffer;
 
 /** One buffer that files are read into, one after the other: it grows to the largest file met, within the limits. */

@@ -1,9 +1,9 @@
 /** Files over a sandbox, for tests. */
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readFileSync } from "node:fs";
+import { type Snapshot, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
 import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
-import { JailFixture, type Plan } from "../jail/jail.test-kit.ts";
+import { JailFixture } from "../jail/jail.test-kit.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
@@ -22,8 +22,8 @@ export class FilesFixture extends JailFixture {
   readonly listenerErrors: unknown[] = [];
   readonly pace: Pace = { slice: createTimeSlice(5), deadline: this.deadline };
 
-  constructor(backend: BackendName, plan: Plan = {}, options: Partial<FixtureOptions> = {}) {
-    super(plan);
+  constructor(backend: BackendName, tree: Tree = {}, options: Partial<FixtureOptions> = {}) {
+    super(tree);
     const { listeners = [], ...config } = options;
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
     this.files = createFiles({
@@ -42,16 +42,19 @@ export class FilesFixture extends JailFixture {
     return lstatSync(this.at(path)).mode & 0o7777;
   }
 
-  /** Everything below a folder: names with their text, link target or kind. */
-  snapshot(path = ""): Record<string, string> {
-    const found: Record<string, string> = {};
-    for (const dirent of readdirSync(this.at(path), { withFileTypes: true })) {
-      const inner = join(path, dirent.name);
-      if (dirent.isDirectory()) Object.assign(found, { [`${inner}/`]: "" }, this.snapshot(inner));
-      else if (dirent.isSymbolicLink()) found[inner] = `-> ${readlinkSync(this.at(inner))}`;
-      else found[inner] = dirent.isFile() ? this.text(inner) : "special";
-    }
-    return found;
+  /** Everything, with modes and what is outside. */
+  snapshot(): Snapshot {
+    return snapshotTree(this.root);
+  }
+
+  /** What is beside the base. */
+  outside(): Snapshot {
+    return new Map([...this.snapshot()].filter(([key]) => key.startsWith("../")));
+  }
+
+  /** What the base holds, without modes. */
+  tree(): Tree {
+    return treeOf(this.snapshot());
   }
 }
 

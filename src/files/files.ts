@@ -6,27 +6,28 @@ import type { Stats } from "node:fs";
 import type { Folder, Jail } from "../jail/folder.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
+import { type Copying, copyPath } from "./copy.ts";
 import { type CreateOptions, writeFile } from "./create.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
-import { lstatEntry, pageOfFolder, statEntry } from "./list.ts";
-import { type FolderOptions, makeFolder } from "./make-folder.ts";
+import { lstatEntry, type PageRange, pageOfFolder, statEntry } from "./list.ts";
+import { createFolder, type FolderOptions } from "./make-folder.ts";
 import { type Moving, movePath } from "./move.ts";
 import type { MutationListener, Requester } from "./mutation.ts";
 import { Mutations } from "./mutations.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
-import { readWholeFile, type Use } from "./read.ts";
+import { readOrOpen, readWholeFile, type Use, type Uses } from "./read.ts";
 import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepFolder, sweepTree } from "./sweep.ts";
 import type { Entry, FileStats, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
-import { type ContentChange, type Projection, rewriteFile } from "./update.ts";
+import { type ContentChange, rewriteFile, type UpdateOptions } from "./update.ts";
 
 export interface Files {
   /** The entries of a folder sorted by the bytes of their names, without temporary files. */
   list(folder: Folder, pace: Pace): Promise<readonly Entry[]>;
   /** Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. */
-  page(folder: Folder, range: readonly [from: number, to: number], pace: Pace): Promise<Page>;
+  page(folder: Folder, range: PageRange, pace: Pace): Promise<Page>;
   /** lstat of one entry; undefined when it is gone. */
   stat(folder: Folder, entry: Entry): FileStats | undefined;
   /** The same with everything that the system reports. */
@@ -36,6 +37,8 @@ export interface Files {
    * over the limit, before it reads more than one byte past it.
    */
   read<T>(path: string, limit: Limit, use: Use<T>): T;
+  /** The same, and what to do with a larger file instead. */
+  readOrOpen<T>(path: string, limit: Limit, uses: Uses<T>): T;
   /**
    * Makes a file with this content and exactly this mode, or with `overwrite` replaces one in a single step. Missing
    * folders are made with `parents`. When it throws, nothing was made, replaced or left behind.
@@ -50,7 +53,7 @@ export interface Files {
     path: string,
     change: ContentChange,
     requester: Requester,
-    project?: Projection<T>,
+    options?: UpdateOptions<T>,
   ): Promise<T>;
   /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
   remove(path: string, options: RemoveOptions, requester: Requester): Promise<boolean>;
@@ -67,7 +70,7 @@ export interface Files {
     options: StoreOptions,
     requester: Requester,
   ): Promise<void>;
-  /** Makes a folder. False when it is there already, which throws exists unless `parents` is given. */
+  /** Makes a folder. False when it is there already, which throws exists unless it may be. */
   makeFolder(path: string, options: FolderOptions, requester: Requester): boolean;
   /** Gives a file, or a tree without its links, these permissions and owners. Answers how many were changed. */
   changeMode(path: string, options: ModeOptions, requester: Requester): Promise<number>;
@@ -76,8 +79,16 @@ export interface Files {
   /**
    * As `rename`, with missing folders made with `parents`, and of what is there only files, and links to files, replaced.
    * False when both paths are one. Throws for a folder that holds something denied, here or where it would be moved to.
+   * Waits for earlier calls on either path.
    */
   move(moving: Moving, requester: Requester): Promise<boolean>;
+  /**
+   * Makes a copy of a file, a link (not of what it leads to) or a folder with everything in it, with missing folders made
+   * with `parents`. Of what is there only files, and links to files, are replaced. False when both paths are one. A copy
+   * gets its name in a single step, once it is whole; when this throws, nothing was made, replaced or left behind. Throws
+   * for a folder that holds something denied, here or where the copy would be, and for what is no file, link or folder.
+   */
+  copy(copying: Copying, requester: Requester): Promise<boolean>;
   /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
   unlink(path: string, options: RemoveOptions, requester: Requester): Promise<void>;
   /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
@@ -89,7 +100,7 @@ export interface Files {
 export interface FilesOptions {
   readonly jail: Jail;
   readonly config: FilesConfig;
-  /** Hear of every change. */
+  /** Called with every change. */
   readonly listeners?: readonly MutationListener[];
   /** Gets what listeners throw. */
   readonly onListenerError?: (error: unknown) => void;
@@ -102,19 +113,21 @@ export function createFiles({ jail, config, listeners, onListenerError }: FilesO
   return {
     list: async (folder, pace) =>
       (await pageOfFolder(ctx, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
-    page: (folder, [from, to], pace) => pageOfFolder(ctx, { folder, from, to }, pace),
+    page: (folder, range, pace) => pageOfFolder(ctx, { folder, ...range }, pace),
     stat: statEntry,
     lstat: lstatEntry,
     read: (path, limit, use) => readWholeFile(jail, path, { limit, use }),
+    readOrOpen: (path, limit, uses) => readOrOpen(jail, path, { limit, uses }),
     create: (path, content, options, requester) => writeFile(ctx, { path, content, ...options }, requester),
-    update: (path, change, requester, project) => rewriteFile(ctx, { path, change, project }, requester),
+    update: (path, change, requester, options) => rewriteFile(ctx, { path, change, ...options }, requester),
     remove: (path, options, requester) => removePath(ctx, { path, ...options }, requester),
     open: (path, limit) => openFile(jail, path, limit),
     store: (path, content, options, requester) => storeFile(ctx, { path, content, ...options }, requester),
-    makeFolder: (path, options, requester) => makeFolder(ctx, { path, ...options }, requester),
+    makeFolder: (path, options, requester) => createFolder(ctx, { path, ...options }, requester),
     changeMode: (path, options, requester) => changeMode(ctx, { path, ...options }, requester),
     rename: (renaming, requester) => renamePath(ctx, renaming, requester),
     move: (moving, requester) => movePath(ctx, moving, requester),
+    copy: (copying, requester) => copyPath(ctx, copying, requester),
     unlink: (path, options, requester) => unlinkPath(ctx, { path, ...options }, requester),
     sweep: (stop) => sweepTree(ctx, stop),
     sweepFolder: (folder, entries) => sweepFolder({ mutations, requester: undefined }, { folder, entries }),

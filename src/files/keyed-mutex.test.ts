@@ -25,7 +25,7 @@ describe("calls under one key", () => {
       return name;
     };
     const answers = await Promise.allSettled(
-      ["a", "b", "c"].map((name) => queue.run("key", deadline, work(name))),
+      ["a", "b", "c"].map((name) => queue.run(["key"], deadline, work(name))),
     );
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
@@ -35,14 +35,14 @@ describe("calls under one key", () => {
     const queue = createKeyedMutex();
     const { open, opened } = gate();
     const log: string[] = [];
-    const first = queue.run("key", deadline, async () => {});
-    const second = queue.run("key", deadline, async () => {
+    const first = queue.run(["key"], deadline, async () => {});
+    const second = queue.run(["key"], deadline, async () => {
       await opened;
       log.push("second");
     });
     await first;
     await new Promise((resolve) => setImmediate(resolve));
-    const third = queue.run("key", deadline, async () => {
+    const third = queue.run(["key"], deadline, async () => {
       log.push("third");
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -54,12 +54,12 @@ describe("calls under one key", () => {
   test("whose time is up in the line are refused and never run", async () => {
     const queue = createKeyedMutex();
     const { open, opened } = gate();
-    const first = queue.run("key", deadline, () => opened);
+    const first = queue.run(["key"], deadline, () => opened);
     let hasRun = false;
-    const second = queue.run("key", deadlineIn(0), async () => {
+    const second = queue.run(["key"], deadlineIn(0), async () => {
       hasRun = true;
     });
-    const third = queue.run("key", deadline, async () => "third");
+    const third = queue.run(["key"], deadline, async () => "third");
     open();
     await first;
     expect(second).rejects.toThrow("within 0 ms");
@@ -74,7 +74,7 @@ test("calls under other keys run meanwhile, but not more than there are slots", 
   let running = 0;
   let most = 0;
   const calls = Array.from({ length: 500 }, (_, i) =>
-    queue.run(`key ${i}`, deadline, async () => {
+    queue.run([`key ${i}`], deadline, async () => {
       most = Math.max(most, ++running);
       await opened;
       running--;
@@ -98,27 +98,52 @@ test("work is run at once exactly when its key and a slot are free", async () =>
   };
   const turns = [];
   for (let slot = 0; slot < 32; slot++) {
-    expect(queue.isFree(`${slot}`)).toBe(true);
-    turns.push(queue.run(`${slot}`, deadline, work));
-    expect([running, queue.isFree(`${slot}`)]).toEqual([slot + 1, false]);
+    expect(queue.isFree([`${slot}`])).toBe(true);
+    turns.push(queue.run([`${slot}`], deadline, work));
+    expect([running, queue.isFree([`${slot}`])]).toEqual([slot + 1, false]);
   }
-  expect(queue.isFree("another")).toBe(false);
-  turns.push(queue.run("another", deadline, work));
+  expect(queue.isFree(["another"])).toBe(false);
+  turns.push(queue.run(["another"], deadline, work));
   expect(running).toBe(32);
   open();
   await Promise.all(turns);
-  expect([running, queue.isFree("another")]).toEqual([33, true]);
+  expect([running, queue.isFree(["another"])]).toEqual([33, true]);
 });
 
 test("whose time is up while all slots are taken is refused, and takes none", async () => {
   const queue = createKeyedMutex();
   const { open, opened } = gate();
-  const turns = Array.from({ length: 32 }, (_, slot) => queue.run(`${slot}`, deadline, () => opened));
+  const turns = Array.from({ length: 32 }, (_, slot) => queue.run([`${slot}`], deadline, () => opened));
   const controller = new AbortController();
-  const late = queue.run("late", deadlineIn(60_000, controller.signal), async () => {});
+  const late = queue.run(["late"], deadlineIn(60_000, controller.signal), async () => {});
   controller.abort();
   await expect(late).rejects.toMatchObject({ reason: "timeout" });
   open();
   await Promise.all(turns);
-  expect(queue.isFree("late")).toBe(true);
+  expect(queue.isFree(["late"])).toBe(true);
+});
+
+test("a call under several keys waits for all of them, and two with the same ones never for each other", async () => {
+  const queue = createKeyedMutex();
+  const { open, opened } = gate();
+  const log: string[] = [];
+  const work = (name: string) => async () => {
+    log.push(name);
+    await Promise.resolve();
+  };
+  const turns = [
+    queue.run(["a"], deadline, () => opened),
+    queue.run(["a", "b"], deadline, work("a and b")),
+    queue.run(["b", "a"], deadline, work("b and a")),
+    queue.run(["b"], deadline, work("b")),
+    queue.run(["c"], deadline, work("c")),
+    queue.run(["d", "d"], deadline, work("d twice")),
+  ];
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(log).toEqual(["c", "d twice"]);
+  expect(queue.isFree(["c", "b"])).toBe(false);
+  open();
+  await Promise.all(turns);
+  expect(log).toEqual(["c", "d twice", "a and b", "b and a", "b"]);
+  expect(queue.isFree(["a", "b", "c", "d"])).toBe(true);
 });

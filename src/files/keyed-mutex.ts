@@ -4,12 +4,13 @@ import { createSemaphore } from "../scheduling/semaphore.ts";
 /** Lets the calls on one path run one after another, and bounds how many run at all. */
 export interface KeyedMutex {
   /**
-   * Runs `work` when all earlier calls under this key are done and one of the slots is free. Throws the timeout refusal
-   * when the deadline comes first; then `work` is never run. `work` must not wait for another key.
+   * Runs `work` when all earlier calls under any of these keys are done and one of the slots is free. Throws the timeout
+   * refusal when the deadline comes first; then `work` is never run. `work` must not wait for another key: a call joins
+   * all its lines at once, so each waits for earlier ones only, and no two for each other.
    */
-  run<T>(key: string, deadline: Deadline, work: () => Promise<T>): Promise<T>;
-  /** Whether `run` would run its work under this key now, before it returns. */
-  isFree(key: string): boolean;
+  run<T>(keys: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>;
+  /** Whether `run` would run its work under these keys now, before it returns. */
+  isFree(keys: readonly string[]): boolean;
 }
 
 /** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
@@ -20,11 +21,11 @@ export function createKeyedMutex(): KeyedMutex {
   const slots = createSemaphore({ permits: mostAtOnce });
 
   async function takeTurn<T>(
-    earlier: Promise<unknown> | undefined,
+    earlier: readonly Promise<unknown>[],
     deadline: Deadline,
     work: () => Promise<T>,
   ) {
-    if (earlier !== undefined) await earlier;
+    for (const turn of earlier) await turn;
     deadline.check();
     using _slot = slots.tryAcquire() ?? (await slots.acquire({ signal: deadline.signal }));
     deadline.check();
@@ -32,15 +33,16 @@ export function createKeyedMutex(): KeyedMutex {
   }
 
   return {
-    run(key, deadline, work) {
-      const turn = takeTurn(lastInLine.get(key), deadline, work);
+    run(keys, deadline, work) {
+      const earlier = keys.flatMap((key) => lastInLine.get(key) ?? []);
+      const turn = takeTurn(earlier, deadline, work);
       const done = turn.then(ignore, ignore).then(() => {
-        if (lastInLine.get(key) === done) lastInLine.delete(key);
+        for (const key of keys) if (lastInLine.get(key) === done) lastInLine.delete(key);
       });
-      lastInLine.set(key, done);
+      for (const key of keys) lastInLine.set(key, done);
       return turn;
     },
-    isFree: (key) => !lastInLine.has(key) && slots.isFree,
+    isFree: (keys) => slots.isFree && !keys.some((key) => lastInLine.has(key)),
   };
 }
 

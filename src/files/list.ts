@@ -3,18 +3,26 @@ import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
+import type { OmitsEntry } from "./entries.ts";
 import { readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
 import type { Entry, FileStats, FilesContext, Page } from "./types.ts";
 
-/** See `Files.page`. Temporary files that it meets and that nobody uses any more are removed. */
+/** The entries to list: from one index up to, not including, another, among those that are not omitted. */
+export interface PageRange {
+  readonly from: number;
+  readonly to: number;
+  readonly omits?: OmitsEntry | undefined;
+}
+
+/** See `Files.page`. Sweeps the temporary files in the folder. */
 export async function pageOfFolder(
   { jail, mutations }: Pick<FilesContext, "jail" | "mutations">,
-  { folder, from, to }: { folder: Folder; from: number; to: number },
+  { folder, ...range }: PageRange & { readonly folder: Folder },
   { slice, deadline }: Pace,
 ): Promise<Page> {
-  const reading = readWindow(folder, { from, to, isLeftOut: (name) => jail.isTemporary(name) });
+  const reading = readWindow(folder, { ...range, isLeftOut: (name) => jail.isTemporary(name) });
   const { entries, total, leftOut } = await runInSlices(reading, slice, () => deadline.check());
   sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
   return { entries, total };

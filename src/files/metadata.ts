@@ -13,9 +13,9 @@ export interface Metadata {
 }
 
 /**
- * Gives an opened file, which `ours` are the stats of and which nobody else may open yet, its owner, attributes and
- * mode. What the system refuses costs rights and never adds any: the group's bits are cut to what all others have when
- * the group is another, and to what the access control list gave when that cannot be kept.
+ * Sets owner, attributes and mode of an opened file, whose stats are `ours` and which no other user may open yet. What
+ * the system refuses costs rights and never adds any: the group's bits are cut to what all others have when the group is
+ * another, and to what the access control list gave when that cannot be kept.
  */
 export function applyMetadata(descriptor: number, ours: BigIntStats, metadata: Metadata): void {
   const { mode, owner, attributes } = metadata;

@@ -1,20 +1,84 @@
-import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
 import { refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
+import { renameExclusively } from "../jail/renameat2.ts";
 
-/** Gives the file at `from` the new name `to`, unless something has it: rename(2) would replace that, link(2) does not. */
+/**
+ * Gives what is at `from` the new name `to`, unless something has it, which rename(2) would replace: throws exists for
+ * `asked` then, and otherwise the errno error.
+ */
 export function moveToNew(from: JailedPath, to: JailedPath, asked: string): void {
+  if (renameExclusively(from, to)) return;
+  try {
+    moveInSteps(from, to);
+  } catch (error) {
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+  }
+}
+
+/** The same by calls that every system has, each of which fails where something has the name. */
+export function moveInSteps(from: JailedPath, to: JailedPath): void {
+  const stats = lstatSync(from);
+  if (stats.isDirectory()) moveFolder(from, to);
+  else if (stats.isSymbolicLink()) moveLink(from, to);
+  else moveFile(from, to);
+}
+
+function moveFile(from: JailedPath, to: JailedPath): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") throw refuse.exists(asked);
     if (!withoutHardLinks.has(errnoOf(error))) throw error;
-    moveByReservation(from, to, asked);
+    moveByReservation(from, to);
     return;
   }
+  removeOldName(from, to);
+}
+
+/** A second name of a link may be one of the file that it leads to (link(2) on macOS). */
+function moveLink(from: JailedPath, to: JailedPath): void {
+  symlinkSync(readlinkSync(from, "buffer"), to);
+  try {
+    unlinkSync(from);
+  } catch (error) {
+    unlinkSync(to);
+    throw error;
+  }
+}
+
+/** A folder replaces an empty one, and so one that is made for that. */
+function moveFolder(from: JailedPath, to: JailedPath): void {
+  mkdirSync(to, 0o700);
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    rmdirSync(to);
+    throw error;
+  }
+}
+
+function removeOldName(from: JailedPath, to: JailedPath): void {
   // Unless someone has put another file there.
-  if (lstatSync(from, { bigint: true }).ino === lstatSync(to, { bigint: true }).ino) unlinkSync(from);
+  if (lstatSync(from, { bigint: true }).ino !== lstatSync(to, { bigint: true }).ino) return;
+  try {
+    unlinkSync(from);
+  } catch (error) {
+    unlinkSync(to);
+    throw error;
+  }
 }
 
 /** What link(2) says on file systems that have no hard links. */
@@ -26,12 +90,8 @@ const withoutHardLinks: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The same without hard links. The name is there empty for a moment, but never half written. */
-export function moveByReservation(from: JailedPath, to: JailedPath, asked: string): void {
-  try {
-    closeSync(openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
-  } catch (error) {
-    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
-  }
+export function moveByReservation(from: JailedPath, to: JailedPath): void {
+  closeSync(openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
   try {
     renameSync(from, to);
   } catch (error) {

@@ -1,104 +1,113 @@
-import { refuse } from "../errors.ts";
-import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
-import type { Jail, ResolvedPath } from "../jail/folder.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
+import { lstatSync, type Stats } from "node:fs";
+import { errnoError, mapErrno } from "../jail/errno.ts";
+import type { Folder, Jail, JailedPath } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { remakeLink } from "./mutate.ts";
+import { requireRevision, requireRevisionAt } from "./expected-revision.ts";
+import { refuseMove } from "./move-errors.ts";
+import { dropOldLink, respellEntry } from "./mutate-names.ts";
 import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
-import { requireNothingDenied } from "./remove.ts";
+import { withPathLocks } from "./path-lock.ts";
 import { type Renaming, relocate } from "./rename.ts";
-import { requireWritableFile } from "./require-writable-file.ts";
+import { requireNothingDenied } from "./require-allowed.ts";
+import { jailAtBoth, requireTarget } from "./require-target.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
+import { type Ends, type Relation, relationOf } from "./same-entry.ts";
 import type { FilesContext } from "./types.ts";
 
 export interface Moving extends Renaming {
   /** Whether missing folders are made, with the permissions that the umask leaves. */
   readonly parents: boolean;
+  /** What the file at `from` must be, if it must be something: a revision. */
+  readonly expectedRevision?: string | undefined;
+  /** Everything is checked and nothing is moved. Default false. */
+  readonly dryRun?: boolean;
 }
 
 /** See `Files.move`. */
-export async function movePath(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
-  try {
-    return await moveNow(ctx, moving, requester);
-  } catch (error) {
-    // A folder inside may have become something else while it was looked at.
-    throw refusalOfErrno(error, moving.from);
-  }
-}
-
-async function moveNow(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
+export function movePath(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
   const { from, to, parents } = moving;
   const options = { changes: "tree", lastLink: "stay" } as const;
-  using source = ctx.jail.admit(from, options);
-  using target = ctx.jail.admit(to, { ...options, mayBeMissing: true, parents });
-  if (source.name === ".") throw refuse.badInput(baseIsKept);
-  if (source.path === target.path) return false;
-  if (target.stats !== undefined) requireReplaceable(ctx.jail, moving);
-  if (source.stats?.isDirectory()) {
-    requireFolderFits(moving, { source, target });
-    await requireAllAllowed(ctx.jail, { source, target, from, deadline: requester.deadline });
-  }
-  const scope = { mutations: ctx.mutations, requester };
-  using folders = new NewFolders(target, scope);
-  const { name, path, stats } = target;
-  const destination = { folder: folders.make(), name, path, stats };
-  if (needsNewLink(source, target)) mapErrno(to, () => remakeLink(scope, { source, target: destination }));
-  else await relocate(ctx, moving, { source, target: destination, requester });
-  folders.keep();
-  if (ctx.config.fsync) await folders.flush();
+  return withPathLocks(
+    ctx,
+    [
+      { path: from, ...options },
+      { path: to, ...options, mayBeMissing: true, parents, mayBeFolder: true },
+    ],
+    requester.deadline,
+    ([source, target]) => moveNow(ctx, moving, { source, target, requester }),
+  );
+}
+
+interface Request extends Ends {
+  readonly requester: Requester;
+}
+
+async function moveNow(ctx: FilesContext, moving: Moving, request: Request): Promise<boolean> {
+  const { source, target } = request;
+  if (source.name === ".") throw refuseMove.base("moved");
+  const relation = relationOf(request);
+  const { expectedRevision: expected } = moving;
+  if (expected !== undefined) requireRevision(source, expected, ctx.config);
+  if (relation === "same") return false;
+  requireTarget(ctx.jail, moving, { ...request, relation, done: "moved" });
+  if (source.stats!.isDirectory()) await requireAllAllowed(ctx.jail, moving.from, request);
+  if (moving.dryRun) {
+    // What only the attempt would show otherwise.
+    requireWritableFolder(source.folder, moving.from);
+    requireWritableFolder(target.folder, moving.to);
+  } else await giveNewName(ctx, moving, { ...request, relation });
   return true;
 }
 
-/** Where two folders cannot be held at once, rename(2) cannot be asked. */
-const needsNewLink = ({ stats, folder }: ResolvedPath, target: ResolvedPath): boolean =>
-  stats?.isSymbolicLink() === true &&
-  target.stats === undefined &&
-  folder.descriptor === undefined &&
-  folder.path !== target.folder.path;
-
-const baseIsKept = "The base folder itself cannot be moved; name the files and folders in it instead.";
-
-/** A link goes as a link, and yet only one to a file: who names one to a folder may mean that folder. */
-function requireReplaceable(jail: Jail, { to, overwrite }: Moving): void {
-  if (!overwrite) throw refuse.exists(to);
-  using place = jail.admit(to, { changes: "tree" });
-  if (place.stats?.isDirectory()) throw refuse.isAFolder(to);
-  requireWritableFile(place);
+interface CheckedRequest extends Request {
+  readonly relation: Relation;
 }
 
-function requireFolderFits({ from, to }: Moving, { source, target }: Ends): void {
-  if (target.stats !== undefined)
-    throw refuse.badInput(
-      `A file is at ${nameOf(to)}, and the folder ${nameOf(from)} cannot replace it; send a "to" where nothing is.`,
+async function giveNewName(ctx: FilesContext, moving: Moving, request: CheckedRequest): Promise<void> {
+  const { source, target, relation, requester } = request;
+  const scope = { mutations: ctx.mutations, requester };
+  const { from, expectedRevision: expected } = moving;
+  const verify = (path: JailedPath) => {
+    requireStill(path, source.stats!);
+    if (expected !== undefined) requireRevisionAt(path, { path: from, expected });
+  };
+  const { name, path, stats } = target;
+  if (relation === "respelled") {
+    const spelling = { folder: target.folder, name: target.sentName };
+    mapErrno(moving.to, () =>
+      respellEntry(scope, { source, target: spelling, exclusive: moving.to, verify }),
     );
-  if (target.path.startsWith(`${source.path}/`))
-    throw refuse.badInput(
-      `The folder ${nameOf(from)} cannot be moved into itself; send a "to" that is not inside it.`,
-    );
+    return;
+  }
+  if (relation === "linked") {
+    dropOldLink(scope, { source, target, exclusive: undefined, verify });
+    return;
+  }
+  using folders = new NewFolders(target, scope);
+  const destination = { folder: folders.make(), name, path, stats };
+  // A folder replaces nothing, not even an empty one.
+  const overwrite = moving.overwrite && !source.stats!.isDirectory();
+  // Folders without descriptors are held one at a time.
+  const cannotCross = ({ descriptor }: Folder) =>
+    refuseMove.cannotCross(from, descriptor === undefined ? "folder" : "file system");
+  const relocation = { source, target: destination, requester, cannotCross, verify };
+  await relocate(ctx, { ...moving, overwrite }, relocation);
+  folders.keep();
+  if (ctx.config.fsync) await folders.flush();
 }
 
-const nameOf = (path: string): string => JSON.stringify(path.slice(0, 60));
-
-interface Ends {
-  readonly source: ResolvedPath;
-  readonly target: ResolvedPath;
-}
-
-interface Tree extends Ends {
-  readonly from: string;
-  readonly deadline: Deadline;
+/** Throws ESTALE unless the entry is the one that was checked. */
+function requireStill(path: JailedPath, { dev, ino }: Stats): void {
+  const now = lstatSync(path);
+  if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
 }
 
 /** Throws unless everything in a folder may be reached where it is, and where it is going to be. */
-async function requireAllAllowed(jail: Jail, { source, target, from, deadline }: Tree): Promise<void> {
+async function requireAllAllowed(jail: Jail, from: string, request: Request): Promise<void> {
+  const { source, requester } = request;
   using inside = source.folder.child(source.name);
-  using slice = createWalkSlice({ deadline });
-  const { folding } = target.folder;
-  const atBoth: Jail = {
-    ...jail,
-    deniesIn: (folder, name) =>
-      jail.deniesIn(folder, name) ||
-      jail.deniesIn({ path: target.path + folder.path.slice(source.path.length), folding }, name),
-  };
-  await requireNothingDenied({ jail: atBoth, path: from, deadline, slice, entries: 0 }, inside, 1);
+  using slice = createWalkSlice(requester);
+  const { deadline } = requester;
+  await requireNothingDenied({ jail: jailAtBoth(jail, request), path: from, deadline, slice }, inside);
 }

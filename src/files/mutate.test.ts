@@ -1,7 +1,8 @@
-/** What a listener hears of each verb, on every backend. */
+/** Which mutations a listener gets of each verb, on every backend. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync } from "node:fs";
+import type { Tree } from "../../tests/harness/tree.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
@@ -32,9 +33,9 @@ const small = { mode: 0o644, overwrite: false, parents: false };
 const owners = { uid: undefined, gid: undefined };
 
 describe.each(backends)("%s", (backend) => {
-  const open = (plan: ConstructorParameters<typeof FilesFixture>[1] = {}) => {
+  const open = (tree: Tree = {}) => {
     const recorder = new Recorder();
-    const bench = new FilesFixture(backend, plan, { listeners: [recorder] });
+    const bench = new FilesFixture(backend, tree, { listeners: [recorder] });
     return {
       bench,
       files: bench.files,
@@ -59,9 +60,9 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("of a file that is not created its folders go again", async () => {
-    using at = open({ "base/d": null });
+    using at = open({ "d/": null });
     const late = deadlineIn(0);
-    const check = () => existsSync(at.bench.at("base/d/x/y")) && late.check();
+    const check = () => existsSync(at.bench.at("d/x/y")) && late.check();
     const call = { deadline: { ...late, signal: late.signal, check } };
     const create = () => at.files.create("d/x/y/f", Buffer.from(""), { ...small, parents: true }, call);
     expect(await reasonOf(create)).toBe("timeout");
@@ -71,11 +72,11 @@ describe.each(backends)("%s", (backend) => {
       "done remove dir d/x/y",
       "done remove dir d/x",
     ]);
-    expect(at.bench.snapshot("base")).toEqual({ "base/d/": "" });
+    expect(at.bench.tree()).toEqual({ "d/": null });
   });
 
   test("an update is one replacement, and none when nothing changes or a rule forbids it", async () => {
-    using at = open({ "base/f": "old", "base/l": { link: "f" }, "base/.env": "" });
+    using at = open({ f: "old", l: { link: "f" }, ".env": "" });
     const update = (path: string, text: string) => at.files.update(path, () => Buffer.from(text), at.call);
     await update("l", "new");
     expect(at.recorder.take()).toEqual(["done replace file f"]);
@@ -86,18 +87,18 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("an update whose file others change meanwhile fails, and is tried again", async () => {
-    using at = open({ "base/f": "old" });
+    using at = open({ f: "old" });
     let tries = 0;
     await at.files.update(
       "f",
       (before) => {
-        if (++tries === 1) at.bench.plant({ "base/f": "theirs" });
+        if (++tries === 1) at.bench.add({ f: "theirs" });
         return Buffer.concat([before, Buffer.from(" and ours")]);
       },
       at.call,
     );
     expect(at.recorder.take()).toEqual(["failed replace file f", "done replace file f"]);
-    expect(at.bench.text("base/f")).toBe("theirs and ours");
+    expect(at.bench.text("f")).toBe("theirs and ours");
   });
 
   test("what is stored is created or replaced", async () => {
@@ -113,7 +114,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("files, links and empty folders are removed in one step", async () => {
-    using at = open({ "base/f": "", "base/d": null, "base/l": { link: "f" } });
+    using at = open({ f: "", "d/": null, l: { link: "f" } });
     await at.files.remove("l", { recursive: false }, at.call);
     await at.files.remove("d", { recursive: false }, at.call);
     await at.files.unlink("f", { recursive: false }, at.call);
@@ -122,7 +123,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a tree that is removed is one mutation with a step for each name, its own last", async () => {
-    using at = open({ "base/d/e/f": "1", "base/d/g": "2", "base/d/l": { link: "g" } });
+    using at = open({ "d/e/f": "1", "d/g": "2", "d/l": { link: "g" } });
     await at.files.remove("d", { recursive: true }, at.call);
     const lines = at.recorder.take();
     expect([...lines].sort()).toEqual([
@@ -142,14 +143,14 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("of a tree that is left nothing is heard, and of one that goes in part what went", async () => {
-    using at = open({ "base/d/.env": "", "base/d/f": "" });
+    using at = open({ "d/.env": "", "d/f": "" });
     expect(await reasonOf(() => at.files.remove("d", { recursive: true }, at.call))).toBe("denied");
     expect(at.recorder.take()).toEqual([]);
     const planting: MutationListener = {
-      before: ({ path }) => path === "t/a/f" && bench.plant({ "base/t/a/g": "" }),
+      before: ({ path }) => path === "t/a/f" && bench.add({ "t/a/g": "" }),
     };
     const recorder = new Recorder();
-    using bench = new FilesFixture(backend, { "base/t/a/f": "" }, { listeners: [recorder, planting] });
+    using bench = new FilesFixture(backend, { "t/a/f": "" }, { listeners: [recorder, planting] });
     expect(await reasonOf(() => bench.files.remove("t", { recursive: true }, bench.call))).toBe("not-empty");
     expect(recorder.take()).toEqual([
       "done remove file t/a/f in t",
@@ -159,7 +160,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a rename is one step, whatever is renamed", async () => {
-    using at = open({ "base/f": "", "base/d/x": "", "base/l": { link: "f" }, "base/g": "" });
+    using at = open({ f: "", "d/x": "", l: { link: "f" }, g: "" });
     await at.files.rename({ from: "d", to: "e", overwrite: false }, at.call);
     await at.files.rename({ from: "l", to: "m", overwrite: false }, at.call);
     await at.files.rename({ from: "f", to: "h", overwrite: false }, at.call);
@@ -173,7 +174,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a rename into another folder is one mutation, where need be of two steps", async () => {
-    using at = open({ "base/f": "text", "base/d": null });
+    using at = open({ f: "text", "d/": null });
     await at.files.rename({ from: "f", to: "d/f", overwrite: false }, at.call);
     expect(at.recorder.take()).toEqual(
       backend === "current-directory"
@@ -195,10 +196,10 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a change of mode says what was and what is, of a tree step by step", async () => {
-    using at = open({ "base/d/f": "", "base/d/l": { link: "f" }, "base/g": "" });
-    const old = at.bench.mode("base/g");
+    using at = open({ "d/f": "", "d/l": { link: "f" }, g: "" });
+    const old = at.bench.mode("g");
     await at.files.changeMode("g", { mode: 0o600, ...owners, recursive: false }, at.call);
-    const { uid, gid } = lstatSync(at.bench.at("base/g"));
+    const { uid, gid } = lstatSync(at.bench.at("g"));
     expect(at.recorder.mutations[0]?.permissions).toEqual({
       before: { mode: old, uid, gid },
       after: { mode: 0o600, ...owners },
@@ -214,7 +215,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("a temporary file is swept by nobody, whoever meets it", async () => {
     const left = () => temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
-    using at = open({ [`base/d/${left()}`]: "", [`base/e/${left()}`]: "", [`base/${left()}`]: "" });
+    using at = open({ [`d/${left()}`]: "", [`e/${left()}`]: "", [left()]: "" });
     using folder = at.bench.jailed.admitFolder("d");
     await at.files.list(folder, at.bench.pace);
     await at.files.sweep();
@@ -228,7 +229,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("everything that a call changes names the call", async () => {
-    using at = open({ "base/d/f": "" });
+    using at = open({ "d/f": "" });
     await at.files.create("a/b", Buffer.from(""), { ...small, parents: true }, at.call);
     await at.files.remove("d", { recursive: true }, at.call);
     expect(new Set(at.recorder.mutations.map(({ requester }) => requester))).toEqual(new Set([at.call]));
@@ -236,7 +237,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("revisions are those of the bytes before and after", async () => {
     const hasher = new Hasher();
-    using bench = new FilesFixture(backend, { "base/d/f": "old" }, { listeners: [hasher] });
+    using bench = new FilesFixture(backend, { "d/f": "old" }, { listeners: [hasher] });
     const { files, call } = bench;
     const heard = () => hasher.revisions.splice(0);
     await files.update("d/f", () => Buffer.from("new"), call);
@@ -264,7 +265,7 @@ describe.each(backends)("%s", (backend) => {
         kept = mutation;
       },
     };
-    using bench = new FilesFixture(backend, { "base/f": "old" }, { listeners: [listener] });
+    using bench = new FilesFixture(backend, { f: "old" }, { listeners: [listener] });
     await bench.files.update("f", () => Buffer.from("new"), bench.call);
     expect([kept?.revisionBefore(), kept?.revisionAfter()]).toEqual([undefined, undefined]);
   });
@@ -279,10 +280,10 @@ describe.each(backends)("%s", (backend) => {
         throw new Error("after");
       },
     };
-    using bench = new FilesFixture(backend, { "base/f": "" }, { listeners: [throwing, recorder] });
+    using bench = new FilesFixture(backend, { f: "" }, { listeners: [throwing, recorder] });
     await bench.files.update("f", () => Buffer.from("new"), bench.call);
     await bench.files.remove("f", { recursive: false }, bench.call);
-    expect(existsSync(bench.at("base/f"))).toBe(false);
+    expect(existsSync(bench.at("f"))).toBe(false);
     expect(recorder.take()).toEqual(["done replace file f", "done remove file f"]);
     expect(bench.listenerErrors.map(String)).toEqual([
       "Error: before",

@@ -1,13 +1,17 @@
 /**
- * The one door through which the tree changes: every verb comes here with the folder that it holds, and whatever wants
- * to know of changes listens here. Nothing else gives names, takes them away or sets permissions (`npm run rooms`); new
- * content waits in a temporary file, which is no change yet.
+ * Makes every change of the tree: verbs call it with the folder that they hold, and listeners get each change. No other
+ * file creates or removes a name or sets permissions (`npm run rooms`); new content waits in a temporary file, which is
+ * no change yet.
  */
-import { mkdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { Refusal, refuse } from "../errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
-import { errnoError } from "../jail/errno.ts";
+import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, PathHandle, ResolvedPath } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { type ReplacedFile, replaceExpected } from "./exchange.ts";
+import type { HiddenFolder } from "./hidden-folder.ts";
 import { moveToNew } from "./move-to-new.ts";
 import type { Mutation, MutationKind, Permissions, Requester } from "./mutation.ts";
 import type { MutationDescription, Mutations } from "./mutations.ts";
@@ -48,14 +52,14 @@ export interface CommitTarget {
   readonly isReplacing: boolean;
   /** The path that a caller sent, where what has the name must not be replaced. */
   readonly exclusive?: string | undefined;
-  /** Gets the path before it is replaced, and throws to keep what is there. */
-  readonly verify?: ((path: JailedPath) => void) | undefined;
+  /** What the file must be that is replaced, where it must be something. */
+  readonly expected?: ReplacedFile | undefined;
 }
 
 /** Gives new content its name, in one step. Called where the folder is entered. */
 export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
   const { at, temporary, descriptor } = written;
-  const { folder, name, isReplacing, exclusive, verify } = target;
+  const { folder, name, isReplacing, exclusive, expected } = target;
   scope.mutations.step(
     () => ({
       ...stepAt(scope, folder, { name, entry: "file" }),
@@ -64,16 +68,72 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
       revisionAfter: () => revisionOf(descriptor),
     }),
     () => {
-      verify?.(at(name));
-      if (exclusive === undefined) renameSync(at(temporary), at(name));
+      if (expected !== undefined) replaceExpected({ path: at(temporary), descriptor }, at(name), expected);
+      else if (exclusive === undefined) renameSync(at(temporary), at(name));
       else moveToNew(at(temporary), at(name), exclusive);
     },
+  );
+}
+
+/** Gives a folder that was built out of sight its name, in one step, unless something has it. Throws the errno error. */
+export function commitFolder(
+  scope: MutationScope,
+  { name: temporary, requireOurs }: HiddenFolder,
+  { folder, name, exclusive, from }: CommitTarget & { readonly from: string },
+): void {
+  scope.mutations.step(
+    () => ({ ...stepAt(scope, folder, { name, entry: "dir" }), kind: "copy", from }),
+    () =>
+      folder.enter((at) => {
+        requireOurs(at(temporary));
+        moveToNew(at(temporary), at(name), exclusive!);
+      }),
   );
 }
 
 /** Removes a name: a folder must be empty, a link is not followed. Throws the errno error. */
 export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<Entry, "raw" | "kind">): void {
   removeAs("remove", { scope, folder, entry });
+}
+
+/**
+ * Removes a file if it is what `verify` takes, which gets it under a temporary name, where no other program replaces it.
+ * What `verify` throws puts it back.
+ */
+export function removeVerifiedFile(
+  scope: MutationScope,
+  { folder, name }: Pick<ResolvedPath, "folder" | "name">,
+  verify: (path: JailedPath) => void,
+): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "file" }),
+      kind: "remove",
+      revisionBefore: () => folder.enter((at) => revisionAt(at(name))),
+    }),
+    () =>
+      folder.enter((at) => {
+        const aside = temporaryName();
+        renameSync(at(name), at(aside));
+        try {
+          verify(at(aside));
+        } catch (error) {
+          restore(at(aside), at(name));
+          throw error;
+        }
+        unlinkSync(at(aside));
+      }),
+  );
+}
+
+/** Unless something has the name by now, which then is newer. */
+function restore(aside: JailedPath, name: JailedPath): void {
+  try {
+    moveToNew(aside, name, "");
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    unlinkSync(aside);
+  }
 }
 
 /** Removes a temporary file. Throws the errno error. */
@@ -99,54 +159,42 @@ function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
   );
 }
 
-/** Two places on the way from one name to another. */
-export interface Move {
-  readonly source: ResolvedPath;
-  readonly target: Pick<ResolvedPath, "folder" | "name">;
-  /** The path that a caller sent, where what has the new name must not be replaced. */
-  readonly exclusive: string | undefined;
-}
-
-/** Gives a file, link or folder another name in one step. Throws the errno error, EXDEV where it takes more than one. */
-export function renameEntry(scope: MutationScope, { source, target, exclusive }: Move): void {
+/** Makes a link with this text, in one step. Throws the errno error. */
+export function commitLink(
+  scope: MutationScope,
+  text: Buffer,
+  { folder, name, isReplacing, exclusive }: CommitTarget,
+): void {
   scope.mutations.step(
-    () => {
-      const entry = kindOf(source.stats!) ?? "other";
-      const { folder, name } = source;
-      const revision = entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined;
-      const step = stepAt(scope, target.folder, { name: target.name, entry });
-      return { ...step, kind: "rename", from: source.path, revisionBefore: revision };
-    },
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "symlink" }),
+      kind: isReplacing ? "replace" : "create",
+      revisionBefore: isReplacing ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    }),
     () =>
-      withBoth(source.folder, target.folder, (atSource, atTarget) => {
-        const [from, to] = [atSource(source.name), atTarget(target.name)];
-        if (exclusive === undefined) renameSync(from, to);
-        else moveToNew(from, to, exclusive);
+      folder.enter((at) => {
+        if (exclusive === undefined) replaceByLink(text, at(temporaryName()), at(name));
+        else makeLink(text, at(name), exclusive);
       }),
   );
 }
 
-/** Makes a link anew where nothing is, and removes it where it was: for when `renameEntry` throws EXDEV. */
-export function remakeLink(scope: MutationScope, { source, target }: Omit<Move, "exclusive">): void {
-  scope.mutations.step(
-    () => ({
-      ...stepAt(scope, target.folder, { name: target.name, entry: "symlink" }),
-      kind: "rename",
-      from: source.path,
-    }),
-    () => {
-      const text = source.folder.enter((at) => readlinkSync(at(source.name), "buffer"));
-      target.folder.enter((at) => symlinkSync(text, at(target.name)));
-      source.folder.enter((at) => unlinkSync(at(source.name)));
-    },
-  );
+function replaceByLink(text: Buffer, temporary: JailedPath, path: JailedPath): void {
+  symlinkSync(text, temporary);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
 }
 
-/** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */
-function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
-  if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
-  else if (one.path === other.path) one.enter((at) => act(at, at));
-  else throw errnoError("EXDEV");
+function makeLink(text: Buffer, path: JailedPath, asked: string): void {
+  try {
+    symlinkSync(text, path);
+  } catch (error) {
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+  }
 }
 
 /**
@@ -165,7 +213,7 @@ export function makeDirectory(
         folder.enter((at) => mkdirSync(at(name)));
         return;
       }
-      // Nobody else may enter before it has its mode.
+      // No other user may enter before it has its mode.
       folder.enter((at) => mkdirSync(at(name), 0o700));
       const handle = folder.openPath(name);
       try {
@@ -221,7 +269,8 @@ function applyPermissions(
   if (mode > 0o777) handle.chmod(mode);
 }
 
-function stepAt(
+/** What is said of a step at a name in a folder. */
+export function stepAt(
   { requester, whole }: MutationScope,
   folder: Folder,
   { name, entry }: { name: Name; entry: EntryKind },

@@ -8,12 +8,16 @@ export interface Requester extends Walker {
   readonly functionId?: string | undefined;
 }
 
-/** `sweep` removes a temporary file that a killed process left; callers never saw its name. */
+/**
+ * `copy` gives a name to a folder with everything in it, which was built out of sight; `sweep` removes a temporary file or
+ * folder that a killed process left. Callers never saw their temporary names.
+ */
 export type MutationKind =
   | "create"
   | "replace"
   | "remove"
   | "rename"
+  | "copy"
   | "make-folder"
   | "change-mode"
   | "sweep";
@@ -30,7 +34,7 @@ export interface Mutation {
   readonly kind: MutationKind;
   /** From the base, links resolved; bytes that are not UTF-8 became U+FFFD. Of a rename: the new path. */
   readonly path: string;
-  /** Of a rename: the old path. */
+  /** Of a rename: the old path. Of a copy: that of the folder it is a copy of. */
   readonly from?: string;
   /** What it changes: a link is never followed. */
   readonly entry: EntryKind;
@@ -50,8 +54,8 @@ export interface Mutation {
 }
 
 /**
- * Hears of every mutation, in the order in which they happen: `before` and `after` of a step stand together, and those
- * of a tree around its steps. Both are called while the change is made, so they must be quick, must not change the
+ * Gets every mutation, in the order in which they happen: `before` and `after` enclose a step, and those of a tree
+ * enclose its steps. Both are called while the change is made, so they must be quick, must not change the
  * tree, and must not await. What they throw is reported, and changes nothing.
  */
 export interface MutationListener {

@@ -77,7 +77,7 @@ interface Report extends Disposable {
   outcome: MutationOutcome;
 }
 
-/** Sealed before a name or a descriptor comes to mean another file. */
+/** Sealed before a name or a descriptor means another file. */
 class LazyRevision {
   #find: (() => string | undefined) | undefined;
   #found: string | undefined;

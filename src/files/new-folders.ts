@@ -71,8 +71,8 @@ export class NewFolders implements Disposable {
   }
 
   /**
-   * Goes down from the place's folder each time, and so holds no more folders at once than `make` did: it may have
-   * failed for want of descriptors. What others have put something into stays.
+   * Descends from the place's folder each time, and so holds no more folders at once than `make` did, which may have
+   * failed for lack of descriptors. Folders that other programs have put something into stay.
    */
   #remove(level: number): void {
     let outer = this.#place.folder;

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { refuse } from "../errors.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
-import type { Jail } from "../jail/folder.ts";
+import type { Jail, ReadTarget } from "../jail/folder.ts";
 import type { Limit } from "./types.ts";
 
 /** A regular file that is held open. Everything about it is of the one file that was opened. */
@@ -14,7 +14,9 @@ export interface OpenFile {
   attributes(): Attributes | undefined;
   /** Its bytes up to its end, or up to a failure: io, or too-large when it has grown over the limit meanwhile. */
   pieces(): AsyncGenerator<Buffer>;
-  /** Must be called, and not while `pieces` is reading. */
+  /** The same from the end that it had when it was opened, with the place of each piece: the last piece comes first. */
+  piecesFromEnd(): AsyncGenerator<{ readonly piece: Buffer; readonly offset: number }>;
+  /** Must be called, and not while pieces are being read. */
   close(): void;
 }
 
@@ -23,6 +25,19 @@ const pieceBytes = 256 * 1024;
 /** See `Files.open`. */
 export function openFile(jail: Jail, path: string, limit: Limit | undefined): OpenFile {
   using place = jail.resolveForRead(path);
+  return openPlace(place, limit);
+}
+
+interface OpenPlace extends OpenFile {
+  readonly descriptor: number;
+}
+
+/** The same for a place that is known; what it opens outlives the place. */
+export function openPlace(
+  place: Pick<ReadTarget, "asked" | "stats" | "open">,
+  limit: Limit | undefined,
+): OpenPlace {
+  const { asked: path } = place;
   if (!place.stats!.isFile()) throw refuse.notAFile(path);
   const descriptor = mapErrno(path, () => place.open());
   try {
@@ -30,9 +45,11 @@ export function openFile(jail: Jail, path: string, limit: Limit | undefined): Op
     if (!stats.isFile()) throw refuse.notAFile(path);
     requireWithin(path, stats.size, limit);
     return {
+      descriptor,
       stats,
       attributes: () => readAttributes(descriptor),
       pieces: () => readPieces(descriptor, path, limit),
+      piecesFromEnd: () => readPiecesFromEnd(descriptor, path, stats.size),
       close: () => closeSync(descriptor),
     };
   } catch (error) {
@@ -51,15 +68,39 @@ async function* readPieces(
 ): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(pieceBytes);
   for (let position = 0; ; ) {
-    const { bytesRead } = await readInBackground(descriptor, buffer, 0, pieceBytes, position).catch(
-      (error: unknown) => {
-        throw refusalOfErrno(error, path);
-      },
-    );
-    if (bytesRead === 0) return;
-    position += bytesRead;
+    const piece = await readPiece(descriptor, path, { buffer, position });
+    if (piece.length === 0) return;
+    position += piece.length;
     requireWithin(path, position, limit);
-    yield buffer.subarray(0, bytesRead);
+    yield piece;
+  }
+}
+
+async function* readPiecesFromEnd(
+  descriptor: number,
+  path: string,
+  size: number,
+): AsyncGenerator<{ piece: Buffer; offset: number }> {
+  const memory = Buffer.allocUnsafeSlow(pieceBytes);
+  for (let end = size; end > 0; ) {
+    const offset = Math.max(0, end - pieceBytes);
+    const buffer = memory.subarray(0, end - offset);
+    yield { piece: await readPiece(descriptor, path, { buffer, position: offset }), offset };
+    end = offset;
+  }
+}
+
+/** What is in the file at `position`, as far as it goes and fits into `buffer`. */
+async function readPiece(
+  descriptor: number,
+  path: string,
+  { buffer, position }: { buffer: Buffer; position: number },
+): Promise<Buffer> {
+  try {
+    const { bytesRead } = await readInBackground(descriptor, buffer, 0, buffer.length, position);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    throw refusalOfErrno(error, path);
   }
 }
 

@@ -1,44 +1,84 @@
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { AdmitOptions, ProtectedChange, ResolvedPath } from "../jail/folder.ts";
+import type { AdmitOptions, Jail, ProtectedChange, ResolvedPath } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { FilesContext } from "./types.ts";
 
-/** The path of a call that writes, and how it is admitted. */
+/** A path of a call that writes, and how it is admitted. */
 export interface WriteTarget extends AdmitOptions {
   readonly path: string;
-  readonly changes: ProtectedChange;
+  /** Undefined for what is only read, but not before earlier calls have changed it. */
+  readonly changes?: ProtectedChange;
 }
 
 /**
  * Admits a path and runs `work` on the place when all earlier calls that lead to it are done. Throws as `Jail.admit`
  * and `work` do, system errors as refusals.
  */
-export async function withPathLock<T>(
-  { jail, locks: queue }: FilesContext,
-  { path, ...options }: WriteTarget,
+export const withPathLock = <T>(
+  ctx: FilesContext,
+  target: WriteTarget,
   deadline: Deadline,
   work: (place: ResolvedPath) => Promise<T>,
+): Promise<T> => withPathLocks(ctx, [target], deadline, ([place]) => work(place));
+
+/** The same for several paths at once; the first one stands in the refusal of a system error. */
+export async function withPathLocks<T, const Targets extends readonly [WriteTarget, ...WriteTarget[]]>(
+  { jail, locks }: FilesContext,
+  targets: Targets,
+  deadline: Deadline,
+  work: (places: PlacesOf<Targets>) => Promise<T>,
 ): Promise<T> {
   for (;;) {
     const begun = await beginNow();
     if ("value" in begun) return begun.value;
-    const { key } = begun;
-    const turn = await queue.run(key, deadline, async () => {
-      using place = jail.admit(path, options);
-      return jail.fold(place) === key ? { value: await refusingAll(path, work(place)) } : undefined;
+    const { keys } = begun;
+    const turn = await locks.run(keys, deadline, async () => {
+      using admitted = admitAll(jail, targets);
+      return hasKeys(admitted, keys)
+        ? { value: await refusingAll(targets[0].path, work(admitted.places)) }
+        : undefined;
     });
     if (turn !== undefined) return turn.value;
-    // While it waited the path came to lead elsewhere, where others may be in line.
+    // While it waited a path came to lead elsewhere, where others may be in line.
   }
 
-  /** Does the work when nobody is in line. The path need not be walked again then. */
-  async function beginNow(): Promise<{ value: T } | { key: string }> {
-    using place = jail.admit(path, options);
-    const key = jail.fold(place);
-    if (!queue.isFree(key)) return { key };
-    return { value: await queue.run(key, deadline, () => refusingAll(path, work(place))) };
+  /** Does the work when no other call is in the queue: then the paths need no second walk. */
+  async function beginNow(): Promise<{ value: T } | { keys: readonly string[] }> {
+    using admitted = admitAll(jail, targets);
+    const { keys, places } = admitted;
+    if (!locks.isFree(keys)) return { keys };
+    return { value: await locks.run(keys, deadline, () => refusingAll(targets[0].path, work(places))) };
   }
 }
+
+/** A place for each path. */
+type PlacesOf<Targets extends readonly WriteTarget[]> = { readonly [Index in keyof Targets]: ResolvedPath };
+
+interface Admitted<Targets extends readonly WriteTarget[]> extends Disposable {
+  readonly places: PlacesOf<Targets>;
+  readonly keys: readonly string[];
+}
+
+function admitAll<Targets extends readonly WriteTarget[]>(jail: Jail, targets: Targets): Admitted<Targets> {
+  const places: ResolvedPath[] = [];
+  const close = () => {
+    for (const place of places) place[Symbol.dispose]();
+  };
+  try {
+    for (const { path, ...options } of targets) places.push(jail.admit(path, options));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    places: places as unknown as PlacesOf<Targets>,
+    keys: places.map(jail.fold),
+    [Symbol.dispose]: close,
+  };
+}
+
+const hasKeys = ({ keys }: { readonly keys: readonly string[] }, wanted: readonly string[]): boolean =>
+  keys.every((key, index) => key === wanted[index]);
 
 async function refusingAll<T>(path: string, work: Promise<T>): Promise<T> {
   try {

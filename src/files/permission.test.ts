@@ -22,24 +22,24 @@ async function unprivileged<T>(act: () => Promise<T>): Promise<T> {
 const options = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("%s", (backend) => {
-  const open = (plan: Record<string, string>) => {
-    const bench = new FilesFixture(backend, plan);
+  const open = (tree: Record<string, string>) => {
+    const bench = new FilesFixture(backend, tree);
     chmodSync(bench.root, 0o755);
     return bench;
   };
 
   test("what the system forbids is a refusal of its own, and nothing changes", async () => {
     using bench = open({
-      "base/unreadable": "text",
-      "base/closed/a": "text",
-      "base/fixed/a": "text",
-      "base/fixed/d/b": "",
+      unreadable: "text",
+      "closed/a": "text",
+      "fixed/a": "text",
+      "fixed/d/b": "",
     });
+    chmodSync(bench.at("unreadable"), 0);
+    chmodSync(bench.at("closed"), 0);
+    chmodSync(bench.at("fixed/d"), 0o555);
+    chmodSync(bench.at("fixed"), 0o555);
     const before = bench.snapshot();
-    chmodSync(bench.at("base/unreadable"), 0);
-    chmodSync(bench.at("base/closed"), 0);
-    chmodSync(bench.at("base/fixed/d"), 0o555);
-    chmodSync(bench.at("base/fixed"), 0o555);
     const { files, call } = bench;
     const limit = { key: "max_read_bytes", bytes: 100 };
     const reasons = await unprivileged(async () => [
@@ -51,32 +51,31 @@ describe.each(backends)("%s", (backend) => {
       await reasonOf(() => files.remove("fixed/a", { recursive: false }, call)),
       await reasonOf(() => files.remove("fixed/d", { recursive: true }, call)),
     ]);
-    chmodSync(bench.at("base/closed"), 0o755);
-    chmodSync(bench.at("base/unreadable"), 0o644);
     expect(reasons).toEqual(reasons.map(() => "permission"));
     expect(bench.snapshot()).toEqual(before);
-    chmodSync(bench.at("base/fixed"), 0o755);
-    chmodSync(bench.at("base/fixed/d"), 0o755);
+    chmodSync(bench.at("closed"), 0o755);
+    chmodSync(bench.at("fixed"), 0o755);
+    chmodSync(bench.at("fixed/d"), 0o755);
   });
 
   test("a folder that may only be searched has files one can name and not list", async () => {
-    using bench = open({ "base/d/a": "text" });
-    chmodSync(bench.at("base/d"), 0o111);
+    using bench = open({ "d/a": "text" });
+    chmodSync(bench.at("d"), 0o111);
     await unprivileged(async () => {
       expect(bench.files.read("d/a", { key: "max_read_bytes", bytes: 100 }, String)).toBe("text");
       using folder = bench.jailed.admitFolder("d");
       expect(await reasonOf(() => bench.files.list(folder, bench.pace))).toBe("permission");
     });
-    chmodSync(bench.at("base/d"), 0o755);
+    chmodSync(bench.at("d"), 0o755);
   });
 
   test("a file one may not give away is ours, and its group gains nothing", async () => {
-    using bench = open({ "base/a": "old" });
+    using bench = open({ a: "old" });
     chmodSync(bench.base, 0o777);
-    chmodSync(bench.at("base/a"), 0o676);
+    chmodSync(bench.at("a"), 0o676);
     await unprivileged(() => bench.files.update("a", () => Buffer.from("new"), bench.call));
-    expect(bench.text("base/a")).toBe("new");
-    expect(lstatSync(bench.at("base/a")).uid).toBe(isRoot ? nobody : process.geteuid!());
-    expect(bench.mode("base/a")).toBe(isRoot ? 0o666 : 0o676);
+    expect(bench.text("a")).toBe("new");
+    expect(lstatSync(bench.at("a")).uid).toBe(isRoot ? nobody : process.geteuid!());
+    expect(bench.mode("a")).toBe(isRoot ? 0o666 : 0o676);
   });
 });

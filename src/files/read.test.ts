@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import { readAtMost } from "./read.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
@@ -21,9 +21,9 @@ describe.each(backends)("%s", (backend) => {
     bench.files.read(path, limit, (bytes, stats) => ({ bytes: Buffer.from(bytes), stats }));
 
   test("a file is read whole, with its stats", () => {
-    using bench = new FilesFixture(backend, { "base/d/a.txt": "text", "base/l": { link: "d/a.txt" } });
-    chmodSync(bench.at("base/d/a.txt"), 0o640);
-    utimesSync(bench.at("base/d/a.txt"), 1, 1700000000.9);
+    using bench = new FilesFixture(backend, { "d/a.txt": "text", l: { link: "d/a.txt" } });
+    chmodSync(bench.at("d/a.txt"), 0o640);
+    utimesSync(bench.at("d/a.txt"), 1, 1700000000.9);
     for (const path of ["d/a.txt", "l"]) {
       const { bytes, stats } = read(bench, path);
       expect(bytes.toString()).toBe("text");
@@ -33,9 +33,9 @@ describe.each(backends)("%s", (backend) => {
 
   test("the limit is exact", async () => {
     using bench = new FilesFixture(backend, {
-      "base/fits": "x".repeat(100),
-      "base/over": "x".repeat(101),
-      "base/empty": "",
+      fits: "x".repeat(100),
+      over: "x".repeat(101),
+      empty: "",
     });
     expect(read(bench, "fits").bytes).toHaveLength(100);
     expect(read(bench, "empty").bytes).toHaveLength(0);
@@ -43,56 +43,85 @@ describe.each(backends)("%s", (backend) => {
     expect(() => read(bench, "over")).toThrow("max_read_bytes (100 bytes)");
   });
 
+  test("a file over the limit is left to who wants it otherwise, and not opened for nothing", async () => {
+    using bench = new FilesFixture(backend, {
+      over: "x".repeat(101),
+      fits: "text",
+      "d/": null,
+    });
+    const before = countDescriptorsBelow(bench.root);
+    const use = (path: string, isOpened: boolean) =>
+      bench.files.readOrOpen<string>(path, limit, {
+        whole: (bytes) => `whole ${bytes}`,
+        large: ({ size }, open) => {
+          if (isOpened) open().close();
+          return `${size} bytes`;
+        },
+      });
+    expect([use("fits", true), use("over", true), use("over", false)]).toEqual([
+      "whole text",
+      "101 bytes",
+      "101 bytes",
+    ]);
+    for (const [path, reason] of [
+      ["d", "wrong-kind"],
+      [".env", "denied"],
+      ["none", "missing"],
+    ] as const)
+      expect(await reasonOf(() => use(path, true))).toBe(reason);
+    expect(countDescriptorsBelow(bench.root)).toBe(before);
+  });
+
   test("a sparse file of a tebibyte is refused unread", async () => {
-    using bench = new FilesFixture(backend, { "base/sparse": "" });
-    truncateSync(bench.at("base/sparse"), 2 ** 40);
+    using bench = new FilesFixture(backend, { sparse: "" });
+    truncateSync(bench.at("sparse"), 2 ** 40);
     expect(await reasonOf(() => read(bench, "sparse"))).toBe("too-large");
   });
 
   test("what is no regular file is refused and never opened", async () => {
-    using bench = new FilesFixture(backend, { "base/d": null });
-    Bun.spawnSync(["mkfifo", bench.at("base/fifo")]);
-    const server = createServer().listen(bench.at("base/socket"));
+    using bench = new FilesFixture(backend, { "d/": null });
+    Bun.spawnSync(["mkfifo", bench.at("fifo")]);
+    const server = createServer().listen(bench.at("socket"));
     for (const path of [".", "d", "d/", "fifo"])
       expect(await reasonOf(() => read(bench, path))).toBe("wrong-kind");
     server.close();
   });
 
   test("missing and denied are one sentence", async () => {
-    using bench = new FilesFixture(backend, { "base/.env": "password" });
+    using bench = new FilesFixture(backend, { ".env": "password" });
     expect(await reasonOf(() => read(bench, ".env"))).toBe("denied");
     expect(await reasonOf(() => read(bench, "d/.env"))).toBe("denied");
     expect(await reasonOf(() => read(bench, "env"))).toBe("missing");
   });
 
   test("links that lead outside are refused", async () => {
-    using bench = new FilesFixture(backend, { "base/out": { link: "../outside/secret.txt" } });
+    using bench = new FilesFixture(backend, { out: { link: "../outside/secret.txt" } });
     expect(await reasonOf(() => read(bench, "out"))).toBe("outside");
-    expect(bench.text("base/out")).toBe("the outside secret");
+    expect(bench.text("out")).toBe("the outside secret");
   });
 
   test("no descriptor is left open", async () => {
     using bench = new FilesFixture(backend, {
-      "base/d/a.txt": "text",
-      "base/over": "x".repeat(101),
-      "base/.env": "",
+      "d/a.txt": "text",
+      over: "x".repeat(101),
+      ".env": "",
     });
-    const before = openDescriptors(bench.root);
+    const before = countDescriptorsBelow(bench.root);
     for (const path of ["d/a.txt", "over", ".env", "d", "nothing"]) await reasonOf(() => read(bench, path));
-    expect(openDescriptors(bench.root)).toBe(before);
+    expect(countDescriptorsBelow(bench.root)).toBe(before);
   });
 });
 
 describe("a file that changes while it is read", () => {
   const open = (bench: FilesFixture, text: string) => {
-    writeFileSync(bench.at("base/f"), text);
-    return openSync(bench.at("base/f"), "r");
+    writeFileSync(bench.at("f"), text);
+    return openSync(bench.at("f"), "r");
   };
 
   test("may have grown", () => {
     using bench = new FilesFixture(backends[0]!);
     const descriptor = open(bench, "x".repeat(10));
-    appendFileSync(bench.at("base/f"), "y".repeat(20_000));
+    appendFileSync(bench.at("f"), "y".repeat(20_000));
     expect(readAtMost(descriptor, { expected: 10, most: 100_000 }, new ScratchBuffer()).toString()).toBe(
       "x".repeat(10) + "y".repeat(20_000),
     );

@@ -2,6 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { Jail, ReadTarget } from "../jail/folder.ts";
+import { type OpenFile, openPlace } from "./open-file.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
 import { describe } from "./stats.ts";
 import type { FileStats, Limit } from "./types.ts";
@@ -9,9 +10,30 @@ import type { FileStats, Limit } from "./types.ts";
 /** What is done with the bytes of a file while they are there. */
 export type Use<T> = (bytes: Buffer, stats: FileStats) => T;
 
+/** What is done with a file that may be larger than what is read at once. */
+export interface Uses<T> {
+  /** Gets a file within the limit. */
+  readonly whole: Use<T>;
+  /** Gets one over it. Nothing of it was read, and it is not open: `open` is good until this returns. */
+  readonly large: (stats: FileStats, open: () => OpenFile) => T;
+}
+
+/** See `Files.readOrOpen`. */
+export function readOrOpen<T>(jail: Jail, path: string, { limit, uses }: { limit: Limit; uses: Uses<T> }): T {
+  using place = jail.resolveForRead(path);
+  const stats = place.stats!;
+  return stats.isFile() && stats.size > limit.bytes
+    ? uses.large(describe(stats), () => openPlace(place, undefined))
+    : useWhole(place, { limit, use: uses.whole });
+}
+
 /** See `Files.read`. `size` in the stats is that of the bytes, also when the file was growing. */
 export function readWholeFile<T>(jail: Jail, path: string, { limit, use }: { limit: Limit; use: Use<T> }): T {
   using place = jail.resolveForRead(path);
+  return useWhole(place, { limit, use });
+}
+
+function useWhole<T>(place: ReadTarget, { limit, use }: { limit: Limit; use: Use<T> }): T {
   using scratch = new ScratchBuffer();
   const descriptor = openWithin(place, limit);
   try {

@@ -1,21 +1,29 @@
-import { Refusal, refuse } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, Jail, Name, ResolvedPath } from "../jail/folder.ts";
+import type { Folder, Jail, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { holdsMount } from "../jail/mounts.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
-import { runAtOnce, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { readEntries } from "./entries.ts";
-import { changeTree, type MutationScope, removeEntry } from "./mutate.ts";
+import { requireRevision, requireRevisionAt } from "./expected-revision.ts";
+import { ignoreMissing, isMissing } from "./ignore-missing.ts";
+import { changeTree, type MutationScope, removeEntry, removeVerifiedFile } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
 import { withPathLock } from "./path-lock.ts";
-import { sweepFolder } from "./sweep.ts";
-import type { Entry, FilesContext } from "./types.ts";
+import { allowedOnly, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
+import { sweepWithFolders } from "./sweep.ts";
+import { type TreeVisitor, walkTree } from "./tree-walk.ts";
+import type { FilesContext } from "./types.ts";
 import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
   readonly recursive: boolean;
+  /** Everything is checked and nothing is removed. Default false. */
+  readonly dryRun?: boolean;
+  /** What the file must be that is removed. Throws revision-mismatch when it is another. */
+  readonly expectedRevision?: string | undefined;
 }
 
 interface Removal extends RemoveOptions {
@@ -35,7 +43,7 @@ export async function removePath(
     );
     return true;
   } catch (error) {
-    if (isAbsent(error)) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }
@@ -59,10 +67,34 @@ async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace
   const { folder, name, stats } = locked.place;
   const scope = { mutations: ctx.mutations, requester: locked.requester };
   if (name === ".") throw refuse.baseIsKept();
-  if (!stats!.isDirectory()) removeEntry(scope, folder, { raw: name, kind: kindOf(stats!) ?? "other" });
+  const { expectedRevision: expected } = removal;
+  if (expected !== undefined) requireRevision(locked.place, expected, ctx.config);
+  if (removal.dryRun) return await tryToRemove(ctx.jail, removal, locked);
+  if (expected !== undefined) removeExpected(scope, locked.place, expected);
+  else if (!stats!.isDirectory()) removeEntry(scope, folder, { raw: name, kind: kindOf(stats!) ?? "other" });
   else if (removal.recursive) await removeTree(scope, ctx.jail, { ...locked, ...removal });
-  else removeEmpty(scope, folder, name);
+  else await removeEmpty(scope, folder, name);
   if (ctx.config.fsync) await flushFolder(folder);
+}
+
+/** Throws what the removal would throw, as far as that can be seen before. */
+async function tryToRemove(jail: Jail, removal: Removal, { place, requester }: LockedPlace): Promise<void> {
+  const { folder, name, stats } = place;
+  const { path, recursive } = removal;
+  if (stats!.isDirectory()) {
+    using inside = folder.child(name);
+    using slice = createWalkSlice(requester);
+    if (recursive)
+      await requireRemovableTree({ jail, path, deadline: requester.deadline, slice }, { folder, inside });
+    else if (runAtOnce(readEntries(inside)).some((entry) => !jail.isTemporary(entry.name)))
+      throw refuse.notEmpty(path);
+  }
+  requireWritableFolder(folder, path);
+}
+
+function removeExpected(scope: MutationScope, place: ResolvedPath, expected: string): void {
+  const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.asked, expected });
+  removeVerifiedFile(scope, place, verify);
 }
 
 async function removeTree(
@@ -72,122 +104,47 @@ async function removeTree(
 ): Promise<void> {
   const { folder, name } = place;
   using inside = folder.child(name);
-  const isMounted = holdsMount(inside);
-  const device = isMounted === undefined ? folder.lstat(".").dev : undefined;
   using slice = createWalkSlice(requester);
-  const { deadline } = requester;
-  const operation: TreeOperation = { jail, path, deadline, slice, device, entries: 0 };
-  await requireNothingDenied(operation, inside, 1);
-  if (isMounted) throw refuse.holdsMount(path);
+  const whole = { jail, path, deadline: requester.deadline, slice };
+  const operation = await requireRemovableTree(whole, { folder, inside });
   await changeTree(scope, { kind: "remove", path: place.path, entry: "dir" }, async (steps) => {
     await removeInside(steps, operation, inside);
-    unlessGone(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+    ignoreMissing(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
   });
 }
 
+/** Throws when anything inside must not be removed. */
+async function requireRemovableTree(
+  whole: TreeOperation,
+  { folder, inside }: { folder: Folder; inside: Folder },
+): Promise<TreeOperation> {
+  const isMounted = holdsMount(inside);
+  const operation = { ...whole, device: isMounted === undefined ? folder.lstat(".").dev : undefined };
+  await requireNothingDenied(operation, inside);
+  if (isMounted) throw refuse.holdsMount(whole.path);
+  return operation;
+}
+
 /** A folder that holds nothing but what a killed process left looks empty to a caller, and so it is removed. */
-function removeEmpty(scope: MutationScope, folder: Folder, name: string): void {
+async function removeEmpty(scope: MutationScope, folder: Folder, name: string): Promise<void> {
   const entry = { raw: name, kind: "dir" } as const;
   try {
     removeEntry(scope, folder, entry);
   } catch (error) {
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
     using inside = folder.child(name);
-    sweepFolder(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
+    await sweepWithFolders(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
     inside.close();
     removeEntry(scope, folder, entry);
   }
 }
 
-/** One call that goes through a tree. */
-export interface TreeOperation {
-  readonly jail: Jail;
-  readonly path: string;
-  readonly deadline: Deadline;
-  readonly slice: TimeSlice;
-  /** No folder may lie on another device than this; undefined where any may. */
-  readonly device?: number | undefined;
-  /** Entries met so far. */
-  entries: number;
-}
-
-/** Each level holds a descriptor. */
-const maxDepth = 256;
-
-/**
- * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. Nothing is removed
- * before this has read every folder.
- */
-export async function requireNothingDenied(
-  operation: TreeOperation,
-  folder: Folder,
-  depth: number,
-): Promise<void> {
-  if (depth > maxDepth) throw refuse.tooDeep(operation.path, maxDepth);
-  if (operation.device !== undefined && folder.lstat(".").dev !== operation.device)
-    throw refuse.holdsMount(operation.path);
-  for (const { name, raw, kind } of await readUnlessGone(operation, folder)) {
-    await yieldToEventLoop(operation);
-    requireAllowed(operation, folder, name);
-    if (kind !== "dir") continue;
-    using child = enterUnlessGone(operation, folder, raw);
-    if (child !== undefined) await requireNothingDenied(operation, child, depth + 1);
-  }
-}
-
 /** Removes everything in the folder. A link is removed as a link. */
-async function removeInside(scope: MutationScope, operation: TreeOperation, folder: Folder): Promise<void> {
-  for (const entry of await readUnlessGone(operation, folder)) {
-    await yieldToEventLoop(operation);
-    // Again: it may have been put there since.
-    requireAllowed(operation, folder, entry.name);
-    if (entry.kind === "dir") {
-      using child = enterUnlessGone(operation, folder, entry.raw);
-      if (child !== undefined) await removeInside(scope, operation, child);
-    }
-    unlessGone(() => removeEntry(scope, folder, entry));
-  }
-}
-
-async function readUnlessGone({ slice }: TreeOperation, folder: Folder): Promise<Entry[]> {
-  try {
-    return await runInSlices(readEntries(folder), slice);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
-}
-
-/** What someone else removes meanwhile is no reason to stop. */
-function unlessGone<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || isAbsent(error)) return undefined;
-    throw error;
-  }
-}
-
-/** A pseudo file system that is mounted inside is as good as denied: nothing around it may be removed either. */
-function enterUnlessGone({ path }: TreeOperation, folder: Folder, name: Name): Folder | undefined {
-  try {
-    return unlessGone(() => folder.child(name));
-  } catch (error) {
-    throw errnoOf(error) === "ENODEV" ? refuse.absent(path, "denied") : error;
-  }
-}
-
-const isAbsent = (error: unknown): boolean => error instanceof Refusal && error.reason === "missing";
-
-/** Temporary files are in nobody's way: they go with their folder. */
-export function requireAllowed({ jail, path }: TreeOperation, folder: Folder, name: string): void {
-  if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
-}
-
-const entriesPerLook = 256;
-
-/** Lets other calls run when the time slice is used up, and ends the operation when its time is up. */
-export async function yieldToEventLoop(operation: TreeOperation): Promise<void> {
-  if (operation.slice.isDue) await operation.slice.yieldIfDue();
-  if (++operation.entries % entriesPerLook === 0) operation.deadline.check();
+function removeInside(steps: MutationScope, operation: TreeOperation, inside: Folder): Promise<void> {
+  const visitor: TreeVisitor = {
+    // Again: what is denied may have been put there since.
+    ...allowedOnly(operation),
+    postorder: ({ folder, entry }) => ignoreMissing(() => removeEntry(steps, folder, entry)),
+  };
+  return walkTree({ ...operation, visitor }, inside);
 }

@@ -1,13 +1,16 @@
+import { readlinkSync } from "node:fs";
 import { type Refusal, refuse } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { ResolvedPath } from "../jail/folder.ts";
+import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { changeTree, commitFile, type MutationScope, removeEntry, renameEntry } from "./mutate.ts";
+import { copyFileTo } from "./copy-file.ts";
+import { type CommitTarget, changeTree, commitLink, type MutationScope, removeEntry } from "./mutate.ts";
+import { renameEntry } from "./mutate-names.ts";
 import type { Requester } from "./mutation.ts";
-import { openFile } from "./open-file.ts";
-import { requireNothingDenied } from "./remove.ts";
+import { requireNothingDenied } from "./require-allowed.ts";
 import type { FilesContext } from "./types.ts";
-import { flushFolder, writeAtomically } from "./write.ts";
+import { flushFolder } from "./write.ts";
 
 export interface Renaming {
   readonly from: string;
@@ -18,7 +21,7 @@ export interface Renaming {
 
 /**
  * See `Files.rename`. A link is moved as a link. Between file systems, and between folders where two cannot be held at
- * once, a regular file is copied and then removed, and anything else is refused.
+ * once, a regular file or a link is copied and then removed, and anything else is refused.
  */
 export async function renamePath(ctx: FilesContext, renaming: Renaming, requester: Requester): Promise<void> {
   const { from, to } = renaming;
@@ -30,25 +33,29 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, requeste
     using inside = source.folder.child(source.name);
     const { deadline } = requester;
     using slice = createWalkSlice({ deadline });
-    await requireNothingDenied({ jail: ctx.jail, path: from, deadline, slice, entries: 0 }, inside, 1);
+    await requireNothingDenied({ jail: ctx.jail, path: from, deadline, slice }, inside);
   }
-  await relocate(ctx, renaming, { source, target, requester });
+  const cannotCross = () => refuse.io(to, onlyFilesCross);
+  await relocate(ctx, renaming, { source, target, requester, cannotCross });
 }
 
+const onlyFilesCross =
+  "it lies on another file system, to which only regular files and links can be moved (EXDEV)";
+
 /** Gives what is at `source` the name of `target`, whose folder is there. Both have been checked. */
-export async function relocate(
-  ctx: FilesContext,
-  renaming: Renaming,
-  { source, target, requester }: Relocation,
-): Promise<void> {
+export async function relocate(ctx: FilesContext, renaming: Renaming, relocation: Relocation): Promise<void> {
+  const { source, target, requester, verify } = relocation;
   const scope = { mutations: ctx.mutations, requester };
+  const exclusive = renaming.overwrite ? undefined : renaming.to;
   try {
-    move(scope, renaming, { source, target });
+    renameEntry(scope, { source, target, exclusive, verify });
   } catch (error) {
-    if (errnoOf(error) !== "EXDEV" || !source.stats?.isFile()) throw moveRefusal(error, renaming.to);
-    const description = { kind: "rename", path: target.path, from: source.path, entry: "file" } as const;
+    const entry = kindOf(source.stats!);
+    if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming.to);
+    if (entry !== "file" && entry !== "symlink") throw relocation.cannotCross(source.folder);
+    const description = { kind: "rename", path: target.path, from: source.path, entry } as const;
     await changeTree(scope, description, (steps) =>
-      copyAcross(ctx, renaming, { source, target, scope: steps, requester }),
+      moveAcross(ctx, renaming, { ...relocation, scope: steps }),
     );
   }
   if (ctx.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
@@ -62,16 +69,6 @@ function requireMovable({ from, to, overwrite }: Renaming, source: ResolvedPath,
   if (target.newFolders.length > 0) throw refuse.absent(to, "missing");
 }
 
-function move(
-  scope: MutationScope,
-  { to, overwrite }: Renaming,
-  { source, target }: Pick<Copying, "source" | "target">,
-): void {
-  // A folder replaces at most an empty one, which nobody will miss.
-  const exclusive = overwrite || source.stats?.isDirectory() ? undefined : to;
-  renameEntry(scope, { source, target, exclusive });
-}
-
 /** Where something is going to be, in a folder that is there. */
 export type Destination = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
@@ -79,41 +76,44 @@ interface Relocation {
   readonly source: ResolvedPath;
   readonly target: Destination;
   readonly requester: Requester;
+  /** The refusal of what takes more steps than one, and is neither a file nor a link. Gets the folder it is in. */
+  readonly cannotCross: (folder: Folder) => Refusal;
+  /** Gets the old path before it is taken away, and throws to keep it. */
+  readonly verify?: ((path: JailedPath) => void) | undefined;
 }
 
 interface Copying extends Relocation {
   readonly scope: MutationScope;
 }
 
-async function copyAcross(
-  { jail, config }: FilesContext,
-  { from, to, overwrite }: Renaming,
-  { source, target, scope, requester }: Copying,
-): Promise<void> {
-  const file = openFile(jail, from, undefined);
+/** In two steps: for a moment it is there under both names. */
+async function moveAcross(ctx: FilesContext, renaming: Renaming, copying: Copying): Promise<void> {
+  const { source, target, scope, verify } = copying;
+  const exclusive = renaming.overwrite ? undefined : renaming.to;
+  const { folder, name } = target;
+  const destination = { folder, name, isReplacing: target.stats !== undefined, exclusive };
   try {
-    const { mode, uid, gid, atime, mtime, mtimeMs, ino } = file.stats;
-    const metadata = { mode: mode & 0o777, owner: { uid, gid }, attributes: file.attributes() };
-    const pending = { folder: target.folder, content: file.pieces(), ...metadata };
-    await writeAtomically(
-      { ...pending, times: { atime, mtime }, fsync: config.fsync },
-      requester.deadline,
-      (written) =>
-        commitFile(scope, written, {
-          folder: target.folder,
-          name: target.name,
-          isReplacing: target.stats !== undefined,
-          exclusive: overwrite ? undefined : to,
-        }),
-    );
-    const now = source.folder.lstat(source.name);
-    if (now.ino !== ino || now.mtimeMs !== mtimeMs) throw refuse.changed(from);
-    removeEntry(scope, source.folder, { raw: source.name, kind: "file" });
+    if (source.stats!.isSymbolicLink()) {
+      const text = source.folder.enter((at) => readlinkSync(at(source.name), "buffer"));
+      commitLink(scope, text, destination);
+    } else await copyFile(ctx, renaming, { ...copying, destination });
+    source.folder.enter((at) => verify?.(at(source.name)));
+    removeEntry(scope, source.folder, { raw: source.name, kind: kindOf(source.stats!) ?? "other" });
   } catch (error) {
-    throw moveRefusal(error, to);
-  } finally {
-    file.close();
+    throw moveRefusal(error, renaming.to);
   }
+}
+
+/** Throws when the file is changed meanwhile. */
+async function copyFile(
+  { config }: FilesContext,
+  { from }: Renaming,
+  { source, scope, requester, destination }: Copying & { readonly destination: CommitTarget },
+): Promise<void> {
+  const options = { fsync: config.fsync, deadline: requester.deadline, keepsTimes: true };
+  const { ino, mtimeMs } = await copyFileTo(scope, [source, destination], options);
+  const now = source.folder.lstat(source.name);
+  if (now.ino !== ino || now.mtimeMs !== mtimeMs) throw refuse.changed(from);
 }
 
 /** What rename(2) has to say about the kinds of what it was given is no more than a failure. */
@@ -129,5 +129,4 @@ const failures: Readonly<Record<string, string>> = {
   ENOTDIR: "a file is there, and a folder cannot replace it (ENOTDIR)",
   ENOTEMPTY: "a folder is there that is not empty (ENOTEMPTY)",
   EINVAL: "a folder cannot be moved into itself (EINVAL)",
-  EXDEV: "it lies on another file system, to which only regular files can be moved (EXDEV)",
 };

@@ -1,6 +1,7 @@
-import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { DeferredClose } from "./deferred-close.ts";
+import type { ReplacedFile } from "./exchange.ts";
 import { commitFile, type MutationScope } from "./mutate.ts";
 import { type PendingFile, writeAtomically } from "./write.ts";
 
@@ -9,18 +10,18 @@ export interface FileReplacement {
   readonly pending: PendingFile;
   /** The file that is there, where it could be held. */
   readonly old: DeferredClose | undefined;
-  /** Gets its path before it is replaced, and throws to keep it. */
-  readonly verify?: (path: JailedPath) => void;
+  /** What it must be, where it must be something. */
+  readonly expected?: ReplacedFile | undefined;
 }
 
-/** Puts the pending file in the place of another, in one step. */
+/** Replaces another file by the pending one, in one step. */
 export async function replaceFile(
   scope: MutationScope,
-  { place, pending, old, verify }: FileReplacement,
+  { place, pending, old, expected }: FileReplacement,
   deadline: Deadline,
 ): Promise<void> {
   await writeAtomically(pending, deadline, (written) => {
-    commitFile(scope, written, { folder: place.folder, name: place.name, isReplacing: true, verify });
+    commitFile(scope, written, { folder: place.folder, name: place.name, isReplacing: true, expected });
     if (old !== undefined) old.isReplaced = true;
   });
 }

@@ -12,7 +12,7 @@ export class ScratchBuffer implements Disposable {
     spare = undefined;
   }
 
-  /** At least so many bytes, whatever is in them: the same each time, if they are enough. */
+  /** At least `bytes` bytes, uninitialised: the same buffer each time, if it is large enough. */
   reserve(bytes: number): Buffer {
     if (this.#buffer === undefined || this.#buffer.length < bytes)
       this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { backends, openDescriptors } from "../jail/jail.test-kit.ts";
+import { chmodSync, existsSync } from "node:fs";
+import { backends, countDescriptorsBelow, secret } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
@@ -22,26 +23,35 @@ describe.each(backends)("%s", (backend) => {
       `x${leftBehind()}`,
       `${leftBehind()}.user-file.txt`,
     ];
+    const copy = leftBehind();
     using bench = new FilesFixture(backend, {
-      [`base/${leftBehind()}`]: "",
-      [`base/a/b/${leftBehind()}`]: "",
-      [`base/a/${leftBehind()}/file`]: "a folder is never one of ours",
-      [`base/secrets/${leftBehind()}/x`]: "",
-      ...Object.fromEntries(kept.map((name) => [`base/a/${name}`, ""])),
-      "base/out": { link: "../outside" },
-      [`outside/${leftBehind()}`]: "not ours to remove",
+      [leftBehind()]: "",
+      [`a/b/${leftBehind()}`]: "",
+      [`a/${copy}/inner/file`]: "",
+      [`a/${copy}/inner/.env`]: "",
+      [`a/${copy}/out`]: { link: "../../../outside" },
+      [`c/${elsewhere()}/file`]: "a copy that may be under way",
+      [`d/${leftBehind()}x/file`]: "a folder that is none of ours",
+      ...Object.fromEntries(kept.map((name) => [`a/${name}`, ""])),
+      out: { link: "../outside" },
+      [`../outside/${leftBehind()}`]: "not ours to remove",
     });
-    const before = openDescriptors(bench.root);
-    const outside = bench.snapshot("outside");
-    expect(await bench.files.sweep()).toBe(2);
-    for (const name of kept) expect(bench.text(`base/a/${name}`)).toBe("");
-    expect(bench.snapshot("outside")).toEqual(outside);
+    chmodSync(bench.at(`a/${copy}/inner`), 0o555);
+    const before = countDescriptorsBelow(bench.root);
+    const outside = bench.outside();
+    const others = () => Object.entries(bench.tree()).filter(([key]) => /^[cd]\//.test(key));
+    const untouched = others();
+    expect(await bench.files.sweep()).toBe(3);
+    expect(existsSync(bench.at(`a/${copy}`))).toBe(false);
+    expect(others()).toEqual(untouched);
+    for (const name of kept) expect(bench.text(`a/${name}`)).toBe("");
+    expect(bench.outside()).toEqual(outside);
     expect(await bench.files.sweep()).toBe(0);
-    expect(openDescriptors(bench.root)).toBe(before);
+    expect(countDescriptorsBelow(bench.root)).toBe(before);
   });
 
   test("what nobody can be asked about goes when it is older than any call", () => {
-    using bench = new FilesFixture(backend, { [`base/${elsewhere()}`]: "" });
+    using bench = new FilesFixture(backend, { [elsewhere()]: "" });
     using folder = bench.jailed.admitFolder(".");
     const entries = runAtOnce(readEntries(folder));
     const scope = { mutations: new Mutations(), requester: undefined };
@@ -49,11 +59,19 @@ describe.each(backends)("%s", (backend) => {
       sweepFolder(scope, { folder, entries, now: Date.now() + minutes * 60_000 });
     expect(sweep(119)).toBe(0);
     expect(sweep(121)).toBe(1);
-    expect(bench.snapshot("base")).toEqual({});
+    expect(bench.tree()).toEqual({});
   });
 
-  test("a link with the name of a temporary file is left", async () => {
-    using bench = new FilesFixture(backend, { [`base/${leftBehind()}`]: { link: "../outside/secret.txt" } });
-    expect(await bench.files.sweep()).toBe(0);
+  test("a link with the name of a temporary file goes, and not what it leads to", async () => {
+    using bench = new FilesFixture(backend, { [leftBehind()]: { link: "../outside/secret.txt" } });
+    expect(await bench.files.sweep()).toBe(1);
+    expect(bench.tree()).toEqual({});
+    expect(bench.text("../outside/secret.txt")).toBe(secret);
+  });
+
+  test("a folder in which only a temporary folder is left counts as empty", async () => {
+    using bench = new FilesFixture(backend, { [`d/${leftBehind()}/file`]: "" });
+    expect(await bench.files.remove("d", { recursive: false }, bench.call)).toBe(true);
+    expect(bench.tree()).toEqual({});
   });
 });

@@ -1,26 +1,50 @@
-/** Removes the temporary files of processes that were killed between writing a file and giving it its name. */
+/** Removes temporary files and folders of processes that were killed before they gave them their names. */
 import { lstatSync } from "node:fs";
 import { Refusal } from "../errors.ts";
+import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
+import type { Folder } from "../jail/folder.ts";
 import { isGone, makerOf } from "../jail/temporary.ts";
-import { createTimeSlice, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
-import { readEntries } from "./entries.ts";
-import { type MutationScope, sweepEntry } from "./mutate.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { removeHiddenFolder } from "./hidden-folder.ts";
+import { changeTree, type MutationScope, sweepEntry } from "./mutate.ts";
+import { type TreeVisitor, walkTree } from "./tree-walk.ts";
 import type { Entry, FilesContext } from "./types.ts";
 
 /**
- * A call writes its file at once or piece by piece, and lasts an hour at most, so a file that nothing was written to for
- * so long is nobody's, even when its maker may run in another container or on another host, where it cannot be asked for.
+ * A call writes its file at once or piece by piece, and lasts an hour at most. So a file without a write for this long
+ * has no owner any more, also when its maker runs in another container or on another host, where no probe reaches it.
  */
 const oldestInUseMilliseconds = 2 * 60 * 60_000;
 
-/** Removes those of `entries` that are temporary files and in use no more; answers how many. Never throws. */
-export function sweepFolder(
-  scope: MutationScope,
-  { folder, entries, now = Date.now() }: { folder: Folder; entries: readonly Entry[]; now?: number },
-): number {
-  return entries.filter((entry) => isLeftOver(folder, entry, now) && isRemoved(scope, folder, entry)).length;
+interface Swept {
+  readonly folder: Folder;
+  readonly entries: readonly Entry[];
+  readonly now?: number;
+}
+
+/**
+ * Removes those of `entries` that are temporary files and in use no more, and leaves folders, which may hold much; answers
+ * how many. Never throws.
+ */
+export function sweepFolder(scope: MutationScope, { folder, entries, now = Date.now() }: Swept): number {
+  return entries.filter(
+    (entry) => entry.kind !== "dir" && isLeftOver(folder, entry, now) && isRemoved(scope, folder, entry),
+  ).length;
+}
+
+/** The same with temporary folders, and everything in them. */
+export async function sweepWithFolders(scope: MutationScope, swept: Swept): Promise<number> {
+  const { folder, entries, now = Date.now() } = swept;
+  let count = sweepFolder(scope, swept);
+  for (const entry of entries)
+    if (
+      entry.kind === "dir" &&
+      isLeftOver(folder, entry, now) &&
+      (await isFolderRemoved(scope, folder, entry))
+    )
+      count++;
+  return count;
 }
 
 function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean {
@@ -28,7 +52,8 @@ function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean 
   if (maker === undefined) return false;
   try {
     const stats = folder.enter((at) => lstatSync(at(raw)));
-    return stats.isFile() && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
+    const isOurs = stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+    return isOurs && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
   } catch {
     return false;
   }
@@ -43,59 +68,40 @@ function isRemoved(scope: MutationScope, folder: Folder, entry: Entry): boolean 
   }
 }
 
-const maxDepth = 256;
+async function isFolderRemoved(scope: MutationScope, folder: Folder, entry: Entry): Promise<boolean> {
+  const description = { kind: "sweep", path: pathIn(folder.path, entry.name), entry: "dir" } as const;
+  try {
+    await changeTree(scope, description, () => removeHiddenFolder(folder, entry.raw));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
 export async function sweepTree({ jail, mutations }: SweepContext, stop?: AbortSignal): Promise<number> {
+  const scope = { mutations, requester: undefined };
+  let swept = 0;
+  const visitor: TreeVisitor = {
+    async preorder({ folder, entry }) {
+      if (makerOf(entry.name) !== undefined)
+        swept += await sweepWithFolders(scope, { folder, entries: [entry] });
+      return undefined;
+    },
+    open({ folder, entry: { kind, name, raw } }) {
+      const isEntered = kind === "dir" && !stop?.aborted && !jail.deniesIn(folder, name);
+      return isEntered ? folder.child(raw) : undefined;
+    },
+    onUnreadable(error) {
+      if (!(error instanceof Refusal) && errnoOf(error) === undefined) throw error;
+    },
+  };
   using base = jail.admitFolder(".");
-  return await sweepBelow(
-    { jail, scope: { mutations, requester: undefined }, stop, slice: createTimeSlice(sliceMilliseconds) },
-    base,
-    1,
-  );
+  if (!stop?.aborted) await walkTree({ slice: createTimeSlice(sliceMilliseconds), visitor }, base);
+  return swept;
 }
 
 type SweepContext = Pick<FilesContext, "jail" | "mutations">;
 
-interface Sweeping {
-  readonly jail: Jail;
-  readonly scope: MutationScope;
-  readonly stop: AbortSignal | undefined;
-  readonly slice: TimeSlice;
-}
-
 /** Calls are served between two of them. */
 const sliceMilliseconds = 5;
-
-async function sweepBelow(sweeping: Sweeping, folder: Folder, depth: number): Promise<number> {
-  await sweeping.slice.yieldIfDue();
-  if (sweeping.stop?.aborted) return 0;
-  const entries = await readEntriesOrNone(sweeping, folder);
-  let swept = sweepFolder(sweeping.scope, { folder, entries });
-  for (const { name, raw, kind } of entries) {
-    if (kind !== "dir" || depth === maxDepth || sweeping.jail.deniesIn(folder, name)) continue;
-    const child = childOrNone(folder, raw);
-    if (child === undefined) continue;
-    using held = child;
-    swept += await sweepBelow(sweeping, held, depth + 1);
-  }
-  return swept;
-}
-
-async function readEntriesOrNone({ slice }: Sweeping, folder: Folder): Promise<Entry[]> {
-  try {
-    return await runInSlices(readEntries(folder), slice);
-  } catch (error) {
-    if (error instanceof Refusal) return [];
-    throw error;
-  }
-}
-
-function childOrNone(folder: Folder, name: Entry["raw"]): Folder | undefined {
-  try {
-    return folder.child(name);
-  } catch (error) {
-    if (errnoOf(error) !== undefined) return undefined;
-    throw error;
-  }
-}

@@ -33,27 +33,27 @@ describe.each(backends)("%s", (backend) => {
     });
     // The flush runs in the background, and the file lies there meanwhile.
     const [temporary] = readdirSync(bench.base);
-    rmSync(bench.at(`base/${temporary}`));
-    writeFileSync(bench.at(`base/${temporary}`), "planted");
+    rmSync(bench.at(temporary!));
+    writeFileSync(bench.at(temporary!), "planted");
     expect(writing).rejects.toThrow("ESTALE");
     await writing.catch(() => {});
     expect(published).toBe(false);
   });
 
   test("a folder that was moved away during the write is not missed for another", async () => {
-    using bench = new FilesFixture(backend, { "base/d": null });
+    using bench = new FilesFixture(backend, { "d/": null });
     const draft = { ...draftIn(bench), folder: bench.jailed.admitFolder("d"), fsync: true };
     const writing = writeAtomically(draft, bench.deadline, ({ at, temporary }) =>
       renameSync(at(temporary), at("a")),
     );
-    renameSync(bench.at("base/d"), bench.at("base/moved"));
-    bench.plant({ "base/d": null });
+    renameSync(bench.at("d"), bench.at("moved"));
+    bench.add({ "d/": null });
     const outcome = await writing.then(
       () => "written",
       (error) => error.code,
     );
-    expect(readdirSync(bench.at("base/d"))).toEqual([]);
+    expect(readdirSync(bench.at("d"))).toEqual([]);
     expect(outcome).toBe(backend === "current-directory" ? "ENOENT" : "written");
-    if (outcome === "written") expect(bench.text("base/moved/a")).toBe("new");
+    if (outcome === "written") expect(bench.text("moved/a")).toBe("new");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The one way bytes get to the disk: into a new file that nobody else has, and from there, whole, to their name. No file
- * that exists is ever opened for writing, so neither a hard link nor a crash can damage one.
+ * The one way to write bytes: into a new file without another user, which then takes the name in one step. It opens no
+ * existing file for writing, so neither a hard link nor a crash can damage one.
  */
 import {
   type BigIntStats,
@@ -16,8 +16,9 @@ import {
   writevSync,
 } from "node:fs";
 import { promisify } from "node:util";
+import { cloneContent } from "../jail/clone-file.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
-import type { Folder, JailedPath } from "../jail/folder.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
@@ -29,6 +30,8 @@ export interface PendingFile extends Metadata {
   readonly folder: Folder;
   /** In pieces, which may come with time. */
   readonly content: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
+  /** A descriptor of a file with this content, whose blocks are shared where the file system can: `content` is unused then. */
+  readonly cloneOf?: number | undefined;
   /** When it was last used and changed; otherwise now. */
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
@@ -58,21 +61,12 @@ export async function writeAtomically(
 
 type Commit = (written: WrittenFile) => void;
 
-async function writeOnce(
-  { folder, content, times, fsync, ...metadata }: PendingFile,
-  deadline: Deadline,
-  commit: Commit,
-): Promise<void> {
+async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commit): Promise<void> {
+  const { folder, fsync } = pending;
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
-    if (!isAtHand(content)) for await (const piece of content) writeAll(descriptor, [piece]);
-    else if (lengthOf(content) < largeBytes) writeAll(descriptor, content);
-    else await writeInBackground(descriptor, content);
-    const ours = fstatSync(descriptor, { bigint: true });
-    applyMetadata(descriptor, ours, metadata);
-    if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);
-    if (fsync) await flush(descriptor);
+    const ours = await fill(descriptor, pending);
     deadline.check();
     folder.enter((at) => {
       requireOurs(at(temporary), ours);
@@ -87,6 +81,38 @@ async function writeOnce(
   if (fsync) await flushFolder(folder);
 }
 
+/**
+ * Writes a file under its own name, in a temporary folder that no caller can see. Removing what a failure leaves is for
+ * those who made the folder. The folder is not flushed.
+ */
+export async function writeHidden(name: Name, pending: PendingFile): Promise<void> {
+  const descriptor = pending.folder.enter((at) => openSync(at(name), createFlags, 0o600));
+  try {
+    await fill(descriptor, pending);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Gives a new file all but its name. Returns the stats that it had before its metadata. */
+async function fill(
+  descriptor: number,
+  { content, cloneOf, times, fsync, folder: _, ...metadata }: PendingFile,
+): Promise<BigIntStats> {
+  if (cloneOf === undefined || !cloneContent(cloneOf, descriptor)) await writeContent(descriptor, content);
+  const ours = fstatSync(descriptor, { bigint: true });
+  applyMetadata(descriptor, ours, metadata);
+  if (times !== undefined) futimesSync(descriptor, times.atime, times.mtime);
+  if (fsync) await flush(descriptor);
+  return ours;
+}
+
+async function writeContent(descriptor: number, content: PendingFile["content"]): Promise<void> {
+  if (!isAtHand(content)) for await (const piece of content) writeAll(descriptor, [piece]);
+  else if (lengthOf(content) < largeBytes) writeAll(descriptor, content);
+  else await writeInBackground(descriptor, content);
+}
+
 const isAtHand = (content: PendingFile["content"]): content is readonly Uint8Array[] =>
   Array.isArray(content);
 
@@ -99,7 +125,7 @@ const isOfFullDisk = (error: unknown): boolean => errnoOf(error) === "ENOSPC" ||
 export async function flushFolder(folder: Folder): Promise<void> {
   let descriptor: number | undefined;
   try {
-    descriptor = folder.enter((at) => openSync(at("."), constants.O_RDONLY | constants.O_DIRECTORY));
+    descriptor = openFolder(folder);
     await flush(descriptor);
   } catch {
     // A folder one may not list, or a file system without flushing.
@@ -109,6 +135,24 @@ export async function flushFolder(folder: Folder): Promise<void> {
 }
 
 const fsyncInBackground = promisify(fsync);
+
+/** Gives a folder that is held, and that no caller can see, its metadata, and flushes it if need be. */
+export async function completeHidden(
+  folder: Folder,
+  { fsync, ...metadata }: Metadata & Pick<PendingFile, "fsync">,
+): Promise<void> {
+  const descriptor = openFolder(folder);
+  try {
+    applyMetadata(descriptor, fstatSync(descriptor, { bigint: true }), metadata);
+    if (fsync) await flush(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A descriptor that a held folder can be read and flushed by. Throws the errno error. */
+export const openFolder = (folder: Folder): number =>
+  folder.enter((at) => openSync(at("."), constants.O_RDONLY | constants.O_DIRECTORY));
 
 /** In the background: a flush takes up to tens of milliseconds, which other calls shall not wait. */
 async function flush(descriptor: number): Promise<void> {
@@ -123,7 +167,7 @@ function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
   for (let rest = pieces; rest.length > 0; ) rest = restOf(rest, writevSync(descriptor, rest));
 }
 
-/** What is left of the pieces when so many bytes of them are written. */
+/** The pieces without their first `written` bytes. */
 function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8Array[] {
   const [first, ...others] = pieces;
   if (first === undefined) return [];
@@ -135,7 +179,7 @@ function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8A
 const lengthOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** Writing so many bytes takes half a millisecond and more, which other calls shall not wait. */
+/** From this size on a write takes half a millisecond and more, so it runs in the background. */
 const largeBytes = 1024 * 1024;
 
 const writeSome = promisify(writev);

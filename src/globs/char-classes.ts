@@ -1,20 +1,20 @@
 import type { CodePointRange } from "./parse.ts";
 
 /**
- * The code points, sorted into symbols: two code points that no range separates are one symbol. A table with a
- * column for each symbol then stands for one with a column for each of a million code points.
+ * Maps code points to symbols: two code points that no range separates have the same symbol. So a table needs a column
+ * for each symbol instead of one for each of a million code points.
  */
 export class CharClasses {
-  /** The least code point of each symbol, ascending; it can stand for the whole symbol. */
+  /** The least code point of each symbol, ascending; it represents the symbol. */
   readonly representatives: readonly number[];
-  /** The symbols of the code points below 128, for loops that cannot afford a call. */
-  readonly ascii: Uint16Array;
+  /** The symbols of the code points below 256, for loops where a call costs too much. */
+  readonly low: Uint16Array;
 
   constructor(ranges: readonly CodePointRange[]) {
     const bounds = new Set([0]);
     for (const { from, to } of ranges) bounds.add(from).add(to + 1);
     this.representatives = [...bounds].sort((a, b) => a - b);
-    this.ascii = Uint16Array.from({ length: 128 }, (_, codePoint) => this.symbolOf(codePoint));
+    this.low = Uint16Array.from({ length: 256 }, (_, codePoint) => this.symbolOf(codePoint));
   }
 
   /** The symbol of a code point: an index into `representatives`. */

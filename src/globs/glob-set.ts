@@ -18,12 +18,13 @@ export interface GlobSet {
   readonly patterns: readonly string[];
 }
 
-/** UTF-16 units of all globs of a set together: more than anyone writes, whether an operator or a caller. */
+/** Most UTF-16 units of all globs of a set together: more than operators and callers need. */
 export const longestSet = { ofOperator: 8192, ofCaller: 4096 } as const;
 
 /**
- * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6). Throws a `GlobError`, whose message is a whole sentence naming the glob, for one that is malformed
- * (see `parseGlob`) or when the globs are longer than `longest` together, which bounds the time that a path takes.
+ * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6). Throws a
+ * `GlobError`, whose message is a whole sentence naming the glob, for one that is malformed (see `parseGlob`) or when the
+ * globs are longer than `longest` together, which bounds the time that a path takes.
  */
 export function compileGlobSet(
   patterns: readonly string[],
@@ -39,7 +40,7 @@ export function compileGlobSet(
       "send fewer or shorter ones",
     );
   });
-  const matcher = new LazyDfa(buildNfa(sequences));
+  const matcher = new LazyDfa(buildNfa([sequences]));
   return {
     size: patterns.length,
     patterns,

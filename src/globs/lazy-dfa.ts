@@ -1,68 +1,99 @@
 import { CharClasses } from "./char-classes.ts";
-import { accept, type Nfa } from "./nfa.ts";
+import type { Nfa } from "./nfa.ts";
 import { NfaSimulator, type StateSet } from "./nfa-simulator.ts";
 
-/** Cells of a matcher's table: 256 KiB, which is some 2,500 rows for globs as people write them. */
-const tableCells = 65_536;
-/** With very many symbols the table is larger, so that a path does not come to its end in every step. */
-const minRows = 16;
-/** How many words the remembered combinations may take together: about 2 MiB, with their keys. */
-const maxRemembered = 250_000;
+/** Most cells of the table: 256 KiB, which is some 2,500 rows for typical globs. */
+const maxCells = 65_536;
+/** Rows at first, and at least: with very many symbols the table is larger, so that it is not full after every step. */
+const firstRows = 16;
+/** Most words of all cached combinations together: about 2 MiB, with their keys. */
+const maxCached = 250_000;
+
+/** About what a row takes besides its cells, and what a state takes, in bytes. */
+const bytesOfRow = 300;
+const bytesOfState = 150;
+
+/** What an automaton reads, and what follows from the states that it reaches. */
+export interface LazyDfaOptions {
+  /** What a character is: a code point of UTF-8, or a byte. */
+  readonly characters: "code points" | "bytes";
+  /** The output for a text after which the automaton is in these states. */
+  readonly outputOf: (combination: StateSet) => number;
+}
+
+/** 1 for what the automaton of one group accepts, else 0. */
+const accepts = (combination: StateSet): number => combination[0]! & 1;
 
 /**
- * Runs an automaton over paths, and remembers every combination of states it comes to as a row of a table, which
- * has the next row for each symbol. So a path like those before it costs one table lookup per character,
- * however many globs there are, and a character that leads somewhere new costs at most a visit to every state.
- * When the table is full it is emptied and filled anew: no glob can make it grow, and none can make a path dear.
+ * Runs an automaton over paths, and caches every combination of states that it reaches as a row of a table, which
+ * has the next row for each symbol. So a path like earlier ones costs one table lookup per character, however many
+ * globs there are, and a character that leads to a new combination costs at most a visit to every state. A full table
+ * is cleared and filled again: no glob makes it grow beyond its limit, and none makes a path costly.
  */
 export class LazyDfa {
   private readonly alphabet: CharClasses;
   private readonly steps: NfaSimulator;
+  private readonly states: number;
   /**
-   * Rows are named by the index of their first cell. A cell holds the row its symbol leads to, or 0 when that is
-   * not known yet; after the symbols comes a cell that is 1 if the row accepts. The row at 0 is never used.
+   * The index of a row is that of its first cell. A cell holds the row that its symbol leads to, or 0 when that is not
+   * known yet; the cell after the symbols is the output of the row. The row at 0 is never used.
    */
-  private readonly table: Int32Array;
+  private table: Int32Array;
   private readonly width: number;
   private readonly rows = new Map<string, number>();
   private readonly combinations = new Map<number, StateSet>();
-  private remembered = 0;
+  private cached = 0;
   private dead = 0;
   private start = 0;
-  /** The folder matched last, and the row to which it leads with a "/" behind it. */
+  /** The folder matched last, and the row to which it leads with a "/" after it. */
   private folder = "";
   private afterFolder = 0;
 
-  constructor(automaton: Nfa) {
+  private readonly options: LazyDfaOptions;
+
+  constructor(automaton: Nfa, options: LazyDfaOptions = { characters: "code points", outputOf: accepts }) {
+    this.options = options;
     this.alphabet = new CharClasses(
       automaton.states.flatMap((state) => ("ranges" in state ? state.ranges : [])),
     );
+    this.states = automaton.states.length;
     this.steps = new NfaSimulator(automaton, this.alphabet);
     this.width = this.alphabet.representatives.length + 1;
-    this.table = new Int32Array(Math.max(tableCells, minRows * this.width));
+    this.table = new Int32Array(firstRows * this.width);
     this.begin();
   }
 
   /** Whether the automaton accepts the whole path. */
   matches(path: string): boolean {
-    return this.accepts(this.run(this.start, path));
+    return this.output(this.run(this.start, path)) === 1;
   }
 
-  /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its way. */
+  /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its row. */
   matchesIn(folder: string, name: string): boolean {
-    return this.accepts(this.run(this.enter(folder), name));
+    return this.output(this.run(this.enter(folder), name)) === 1;
   }
 
   /** `matchesIn` for the name in `bytes[from, to)`. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean {
-    return this.accepts(this.runOverBytes(this.enter(folder), bytes, from, to));
+    return this.outputForBytesIn(folder, bytes, from, to) === 1;
   }
 
-  private accepts(row: number): boolean {
-    return this.table[row + this.width - 1] === 1;
+  /** The output for the path of the name in `bytes[from, to)` in the folder at `folder`, "" for the base. */
+  outputForBytesIn(folder: string, bytes: Buffer, from: number, to: number): number {
+    return this.output(this.runOverBytes(this.enter(folder), bytes, from, to));
   }
 
-  /** The row to which the path of `folder` leads, with a "/" behind it. */
+  /** About how many bytes it takes. */
+  get memory(): number {
+    const { table, cached, rows, states } = this;
+    return 4 * table.length + 8 * cached + bytesOfRow * rows.size + bytesOfState * states;
+  }
+
+  private output(row: number): number {
+    return this.table[row + this.width - 1]!;
+  }
+
+  /** The row to which the path of `folder` leads, with a "/" after it. */
   private enter(folder: string): number {
     if (folder !== this.folder) {
       const row = folder === "" ? this.start : this.run(this.start, `${folder}/`);
@@ -74,34 +105,38 @@ export class LazyDfa {
 
   /** The row to which `path` leads from `start`. */
   private run(start: number, path: string): number {
-    const { table, alphabet } = this;
-    const { ascii } = alphabet;
+    const { alphabet } = this;
+    const { low } = alphabet;
+    const takesBytes = this.options.characters === "bytes";
     let row = start;
     for (let i = 0; i < path.length && row !== this.dead; i += 1) {
       const unit = path.charCodeAt(i);
       let symbol: number;
       if (unit < 128) {
-        symbol = ascii[unit]!;
+        symbol = low[unit]!;
+      } else if (takesBytes) {
+        const rest = Buffer.from(path.slice(i));
+        return this.runOverBytes(row, rest, 0, rest.length);
       } else {
         const character = path.codePointAt(i)!;
         if (character > 0xffff) i += 1;
         symbol = alphabet.symbolOf(character);
       }
-      row = table[row + symbol]! || this.advance(row, symbol);
+      row = this.table[row + symbol]! || this.advance(row, symbol);
     }
     return row;
   }
 
-  /** `run` for text as UTF-8. */
+  /** `run` for text as bytes. */
   private runOverBytes(start: number, bytes: Buffer, from: number, to: number): number {
-    const { table } = this;
-    const { ascii } = this.alphabet;
+    const { low } = this.alphabet;
+    const decoded = this.options.characters === "code points" ? 128 : 256;
     let row = start;
     for (let at = from; at < to && row !== this.dead; at += 1) {
       const byte = bytes[at]!;
-      if (byte >= 128) return this.run(row, bytes.toString("utf8", at, to));
-      const symbol = ascii[byte]!;
-      row = table[row + symbol]! || this.advance(row, symbol);
+      if (byte >= decoded) return this.run(row, bytes.toString("utf8", at, to));
+      const symbol = low[byte]!;
+      row = this.table[row + symbol]! || this.advance(row, symbol);
     }
     return row;
   }
@@ -110,7 +145,7 @@ export class LazyDfa {
     this.table.fill(0);
     this.rows.clear();
     this.combinations.clear();
-    this.remembered = 0;
+    this.cached = 0;
     this.dead = this.row(this.steps.none());
     this.start = this.row(this.steps.start());
     this.folder = "";
@@ -119,7 +154,7 @@ export class LazyDfa {
 
   private advance(row: number, symbol: number): number {
     const combination = this.steps.after(this.combinations.get(row)!, symbol);
-    if (this.isFull()) {
+    if (this.isFull() && !this.grow()) {
       this.begin();
       return this.row(combination);
     }
@@ -129,18 +164,38 @@ export class LazyDfa {
   }
 
   private isFull(): boolean {
-    return (this.rows.size + 2) * this.width > this.table.length || this.remembered > maxRemembered;
+    return (this.rows.size + 2) * this.width > this.table.length || this.cached > maxCached;
+  }
+
+  /** Enlarges the table; false at its limit. Indices of rows stay valid. */
+  private grow(): boolean {
+    const cells = Math.min(2 * this.table.length, maxCells);
+    if (cells <= this.table.length || this.cached > maxCached) return false;
+    const larger = new Int32Array(cells);
+    larger.set(this.table);
+    this.table = larger;
+    return !this.isFull();
   }
 
   private row(combination: StateSet): number {
-    const key = Buffer.from(combination.buffer).toString("latin1");
+    const key = keyOf(combination);
     const known = this.rows.get(key);
     if (known !== undefined) return known;
     const row = (this.rows.size + 1) * this.width;
     this.rows.set(key, row);
     this.combinations.set(row, combination);
-    this.remembered += combination.length;
-    if ((combination[accept >>> 5]! & (1 << (accept & 31))) !== 0) this.table[row + this.width - 1] = 1;
+    this.cached += combination.length;
+    this.table[row + this.width - 1] = this.options.outputOf(combination);
     return row;
   }
+}
+
+/** A text for each combination: its words that are not 0, with their places. Most have few. */
+function keyOf(combination: StateSet): string {
+  let key = "";
+  for (let place = 0; place < combination.length; place++) {
+    const word = combination[place]!;
+    if (word !== 0) key += String.fromCharCode(place, word & 0xffff, word >>> 16);
+  }
+  return key;
 }

@@ -1,24 +1,24 @@
 import type { CharClasses } from "./char-classes.ts";
-import { accept, type Nfa } from "./nfa.ts";
+import type { Nfa } from "./nfa.ts";
 
 /** The states an automaton is in at once: a bit for each. */
 export type StateSet = Uint32Array<ArrayBuffer>;
 
 /**
- * What an automaton does with one character more, as fast as it goes without remembering anything: globs made to be
- * dear come to a new combination with every character of a path, and each may hold thousands of states.
+ * One step of an automaton without a cache. It has to be fast by itself: hostile globs reach a new combination of
+ * states with every character of a path, and each may hold thousands of them.
  */
 export class NfaSimulator {
   readonly #automaton: Nfa;
   readonly #alphabet: CharClasses;
   readonly #words: number;
-  /** Where each state that takes a character goes on. */
+  /** The next state of each state that takes a character. */
   readonly #next: Uint32Array;
-  /** Where each state that takes none goes on; undefined for the others. */
+  /** The next states of each state that takes none; undefined for the others. */
   readonly #forks: readonly (readonly number[] | undefined)[];
-  /** All states but the forks, which have done their part once they were followed. */
+  /** All states but the forks, which matter only until they are followed. */
   readonly #kept: StateSet;
-  /** By symbol, the states that take it; made when it is first met. */
+  /** By symbol, the states that take it; computed on first use. */
   readonly #takers: (StateSet | undefined)[] = [];
   readonly #toFollow: Uint32Array;
 
@@ -29,11 +29,11 @@ export class NfaSimulator {
     this.#words = Math.ceil(states.length / 32);
     this.#next = Uint32Array.from(states, (state) => ("ranges" in state ? state.next : 0));
     this.#forks = states.map((state) => ("fork" in state ? state.fork : undefined));
-    this.#kept = this.#combine((name) => name === accept || "ranges" in states[name]!);
+    this.#kept = this.#combine((name) => name < automaton.accepts || "ranges" in states[name]!);
     this.#toFollow = new Uint32Array(1 + this.#forks.reduce((sum, fork) => sum + (fork?.length ?? 0), 0));
   }
 
-  /** No state at all: nothing can be matched any more. */
+  /** No state: no match is possible any more. */
   none(): StateSet {
     return new Uint32Array(this.#words);
   }
@@ -57,7 +57,7 @@ export class NfaSimulator {
     return this.#keep(reached);
   }
 
-  /** Adds the state, and those it goes on in without taking a character. */
+  /** Adds the state, and those that it reaches without a character. */
   #enter(state: number, reached: StateSet): void {
     const toFollow = this.#toFollow;
     toFollow[0] = state;

@@ -1,34 +1,52 @@
 import type { CodePointRange, Sequence, Token } from "./parse.ts";
 
-/** A state that takes one character, or one that goes on in several states at once without taking any. */
+/** A state that takes one character, or one with transitions to several states that take none. */
 export type State =
   | { readonly ranges: readonly CodePointRange[]; readonly next: number }
   | { readonly fork: readonly number[] };
 
-/** A nondeterministic automaton (Thompson's construction). States are named by their index. */
+/** A nondeterministic automaton (Thompson's construction). Indices identify states. */
 export interface Nfa {
   readonly states: readonly State[];
   readonly start: number;
+  /** The states below this number accept and have no transitions: state `i` completes a match of group `i`. */
+  readonly accepts: number;
 }
 
-/** The state in which a match is complete; it goes on nowhere. */
-export const accept = 0;
-
-/** An automaton that accepts what any of the sequences matches; its size is linear in theirs. */
-export function buildNfa(sequences: readonly Sequence[]): Nfa {
-  const builder = new Builder();
-  const start = builder.alternatives(sequences, accept);
-  return { states: builder.states, start };
+/** An automaton that accepts what any of the sequences of a group matches; its size is linear in theirs. */
+export function buildNfa(groups: readonly (readonly Sequence[])[]): Nfa {
+  const builder = new Builder(groups.length);
+  const start = builder.groups(groups);
+  return { states: builder.states, start, accepts: groups.length };
 }
 
 const anyCharacter: readonly CodePointRange[] = [{ from: 0, to: 0x10ffff }];
 const slash: readonly CodePointRange[] = [{ from: 0x2f, to: 0x2f }];
 
-/** Builds from the end: every method takes the state to go on in, and returns the state to enter by. */
+/** Builds from the end: every method takes the next state, and returns the first one. */
 class Builder {
-  readonly states: State[] = [{ fork: [] }];
+  readonly states: State[];
 
-  alternatives(branches: readonly Sequence[], next: number): number {
+  constructor(accepts: number) {
+    this.states = Array.from({ length: accepts }, () => ({ fork: [] }));
+  }
+
+  /** Sequences that begin with any folders share the states of these: otherwise each would keep its own active. */
+  groups(groups: readonly (readonly Sequence[])[]): number {
+    const entries: number[] = [];
+    const entriesInAnyFolder: number[] = [];
+    groups.forEach((sequences, accept) => {
+      for (const sequence of sequences) {
+        const [first, ...rest] = sequence;
+        if (first?.kind === "folders") entriesInAnyFolder.push(this.sequence(rest, accept));
+        else entries.push(this.sequence(sequence, accept));
+      }
+    });
+    const inAnyFolder = this.token({ kind: "folders" }, this.add({ fork: entriesInAnyFolder }));
+    return this.add({ fork: [...entries, inAnyFolder] });
+  }
+
+  private alternatives(branches: readonly Sequence[], next: number): number {
     return this.add({ fork: branches.map((branch) => this.sequence(branch, next)) });
   }
 
@@ -41,17 +59,17 @@ class Builder {
       case "one":
         return this.add({ ranges: token.ranges, next });
       case "run":
-        return this.run(next);
+        return this.run(token.ranges ?? anyCharacter, next);
       case "folders":
-        return this.add({ fork: [next, this.run(this.add({ ranges: slash, next }))] });
+        return this.add({ fork: [next, this.run(anyCharacter, this.add({ ranges: slash, next }))] });
       case "alternatives":
         return token.branches.length === 0 ? next : this.alternatives(token.branches, next);
     }
   }
 
-  private run(next: number): number {
+  private run(ranges: readonly CodePointRange[], next: number): number {
     const loop = this.states.length;
-    this.states.push({ fork: [next, loop + 1] }, { ranges: anyCharacter, next: loop });
+    this.states.push({ fork: [next, loop + 1] }, { ranges, next: loop });
     return loop;
   }
 

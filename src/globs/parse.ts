@@ -4,17 +4,20 @@ export interface CodePointRange {
   readonly to: number;
 }
 
-/** A part of a glob. `one` takes one character; `run` takes any text; `folders` takes nothing, or any text that ends in "/". */
+/**
+ * A part of a glob. `one` matches one character; `run` any text, or any text of the characters in `ranges`; `folders`
+ * nothing, or any text that ends in "/".
+ */
 export type Token =
   | { readonly kind: "one"; readonly ranges: readonly CodePointRange[] }
-  | { readonly kind: "run" }
+  | { readonly kind: "run"; readonly ranges?: readonly CodePointRange[] }
   | { readonly kind: "folders" }
   | { readonly kind: "alternatives"; readonly branches: readonly Sequence[] };
 
 /** Tokens that match one after the other. */
 export type Sequence = readonly Token[];
 
-/** A glob that cannot be compiled. The message is a whole sentence for the person or model that wrote the glob. */
+/** A glob that cannot be compiled. The message is a whole sentence for the author of the glob. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
 
@@ -29,9 +32,9 @@ const maxNesting = 32;
 /**
  * Parses one glob of the dialect of Rust's `globset` with its default options (coder §6).
  *
- * Three facts keep the tokens few: `?` is the class of every character; `**` is `*` wherever it is not followed by
- * the rest of a path, because `*` matches "/" too; and only `**` that begins a component and is followed by "/" is
- * more than that, since it may also stand for no component at all.
+ * Few kinds of tokens suffice: `?` is the class of every character; `**` equals `*` unless the rest of a path follows,
+ * because `*` matches "/" too; and only a `**` that begins a component and is followed by "/" differs, since it may also
+ * match no component.
  *
  * Throws a `GlobError` for an unclosed class or brace, a "}" that closes nothing, a backwards range, a backslash at
  * the end, text that is not well-formed Unicode, or braces nested deeper than 32.
@@ -68,7 +71,7 @@ class Parser {
     throw this.error('has a "}" that closes nothing', 'write "\\}" for the character itself');
   }
 
-  /** Up to the end, or inside braces up to the "," or "}" that ends the alternative. */
+  /** Parses up to the end, or inside braces up to the "," or "}" that ends the alternative. */
   private sequence(nesting: number): Sequence {
     const tokens: Token[] = [];
     let beginsComponent = true;
@@ -176,7 +179,7 @@ class Parser {
   }
 }
 
-/** globset leaves alternatives without content out: `a{,b}` does not match "a", while `a{}` and `a{,}` do. */
+/** globset ignores alternatives without content: `a{,b}` does not match "a", while `a{}` and `a{,}` do. */
 function isEmpty(sequence: Sequence): boolean {
   return sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
 }

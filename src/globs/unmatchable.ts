@@ -1,4 +1,4 @@
-import { accept, buildNfa } from "./nfa.ts";
+import { buildNfa } from "./nfa.ts";
 import { type CodePointRange, GlobError, parseGlob } from "./parse.ts";
 
 /**
@@ -18,7 +18,7 @@ export function adviceAgainst(glob: string, base: string): string | undefined {
   ].join(" ");
 }
 
-/** What the author probably means, if that can match anything. */
+/** The glob that its author probably means, if that can match anything. */
 function respell(glob: string, base: string): string | undefined {
   const below = glob.startsWith(`${base}/`) ? glob.slice(base.length) : glob;
   const parts = below.split("/");
@@ -42,12 +42,12 @@ function compiles(glob: string): boolean {
   }
 }
 
-/** What the last name of a path holds so far: nothing, `.`, `..`, or what makes a name. */
+/** The last name of a path so far: empty, `.`, `..`, or a proper name. */
 const places = ["nothing", "dot", "two dots", "name"] as const;
 type Place = (typeof places)[number];
 type Kind = "slash" | "dot" | "other";
 
-/** Where one character more leads; undefined where it makes no path. */
+/** The transition for each kind of character; undefined where it makes no path. */
 const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> = {
   nothing: { slash: undefined, dot: "dot", other: "name" },
   dot: { slash: undefined, dot: "two dots", other: "name" },
@@ -55,11 +55,11 @@ const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> 
   name: { slash: "nothing", dot: "name", other: "name" },
 };
 
-/** Whether the automaton of the glob and that of paths come to their ends on the same text. */
+/** Whether the automaton of the glob and that of paths accept a common text. */
 function canMatch(glob: string): boolean {
-  const { states, start } = buildNfa([parseGlob(glob)]);
+  const { states, start } = buildNfa([[parseGlob(glob)]]);
   const name = (state: number, place: Place) => state * places.length + places.indexOf(place);
-  // A Set is iterated in insertion order, with what is added on the way: it is its own work list.
+  // Iteration over a Set includes elements added meanwhile: it is its own work list.
   const reached = new Set([name(start, "nothing")]);
   for (const both of reached) {
     const place = places[both % places.length]!;
@@ -72,10 +72,11 @@ function canMatch(glob: string): boolean {
       }
     }
   }
+  const accept = 0;
   return reached.has(name(accept, "name"));
 }
 
-/** The kinds of characters that names of files and what stands between them are made of; NUL is none. */
+/** The kinds of characters in the ranges that occur in paths; NUL does not. */
 function kindsIn(ranges: readonly CodePointRange[]): Kind[] {
   const has = (codePoint: number) => ranges.some(({ from, to }) => from <= codePoint && codePoint <= to);
   const others = ({ from, to }: CodePointRange) =>

@@ -9,11 +9,11 @@ const entryBytes = 8;
 
 const tags = { owner: 0x01, user: 0x02, owningGroup: 0x04, group: 0x08, mask: 0x10, others: 0x20 } as const;
 
-/** What another list or mode has to keep to. */
+/** Bounds of another list or mode. */
 export interface Terms {
   /** The permission bits the file shall have. */
   readonly mode: number;
-  /** The file belongs to another group now, which must not gain anything: it gets no more than all others have. */
+  /** The file now belongs to another group, which gets no more rights than all others have. */
   readonly isOfOtherGroup: boolean;
 }
 
@@ -31,8 +31,8 @@ export function listWithin(list: Buffer, { mode, isOfOtherGroup }: Terms): Buffe
 }
 
 /**
- * The mode that stands in for the list where it cannot be given. It permits nobody more: a named user or group who had
- * less than the owning group, or than all others, belongs to these from now on.
+ * The mode that replaces the list where it cannot be set. It grants no one more: a named user or group with fewer rights
+ * than the owning group, or than all others, belongs to these from now on, so these lose the difference.
  */
 export function modeWithout(list: Buffer, { mode, isOfOtherGroup }: Terms): number {
   let named = 0o7;
@@ -48,9 +48,9 @@ export function modeWithout(list: Buffer, { mode, isOfOtherGroup }: Terms): numb
 
 interface ListEntry {
   readonly tag: number;
-  /** As in three bits of a mode. */
+  /** Three bits, as in a mode. */
   readonly permissions: number;
-  /** Where it begins. */
+  /** Its offset. */
   readonly at: number;
 }
 

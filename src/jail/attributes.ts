@@ -1,25 +1,28 @@
 /**
- * Extended attributes (xattr(7)), among them the access control list. JavaScript runtimes do not offer them; Bun can
- * call libc on Linux. Elsewhere they cannot be seen.
+ * Reads and writes extended attributes (xattr(7)), including the access control list. JavaScript runtimes do not offer
+ * them; Bun can call libc on Linux. Elsewhere this reads none.
  */
 import { openErrno, openLibc } from "../bun.ts";
 
-/** What a file has besides its content, its mode and its owner. */
+/** Attributes of a file besides its content, mode and owner. */
 export interface Attributes {
-  /** Its access control list: `"none"` when it has none, `"unknown"` when the system does not say. */
+  /** Its access control list: `"none"` without one, `"unknown"` when the system does not show it. */
   readonly list: Buffer | "none" | "unknown";
-  /** Those that programs and people put there, and the label that SELinux goes by. */
+  /** The attributes of users and programs, and the label of SELinux. */
   readonly others: readonly { readonly name: string; readonly value: Buffer }[];
 }
 
 const listName = "system.posix_acl_access";
 
-/** Not the capabilities of a program: whoever may change a file must not decide what it may do. */
+/**
+ * Whether an edit keeps the attribute. Not the capabilities of a program: who may change a file may not grant
+ * privileges.
+ */
 const isCarried = (name: string): boolean => name.startsWith("user.") || name === "security.selinux";
 
 /**
- * What the opened file has; of one that could not be opened nothing is known. Undefined where attributes cannot be seen
- * at all. Never throws.
+ * The attributes of an opened file; unknown ones for a file that could not be opened. Undefined where the runtime cannot
+ * read attributes. Never throws.
  */
 export function readAttributes(descriptor: number | undefined): Attributes | undefined {
   const libc = load();
@@ -28,19 +31,19 @@ export function readAttributes(descriptor: number | undefined): Attributes | und
   return { list: readList(libc, descriptor), others: readOthers(libc, descriptor) };
 }
 
-/** Gives an opened file this access control list. False when the system refuses. */
+/** Sets the access control list of an opened file. False when the system refuses. */
 export function setList(descriptor: number, list: Buffer): boolean {
   return load()?.fsetxattr(descriptor, text(listName), list, list.length, 0) === 0;
 }
 
-/** Takes away the list that an opened file may have inherited from its folder. False when it still has one. */
+/** Removes the list that an opened file may have inherited from its folder. False when that fails. */
 export function removeList(descriptor: number): boolean {
   const libc = load();
   if (libc === undefined || readList(libc, descriptor) === "none") return true;
   return libc.fremovexattr(descriptor, text(listName)) === 0;
 }
 
-/** Gives an opened file the other attributes, as far as the system permits. */
+/** Sets the other attributes of an opened file, as far as the system permits. */
 export function setOthers(descriptor: number, { others }: Attributes): void {
   for (const { name, value } of others) load()?.fsetxattr(descriptor, text(name), value, value.length, 0);
 }
@@ -57,7 +60,7 @@ interface Libc {
 function readList(libc: Libc, descriptor: number): Attributes["list"] {
   const length = libc.fgetxattr(descriptor, text(listName), scratch(), mostBytes);
   if (length >= 0) return Buffer.from(scratch().subarray(0, length));
-  return meansNone.has(libc.errno()) ? "none" : "unknown";
+  return noListErrors.has(libc.errno()) ? "none" : "unknown";
 }
 
 function readOthers(libc: Libc, descriptor: number): Attributes["others"] {
@@ -70,10 +73,10 @@ function readOthers(libc: Libc, descriptor: number): Attributes["others"] {
   });
 }
 
-/** ENODATA, and EOPNOTSUPP of a file system without such lists. */
-const meansNone: ReadonlySet<number> = new Set([61, 95]);
+/** ENODATA, and EOPNOTSUPP from a file system without lists. */
+const noListErrors: ReadonlySet<number> = new Set([61, 95]);
 
-/** The longest that a value and a list of names may be (linux/limits.h). */
+/** Most bytes of a value, and of a list of names (linux/limits.h). */
 const mostBytes = 65_536;
 let buffer: Buffer | undefined;
 

@@ -4,19 +4,19 @@ import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
 import { kindOf } from "./kind.ts";
 
-/** What a way of holding folders has to offer, so that one walk serves them all. */
+/** A way of holding folders. One walk serves all of them. */
 export interface Backend {
   readonly name: BackendName;
   /**
-   * Whether it takes several names in one step where the system finds that none of them is a link. It does not say
-   * what stands against that: then the names have to be taken one by one.
+   * Whether it resolves several names in one step if the system finds no link among them. A failure has no reason: then
+   * the walk resolves the names one by one.
    */
   readonly canResolveBeneath: boolean;
-  /** How names are compared in the base. */
+  /** How the base compares names. */
   readonly naming: Naming;
-  /** The base, for a walk on behalf of the path `asked`. It stays held when this is closed. */
+  /** The base, for a walk of the path `asked`. It stays held when this is closed. */
   base(asked: string): HeldFolder;
-  /** True when the base folder was removed. */
+  /** Whether the base folder was removed. */
   isBaseGone(): boolean;
   close(): void;
 }
@@ -36,12 +36,12 @@ export const nameText = (name: Name): string => (typeof name === "string" ? name
 /** The path of `name` in the folder at `path`, both relative to the base. */
 export const pathIn = (path: string, name: string): string => (path === "" ? name : `${path}/${name}`);
 
-/** The names in a path that was put together by `pathIn`. */
+/** The names in a path made by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
 /**
  * `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node.
- * The names are read in the first step, however many: a stream of them would have to be read where the folder is.
+ * Reads all names in the first step, because the path of the folder is valid only inside `enter`.
  */
 export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): Generator<void, void, void> {
   const options = { encoding: "latin1", withFileTypes: true } as const;

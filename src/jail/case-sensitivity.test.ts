@@ -12,14 +12,14 @@ function folderStoring(base: string, store: (name: string) => string): Folder {
 }
 
 const exact = (name: string) => name;
-const blindToCase = (name: string) => name.toLowerCase();
-const blindToForms = (name: string) => name.normalize("NFC");
+const caseInsensitive = (name: string) => name.toLowerCase();
+const normalizing = (name: string) => name.normalize("NFC");
 
 describe("by a name of its own", () => {
   test.each([
     [exact, false],
-    [blindToCase, true],
-    [blindToForms, true],
+    [caseInsensitive, true],
+    [normalizing, true],
   ])("%p", (store, expected) => {
     using sandbox = new JailFixture();
     expect(isCaseInsensitive(folderStoring(sandbox.base, store), { isKnownExact: false })).toBe(expected);
@@ -33,7 +33,7 @@ describe("by the names that are there, where none can be made", () => {
 
   test.each([
     [exact, false],
-    [blindToCase, true],
+    [caseInsensitive, true],
   ])("%p", (store, expected) => {
     using sandbox = new JailFixture();
     writeFileSync(join(sandbox.base, "readme"), "");
@@ -60,7 +60,7 @@ describe("where no file is to be made", () => {
   test("the names that are there tell on a file system that is known", () => {
     for (const trial of ["no-file", "new-file-last"] as const) {
       expect(outcome(exact, { isKnownExact: true, trial })).toEqual([false, "left alone"]);
-      expect(outcome(blindToCase, { isKnownExact: true, trial })).toEqual([true, "left alone"]);
+      expect(outcome(caseInsensitive, { isKnownExact: true, trial })).toEqual([true, "left alone"]);
     }
   });
 
@@ -70,14 +70,14 @@ describe("where no file is to be made", () => {
   });
 
   test("two names that differ in case only are no sign of one", () => {
-    using sandbox = new JailFixture({ "base/readme": "", "base/README": "" });
+    using sandbox = new JailFixture({ readme: "", README: "" });
     const rules = { isKnownExact: true, trial: "no-file" } as const;
     expect(isCaseInsensitive(folderStoring(sandbox.base, exact), rules)).toBe(false);
   });
 });
 
 test("a jail over a folder it may not write to opens all the same", () => {
-  using sandbox = new JailFixture({ "base/a.txt": "" });
+  using sandbox = new JailFixture({ "a.txt": "" });
   chmodSync(sandbox.base, 0o555);
   expect(() => sandbox.jail("descriptors").admit("a.txt")[Symbol.dispose]()).not.toThrow();
   chmodSync(sandbox.base, 0o755);

@@ -5,9 +5,9 @@ import { trialName } from "./temporary.ts";
 type At = (name: Name) => JailedPath;
 
 /**
- * Tries whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
- * Unicode form. Makes a file for a moment; where that is not permitted, looks at the names that are there. Where nothing
- * can be tried, true unless the file system `isKnownExact`: then more is denied, not less.
+ * Tests whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
+ * Unicode form. Makes a temporary file; where that is not permitted, tests the names in the folder. Without any test the
+ * result is true unless the file system `isKnownExact`: that denies more, not less.
  */
 export function isCaseInsensitive(folder: Folder, { isKnownExact, trial = "new-file" }: TrialRules): boolean {
   return folder.enter((at) => {
@@ -18,12 +18,12 @@ export function isCaseInsensitive(folder: Folder, { isKnownExact, trial = "new-f
 }
 
 /**
- * Whether a file may be made for the trial: yes; only where neither the file system nor the names that are there show it; or
- * never. Names show whether case counts, and nothing of Unicode forms.
+ * Whether the trial may make a file: yes; only if neither the type of the file system nor the names in the folder decide;
+ * or never. Names show whether case counts, but not whether Unicode forms do.
  */
 export type Trial = "new-file" | "new-file-last" | "no-file";
 
-/** A worker that is read-only leaves the folder as it is, and so does one call, where it can. */
+/** A read-only worker must not change the folder, and a single call should not. */
 export const trialFor = (opening: { readonly mode?: string; readonly readOnly?: boolean }): Trial => {
   if (opening.readOnly === true) return "no-file";
   return opening.mode === "call" ? "new-file-last" : "new-file";
@@ -48,7 +48,7 @@ function tryNewName(at: At): boolean | undefined {
   }
 }
 
-/** Enough to meet a name with a letter in it; a folder may hold a million. */
+/** Enough to find a name with a letter; a folder may hold a million. */
 const namesTried = 100;
 
 function tryOldNames(at: At): boolean | undefined {

@@ -1,8 +1,8 @@
-/** The flag of a folder that says that its names are folded (`chattr +F`, FS_CASEFOLD_FL). */
+/** Reads the flag by which a folder folds its names (`chattr +F`, FS_CASEFOLD_FL). */
 import { existsSync } from "node:fs";
 import { openErrno, openLibc } from "../bun.ts";
 
-/** FS_IOC_GETFLAGS, of the machines that Bun runs on. */
+/** FS_IOC_GETFLAGS, on the architectures that Bun runs on. */
 const getFlags = 0x80086601;
 const casefold = 0x40000000;
 
@@ -15,13 +15,13 @@ interface Libc {
 }
 
 /**
- * Whether folders of this kind of file system may have the flag in this kernel, as far as sysfs says. False where the
- * flag could not be asked for (Node).
+ * Whether folders of this kind of file system may have the flag in this kernel, by sysfs. False where the runtime cannot
+ * read the flag (Node).
  */
 export const hasCasefold = (fileSystem: string): boolean =>
   load() !== undefined && (!existsSync("/sys/fs") || existsSync(`/sys/fs/${fileSystem}/features/casefold`));
 
-/** Whether the folder that was opened to be read has the flag. True when the system does not say. */
+/** Whether the folder, which was opened for reading, has the flag. True when the system does not show it. */
 export function isCasefolded(descriptor: number): boolean {
   const libc = load();
   const flags = new Int32Array(2);

@@ -1,10 +1,10 @@
 /**
- * Folders held by stepping into them: for systems without descriptors that can be named (macOS), or without procfs.
+ * Holds folders by changing into them: for systems without paths of descriptors (macOS), or without procfs.
  *
- * The current directory is the one handle that a path cannot be bent away from. A folder is reached one name at a
- * time, and after each step "." must be the very folder (device and inode) that was seen before it; a link planted in
- * between is noticed before anything is read or written in it. The process stands in a folder only while synchronous
- * code runs, on the main thread, and in "/" otherwise.
+ * The current directory is the one handle that stays when other programs rename folders. The walk enters one name at a
+ * time, and after each step "." must be the same folder (device and inode) that lstat saw before it; so it notices a link
+ * planted in between before it reads or writes anything in it. The process is in a folder only while synchronous code
+ * runs, on the main thread, and in "/" otherwise.
  */
 import {
   accessSync,
@@ -53,7 +53,7 @@ export function holdByCurrentDirectory(base: string): Backend {
   };
 }
 
-/** Keeps the inode in use: that of a folder which was removed is soon that of a new one, which may take its place. */
+/** Keeps the inode in use: otherwise a new folder could get the inode of a removed one, and pass for it. */
 function holdInode(folder: string): number | undefined {
   try {
     return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -63,17 +63,17 @@ function holdInode(folder: string): number | undefined {
   }
 }
 
-/** What identifies a file among all that exist now. Numbers would round the inodes of some file systems. */
+/** Identifies a file among all existing ones. Numbers would round the inodes of some file systems. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
 }
 
-/** One step of the way from the base to a folder. The base's name is its host path. */
+/** A step on the path from the base to a folder. The base's name is its host path. */
 interface Step {
   readonly name: Name;
   readonly identity: Identity;
-  /** Only on other devices can there be a pseudo file system. */
+  /** A pseudo file system is always on another device. */
   readonly baseDevice: bigint;
   readonly naming: Naming;
   readonly parent: Step | undefined;
@@ -111,17 +111,17 @@ class SteppedFolder implements HeldFolder {
   }
 
   child(name: Name): SteppedFolder {
-    const seen = this.enter(() => lstatSync(at(name), { bigint: true }));
-    if (seen.isSymbolicLink()) throw errnoError("ELOOP");
-    if (!seen.isDirectory()) throw errnoError("ENOTDIR");
-    const type = this.#typeElsewhere(name, seen.dev);
+    const found = this.enter(() => lstatSync(at(name), { bigint: true }));
+    if (found.isSymbolicLink()) throw errnoError("ELOOP");
+    if (!found.isDirectory()) throw errnoError("ENOTDIR");
+    const type = this.#typeElsewhere(name, found.dev);
     const { baseDevice, naming: outer } = this.#step;
     const naming = namingIn(outer, {
       type,
       isCasefolded: () => this.enter(() => isCasefoldedAt(at(name))),
     });
-    const step: Step = { name, identity: identityOf(seen), baseDevice, naming, parent: this.#step };
-    // Only a folder that can be stepped into is held.
+    const step: Step = { name, identity: identityOf(found), baseDevice, naming, parent: this.#step };
+    // A handle exists only for a folder that the process can change into.
     standIn(step);
     return new SteppedFolder(step, { asked: this.asked, path: pathIn(this.path, nameText(name)) });
   }
@@ -140,12 +140,12 @@ class SteppedFolder implements HeldFolder {
     return listByPath(this, onDirent);
   }
 
-  /** Nothing is held between two sections. */
+  /** This backend holds nothing between two `enter` calls. */
   close(): void {}
 
   [Symbol.dispose](): void {}
 
-  /** The type of the file system where that is not the base's. Throws ENODEV for a pseudo one. */
+  /** The type of the file system if it is not the base's. Throws ENODEV for a pseudo one. */
   #typeElsewhere(name: Name, device: bigint): number | undefined {
     if (device === this.#step.baseDevice) return undefined;
     const type = this.enter(() => fileSystemType(at(name)));
@@ -154,13 +154,13 @@ class SteppedFolder implements HeldFolder {
   }
 }
 
-/** A file that was seen under a name, and is compared when the name is used again. */
+/** A file found under a name; compares identities whenever it uses the name again. */
 class NamedHandle implements PathHandle {
   readonly stats: Stats;
-  readonly #seen: { readonly folder: SteppedFolder; readonly name: Name; readonly identity: Identity };
+  readonly #found: { readonly folder: SteppedFolder; readonly name: Name; readonly identity: Identity };
 
-  constructor(seen: { folder: SteppedFolder; name: Name; identity: Identity }, stats: Stats) {
-    this.#seen = seen;
+  constructor(found: { folder: SteppedFolder; name: Name; identity: Identity }, stats: Stats) {
+    this.#found = found;
     this.stats = stats;
   }
 
@@ -168,7 +168,7 @@ class NamedHandle implements PathHandle {
     return this.#open((now) => now.isFile());
   }
 
-  /** There is no way to a file that may not be read: the calls that take a name would follow a link put there. */
+  /** Fails for a file that may not be read: calls by name would follow a link planted there. */
   chmod(mode: number): void {
     this.#with((descriptor) => fchmodSync(descriptor, mode));
   }
@@ -187,9 +187,9 @@ class NamedHandle implements PathHandle {
   }
 
   #open(isWanted: (now: BigIntStats) => boolean): number {
-    const { folder, name, identity } = this.#seen;
+    const { folder, name, identity } = this.#found;
     return folder.enter(() => {
-      // Compared again, so that only a device put there within these lines could be opened.
+      // This second comparison leaves only these lines as a window in which a device could be planted and opened.
       const now = lstatSync(at(name), { bigint: true });
       if (now.isSymbolicLink()) throw errnoError("ELOOP");
       if (!isWanted(now) || !isIdentical(now, identity)) throw errnoError("ESTALE");
@@ -201,14 +201,14 @@ class NamedHandle implements PathHandle {
   }
 
   requireWritable(): void {
-    const { folder, name } = this.#seen;
+    const { folder, name } = this.#found;
     folder.enter(() => accessSync(at(name), constants.W_OK));
   }
 
   close(): void {}
 }
 
-/** True when the folder may not be read, and so not be asked. Never follows a link. */
+/** True for a folder that may not be read, whose flag stays unknown. Never follows a link. */
 function isCasefoldedAt(path: Name): boolean {
   try {
     const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -224,16 +224,16 @@ function isCasefoldedAt(path: Name): boolean {
 
 const at = (name: Name): JailedPath => jailedPath("./", name);
 
-/** True while an `enter` callback runs: it must not find itself elsewhere. */
+/** True while an `enter` callback runs: the current directory must not change below it. */
 let isInside = false;
 
-/** Where the process stands. A process has one current directory, whatever number of jails. */
+/** The current directory of the process, which has one for all jails. */
 let here: Step | undefined;
 
-/** Goes to the folder unless it stands there. Throws ENOENT when the way no longer leads to the same folder. */
+/** Changes into the folder unless it is current. Throws ENOENT when the path no longer leads to the same folder. */
 function standIn(step: Step): void {
   if (here === step) return;
-  // Runs as soon as the code that is running now returns or awaits.
+  // Runs as soon as the current code returns or awaits.
   if (here === undefined) queueMicrotask(leave);
   try {
     goTo(step);
@@ -256,7 +256,7 @@ function goTo({ parent, name, identity }: Step): void {
 }
 
 function stepInto(path: Name, identity: Identity): void {
-  // The runtimes take text alone here, and so a folder whose name is not UTF-8 cannot be stepped into.
+  // The runtimes accept only strings here, so the process cannot change into a folder whose name is not UTF-8.
   if (typeof path !== "string") throw errnoError("EILSEQ");
   process.chdir(path);
   if (!isIdentical(statSync(".", { bigint: true }), identity)) throw errnoError("ENOENT");

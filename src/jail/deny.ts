@@ -5,24 +5,24 @@ import type { Folder } from "./folder.ts";
 import type { Folding } from "./folding.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
-/** A folder, as far as rules go by it. */
+/** The part of a folder that the rules use. */
 type Place = Pick<Folder, "path" | "folding">;
 
-/** Which paths are denied, in every spelling that reaches the same file. */
+/** Decides which paths are denied, in every spelling that reaches the same file. */
 export interface DenyRules {
   /**
-   * True when `path` itself is denied, by a glob or as a temporary file; folders above it are not asked. `folding` is
-   * that of the folder it is in.
+   * Whether `path` itself is denied, by a glob or as a temporary file, regardless of the folders above it. `folding` is
+   * that of its folder.
    */
   denies(path: string, folding: Folding): boolean;
   /** The same for `name` in a folder. */
   deniesIn(folder: Place, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Place, bytes: Buffer, from: number, to: number): boolean;
-  /** True when the path of these names, or a folder above it, is denied, where names are compared as in the base. */
+  /** Whether the path of these names, or a folder above it, is denied, with names compared as in the base. */
   deniesAny(names: readonly string[]): boolean;
   isTemporary(name: string): boolean;
-  /** One spelling for all that the file system takes for the same. */
+  /** One spelling for all that the file system takes for the same name. */
   fold(path: string, folding: Folding): string;
 }
 

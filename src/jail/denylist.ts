@@ -1,11 +1,11 @@
-/** A denylist of host paths: each with everything below it (shell §8.2). */
+/** Converts a denylist of host paths, each with everything below it, to globs (shell §8.2). */
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { errnoOf } from "./errno.ts";
 
 /**
- * Globs that deny the host paths `denied` in a jail around `base`. What does not exist yet is denied by where it would
- * be, and what a link leads to now is denied as well as the link's own name, under which something else may stand later.
+ * Globs that deny the host paths `denied` in a jail around `base`. They cover a path that does not exist yet, and both the
+ * current target of a link and the link's own name, which may get another entry later.
  * Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
  */
 export function globsForPaths(base: string, denied: readonly string[]): string[] {
@@ -17,15 +17,15 @@ export function globsForPaths(base: string, denied: readonly string[]): string[]
         `fs.denylist_paths holds ${JSON.stringify(path)}, which denies all of the base folder.`,
       );
     }
-    const asGiven = [base, root].map((spelling) => relative(spelling, resolve(path)));
-    return [below, ...asGiven].filter(isBelow).map(escapeGlob);
+    const asWritten = [base, root].map((folder) => relative(folder, resolve(path)));
+    return [below, ...asWritten].filter(isBelow).map(escapeGlob);
   });
   return [...new Set(globs)];
 }
 
 const isBelow = (path: string): boolean => path !== "" && path !== ".." && !path.startsWith("../");
 
-/** The path with all links resolved, as far as it exists. */
+/** The path with links resolved as far as it exists. */
 function canonical(path: string): string {
   const full = resolve(path);
   const missing: string[] = [];

@@ -1,10 +1,10 @@
-/** A file that is held by an O_PATH descriptor. */
+/** A file held by an O_PATH descriptor. */
 import { accessSync, chmodSync, chownSync, closeSync, constants, type Stats } from "node:fs";
 import type { PathHandle } from "./folder.ts";
 
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** How a held descriptor is opened again, with other flags. */
+/** Opens a held descriptor again with other flags. */
 interface Reopener {
   readonly reopen: (descriptor: number, flags: number) => number;
 }
@@ -20,7 +20,7 @@ export class DescriptorHandle implements PathHandle {
     this.#opener = opener;
   }
 
-  /** Through the magic link, which means this very file and not its name. */
+  /** Opens the magic link, which leads to this very file and not to its name. */
   open(): number {
     return this.#opener.reopen(this.#descriptor, readFlags);
   }

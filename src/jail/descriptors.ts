@@ -1,7 +1,7 @@
 /**
- * Folders held by descriptors (Linux): with O_PATH, or opened to be read where that takes one step. A descriptor keeps
- * meaning the same folder when it is renamed or replaced, and `/proc/self/fd/N/name` names an entry of exactly that
- * folder, so what was checked is what is used.
+ * Holds folders by descriptors (Linux): with O_PATH, or opened for reading where that takes one step. A descriptor keeps
+ * meaning the same folder when that is renamed or replaced, and `/proc/self/fd/N/name` names an entry of exactly that
+ * folder, so the folder that was checked is the one in use.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from "node:fs";
 import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
@@ -28,7 +28,7 @@ import { supportsOpenat2 } from "./selftest.ts";
 const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const pathFlags = O_PATH | constants.O_NOFOLLOW;
 
-/** The backends of this module by the way they open. */
+/** The backends of this module, with their functions to open names. */
 export const openers = { openat: openAt, descriptors: openThroughProc } as const satisfies Record<
   string,
   OpenAt
@@ -71,11 +71,11 @@ interface Opener {
   readonly open: OpenAt;
   readonly openBeneath?: typeof openBeneath;
   readonly reopen: (descriptor: number, flags: number) => number;
-  /** The device of the base: only elsewhere can there be a pseudo file system. */
+  /** The device of the base: a pseudo file system is always on another one. */
   readonly device: number;
   /** That of the base. */
   readonly naming: Naming;
-  /** The base is held no more. */
+  /** The base has been released. */
   isClosed: boolean;
 }
 
@@ -171,7 +171,7 @@ class DescriptorFolder implements HeldFolder {
     yield* listByPath(this, onDirent);
   }
 
-  /** Returns false when it cannot, and has reported nothing. */
+  /** Returns false, with nothing reported, when it cannot. */
   *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
     if (this.#isListable) return yield* readDirents(this.descriptor, onDirent);
     const listable = this.#opener.openBeneath?.(this.descriptor, ".", "list");
@@ -215,7 +215,7 @@ class DescriptorFolder implements HeldFolder {
   lstat(name: Name): Stats {
     if (this.#opener.open === openThroughProc) return this.enter((at) => lstatSync(at(name)));
     this.#requireOpen();
-    // Half of what the way through procfs takes.
+    // This takes half the time of the path through procfs.
     const descriptor = this.#opener.open(this.descriptor, name, pathFlags);
     try {
       return fstatSync(descriptor);
@@ -234,14 +234,14 @@ class DescriptorFolder implements HeldFolder {
     this.close();
   }
 
-  /** The number of a closed descriptor is soon another file's. */
+  /** Guards against use after close: the system soon reuses the number of a closed descriptor. */
   #requireOpen(): void {
     if (this.#isClosed || (this.#isBase && this.#opener.isClosed))
       throw new Error("a folder was used after it was closed");
   }
 }
 
-/** The type of the file system that a descriptor leads to, when that is not the base's. Throws ENODEV for a pseudo one. */
+/** The type of the file system of a descriptor, if it is not the base's. Throws ENODEV for a pseudo one. */
 function typeElsewhere(descriptor: number, device: number, opener: Opener): number | undefined {
   if (device === opener.device) return undefined;
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
@@ -249,7 +249,7 @@ function typeElsewhere(descriptor: number, device: number, opener: Opener): numb
   return type;
 }
 
-/** `isCasefolded` for a folder that is held by O_PATH. True when it may not be read, and so not be asked. */
+/** `isCasefolded` for a folder held by O_PATH. True for one that may not be read, whose flag stays unknown. */
 function isCasefoldedWithin(descriptor: number): boolean {
   try {
     const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);

@@ -1,15 +1,15 @@
-/** Folders as linux_dirent64 records, the form in which the system gives them (getdents64(2)). */
+/** Parses linux_dirent64 records, which getdents64(2) returns. */
 import { type EntryKind, kindsByType } from "./kind.ts";
 
 /**
- * Gets an entry of a folder: its name is `bytes[from, to)`, worthless afterwards. The kind is undefined where a
- * file system does not report kinds when a folder is read.
+ * Gets an entry of a folder: its name is `bytes[from, to)`, valid only during the call. The kind is undefined where a
+ * file system reports none in directory entries.
  */
 export type OnDirent = (bytes: Buffer, from: number, to: number, kind: EntryKind | undefined) => void;
 
-/** Where in a record its own length, its type and its name are; before them are an inode number and an offset. */
+/** Offsets of the length, the type and the name in a record, after an inode number and an offset. */
 const [lengthAt, typeAt, nameAt] = [16, 18, 19];
-/** Records are padded to this, so the NUL behind a name is in the last so many bytes. */
+/** Records are padded to this many bytes, so the NUL after a name is among the last ones. */
 const alignment = 8;
 
 /** Reports the entries of the records in `records[0, length)`, without the folder itself and its parent. */

@@ -6,7 +6,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** An error as system calls throw it, for what we find out ourselves. */
+/** An error like that of a system call, for conditions that this project detects itself. */
 export const errnoError = (
   code: "ENOENT" | "ENOTDIR" | "ELOOP" | "ENODEV" | "EILSEQ" | "ESTALE" | "EXDEV" | "EIO",
 ): Error => Object.assign(new Error(code), { code });
@@ -24,8 +24,8 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns what a system call threw into the refusal for `path`, as the caller sent it. Refusals pass; what is no errno
- * is a mistake of ours and is thrown on. The system's own message names host paths, so it goes nowhere.
+ * Converts an error of a system call to the refusal for `path`, as the caller sent it. Returns refusals unchanged, and
+ * rethrows an error without errno, which is a bug. Drops the system's own message, which names host paths.
  */
 export function refusalOfErrno(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;
@@ -57,7 +57,7 @@ export function refusalOfErrno(error: unknown, path: string): Refusal {
   }
 }
 
-/** Runs `act`, and throws what it throws as the refusal for `path`. */
+/** Runs `act`, and converts its error to the refusal for `path`. */
 export function mapErrno<T>(path: string, act: () => T): T {
   try {
     return act();

@@ -1,14 +1,14 @@
-/** One spelling for all that some file system takes for the same name. Where it folds more than one does, more is denied. */
+/** Folds to one spelling all that any file system takes for the same name. To fold too much denies more, not less. */
 
 /**
- * The path in that spelling: without code points that are not seen, without blanks and dots at the end of a name, in one
- * case and one Unicode form. Lower case comes first and last: capital sharp s has no other upper case, and the long s
- * none of its own.
+ * The path in that spelling: without invisible code points, without blanks and dots at the end of a name, in one case and
+ * one Unicode form. It applies lower case first and last: capital sharp s has no other upper case, and the long s none of
+ * its own.
  */
 export const fold = (path: string): string =>
   isPlain(path) ? path.toLowerCase() : foldLetters(path).replace(/(?<=[^/])[ .]+(?=\/|$)/g, "");
 
-/** ASCII without blanks and dots that could stand at the end of a name. */
+/** ASCII without blanks and dots that could end a name. */
 const isPlain = (path: string): boolean => /^(?:[!-\-/-~]|\.(?=[!-\-0-~]))*$/.test(path);
 
 const foldLetters = (text: string): string =>
@@ -18,13 +18,13 @@ const foldLetters = (text: string): string =>
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
-    // Which of the two it is depends on what stands around it.
+    // Which of the two sigmas it is depends on its neighbours.
     .replaceAll("\u03c2", "\u03c3")
     .normalize("NFC");
 
 /**
- * A glob that matches the folded paths of all that `glob` matches, and perhaps more. A class of characters whose folded
- * form is not plain becomes `?`, and takes one character: not both of the letters that a sharp s becomes.
+ * A glob that matches the folded form of every path that `glob` matches, and perhaps more. A class of characters whose
+ * folded form is not plain becomes `?`, which takes one character: not both letters of a folded sharp s.
  */
 export function foldGlob(glob: string): string {
   const folded = glob.replace(
@@ -34,7 +34,7 @@ export function foldGlob(glob: string): string {
       return set === undefined ? foldLetters(part) : foldClass(set);
     },
   );
-  // Only behind what stands for itself: no folded name ends so, and what a wildcard leaves at the end is gone.
+  // Only after literal characters: no folded name ends so, and none is left of what a wildcard matches at the end.
   return folded.replace(/(?<=[^/\\*?\]{},. ])[ .]+(?=\/|$)/g, "");
 }
 

@@ -1,19 +1,19 @@
 /**
- * What the jail hands out: folders below the base that were reached one name at a time and are held open, and
- * the paths through which the disk verbs may act on the names in them.
+ * The results of the jail: folders below the base, which it has reached one name at a time and holds open, and the paths by
+ * which the disk verbs act on the names in them.
  */
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { Folding } from "./folding.ts";
 
-/** What a call changes: a name, or a name with everything below it. */
+/** The scope of a change: a name, or a name with everything below it. */
 export type ProtectedChange = "entry" | "tree";
 
 declare const jailed: unique symbol;
 
 /**
- * A path that is safe to give to the operating system: a held folder and one name in it.
- * Only a `Folder` makes one, and it is good only inside the `enter` callback that received it.
+ * A path that is safe to pass to the operating system: a held folder and one name in it. Only a `Folder` makes one, and it
+ * is valid only inside the `enter` callback that received it.
  */
 export type JailedPath = (string | Buffer) & { readonly [jailed]: true };
 
@@ -22,13 +22,13 @@ export type Name = string | Buffer;
 
 /** A folder below the base, reached without following any link, and held until closed. */
 export interface Folder extends Disposable {
-  /** The path that a caller sent and that led here or to a folder above, for error sentences. */
+  /** The path that a caller sent, which led here or to a folder above, for error sentences. */
   readonly asked: string;
   /** Names from the base down to here, all links resolved. Empty for the base itself. */
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
   readonly path: string;
-  /** How its names are compared, as far as its file system and its flags say. */
+  /** How it compares names, by its file system and its flags. */
   readonly folding: Folding;
   /**
    * The descriptor that holds it, where this backend has one. Threads of this process may open names below it
@@ -37,36 +37,38 @@ export interface Folder extends Disposable {
   readonly descriptor: number | undefined;
   /**
    * Lets `act` name entries of this folder (`"."` is the folder itself). Synchronous: `act` must not await, and a
-   * path is worthless after it. Calls do not nest, except in a folder with a `descriptor`.
+   * path is not valid after it. Calls do not nest, except in a folder with a `descriptor`.
    */
   enter<T>(act: (at: (name: Name) => JailedPath) => T): T;
   /**
-   * The folder `name` in this one, held in its own right. Throws the errno error: ENOTDIR or ELOOP for a link, ENODEV
+   * Opens the folder `name` in this one. Throws the errno error: ENOTDIR or ELOOP for a link, ENODEV
    * for a pseudo file system such as /proc.
    */
   child(name: Name): Folder;
   /**
-   * Reports all entries, in no order, some thousand in each step. Throws the errno error: then it may have reported
-   * some. The folder stays open, and is listed once at a time, until the last step or `return`.
+   * Reports all entries, in no order, some thousand in each step. Throws the errno error, perhaps after some entries. The
+   * folder stays open until the last step or `return`; it can be listed once at a time.
    */
   list(onDirent: OnDirent): Generator<void, void, void>;
-  /** What `name` is, links not followed. Throws the errno error, ENODEV on a pseudo file system. */
+  /**
+   * Opens `name` without reading it and without following links. Throws the errno error, ENODEV on a pseudo file system.
+   */
   openPath(name: Name): PathHandle;
-  /** The stats of `name`, links not followed, on whatever file system. Throws the errno error. */
+  /** The stats of `name`, without following links, on any file system. Throws the errno error. */
   lstat(name: Name): Stats;
   close(): void;
 }
 
-/** A file that was opened without being read, and that stays the same file where the backend can hold on to it. Close it. */
+/** A file that is opened but not for reading, and stays the same where the backend can hold it. Close it. */
 export interface PathHandle {
   readonly stats: Stats;
   /** See `ResolvedPath.open`. */
   open(): number;
   /** See `ResolvedPath.requireWritable`. */
   requireWritable(): void;
-  /** Gives the file, which must not be a link, these permission bits. Throws the errno error. */
+  /** Sets the permission bits of the file, which must not be a link. Throws the errno error. */
   chmod(mode: number): void;
-  /** Gives the file, which must not be a link, to others. Throws the errno error. */
+  /** Sets the owner and group of the file, which must not be a link. Throws the errno error. */
   chown(uid: number, gid: number): void;
   close(): void;
 }
@@ -75,45 +77,54 @@ export interface PathHandle {
 export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "close"> {
   /** The path as the caller sent it, for error sentences. */
   readonly asked: string;
-  /** The folder that holds `name`, or, when folders have to be made first, the deepest one that exists. */
+  /** The folder of `name`, or, when folders have to be made first, the deepest one that exists. */
   readonly folder: Folder;
-  /** Folders to make below `folder`, outermost first, before `name` has a place. Only with `parents`. */
+  /** Folders to make below `folder` for `name`, outermost first. Only with `parents`. */
   readonly newFolders: readonly string[];
   /** The last name, links resolved; `"."` when the place is the base. */
   readonly name: string;
-  /** Names from the base to the place, links resolved: what deny globs, queues and results go by. */
+  /**
+   * The last name as it was sent, or as a link has it. Another than `name` where the file system finds the entry under
+   * names that the folder does not list.
+   */
+  readonly sentName: string;
+  /** Names from the base to the place, links resolved: deny globs, queues and results use them. */
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
   readonly path: string;
-  /** lstat of the place at the end of the walk; undefined when nothing is there. */
+  /** lstat of the place at the end of the walk; undefined for a missing one. */
   readonly stats: Stats | undefined;
   /**
-   * A new descriptor that reads the regular file `stats` describes. Never blocks, and never opens a FIFO or a device,
-   * whatever has taken the name meanwhile. Throws the errno error, ESTALE where the name now means another file.
+   * Opens a new descriptor that reads the regular file of `stats`. Never blocks, and never opens a FIFO or a device, even
+   * if one has replaced the file. Throws the errno error, ESTALE if the name now means another file.
    */
   open(): number;
-  /** Throws the errno error unless this process may write to the file `stats` describes, as access(2) has it. */
+  /** Throws the errno error unless this process may write to the file of `stats` (access(2)). */
   requireWritable(): void;
 }
 
-/** What a path of the wire leads to, to be read. Write `using target = jail.resolveForRead(…)`. */
+/** The target of a path of the wire, for reading. Write `using target = jail.resolveForRead(…)`. */
 export type ReadTarget = Pick<ResolvedPath, "asked" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
   /**
-   * What the call is going to change there. To be given by whatever changes anything: a protected file then is denied,
-   * which may be read otherwise.
+   * What the call will change there. Every change must pass it: it makes the jail deny protected files, which calls may
+   * otherwise read.
    */
   readonly changes?: ProtectedChange;
   /**
-   * What to do with a link as the last name: `"follow"` it like every other (default), or `"stay"`: verify that it
-   * leads to something inside that is not denied, and then be the link itself (delete-file), or `"bare"`: be the link
+   * How to treat a link as the last name: `"follow"` it like every other (default); `"stay"`: verify that it leads to
+   * something inside that is not denied, then resolve to the link itself (delete-file); `"bare"`: resolve to the link
    * itself, wherever it leads.
    */
   readonly lastLink?: "follow" | "stay" | "bare";
-  /** The last name may be missing, if it may be given to something new. Default false. */
+  /** The last name may be missing, if callers may create such a name. Default false. */
   readonly mayBeMissing?: boolean;
-  /** With `mayBeMissing`: folders on the way may be missing too. They are checked, listed and not made. */
+  /** With `mayBeMissing`: what is made may be a folder, so its path may end in "/". Default false. */
+  readonly mayBeFolder?: boolean;
+  /**
+   * With `mayBeMissing`: folders on the path may be missing too. The walk checks and lists them, and does not make them.
+   */
   readonly parents?: boolean;
 }
 
@@ -123,34 +134,34 @@ export interface Jail {
   readonly baseName: string;
   /** The host path of a path below the base. Only for functions whose callers know host paths. */
   hostPath(path: string): string;
-  /** How folders are held here. */
+  /** The backend in use. */
   readonly backend: BackendName;
   /**
    * Walks `path` from the base. Throws a `Refusal`: bad-input for a path that is no path, outside for one that
    * leaves the base or meets a bad link, missing and denied (one sentence), io when the base is gone.
    */
   admit(path: string, options?: AdmitOptions): ResolvedPath;
-  /** Like `admit`, for what is there and is only read: its folder need not be held, which takes less time. */
+  /** Like `admit`, for reading what exists. It need not hold the folder, which takes less time. */
   resolveForRead(path: string): ReadTarget;
-  /** Like `admit`, and holds the folder that `path` names (wrong-kind when it is none). `"."` is the base. */
+  /** Like `admit`, for a folder, which it holds (wrong-kind for anything else). `"."` is the base. */
   admitFolder(path: string): Folder;
-  /** True when a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
+  /** Whether a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
   denies(names: readonly string[]): boolean;
-  /** `denies` for one name in a folder that is itself known not to be denied: one match instead of one per level. */
+  /** `denies` for one name in a folder that is not denied itself: one match instead of one per level. */
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
-  /** True for a file that no call may change, under whatever name it was met. */
+  /** Whether the stats are those of a file that no call may change, under any of its names. */
   isProtected(stats: Stats): boolean;
-  /** The names of temporary files, which no function lists, searches, counts or touches. */
+  /** Whether it is the name of a temporary file, which no function lists, searches, counts or touches. */
   isTemporary(name: string): boolean;
-  /** The path of a place, in one spelling for all that name it where the file system does not distinguish them. */
+  /** The path of a place in one spelling for all that the file system takes for the same. */
   fold(place: Pick<ResolvedPath, "path" | "folder">): string;
   close(): void;
 }
 
 /**
- * `descriptors` holds a folder by a descriptor and names its entries through procfs; `openat` does the same and opens
- * with a direct system call; `current-directory` steps into the folder.
+ * `descriptors` holds a folder by a descriptor and names its entries through procfs; `openat` does the same and opens by a
+ * direct system call; `current-directory` changes into the folder.
  */
 export type BackendName = "openat" | "descriptors" | "current-directory";

@@ -9,7 +9,7 @@ test.each([
   [nfs, "folded"],
   [vfat, "foreign"],
   [0x65735546, "foreign"], // fuse
-  [0x12345678, "foreign"], // nobody knows
+  [0x12345678, "foreign"], // unknown
 ] as const)("names in a file system of type %p are %s", (type, folding) => {
   expect(namingIn(exactNaming, { type, ...plain }).folding).toBe(folding);
 });

@@ -1,16 +1,16 @@
-/** How file systems compare names, as far as their kind says. */
+/** How kinds of file systems compare names. */
 import { hasCasefold } from "./casefold.ts";
 
 /**
- * How the names of a folder are compared: exactly; or two spellings mean one entry (case, Unicode forms, characters that
- * are not seen); or in some way of its own, with second names such as FAT's `ENV~1`.
+ * How a folder compares names: "exact"; "folded", where two spellings mean one entry (case, Unicode forms, invisible
+ * characters); or "foreign", in a way of its own, with second names such as FAT's `ENV~1`.
  */
 export type Folding = "exact" | "folded" | "foreign";
 
-/** What is known of the names in a folder. */
+/** How names in a folder work, as far as it is known. */
 export interface Naming {
   readonly folding: Folding;
-  /** A flag of each folder says whether it folds names. */
+  /** Each folder has a flag for folding. */
   readonly isFlagged: boolean;
 }
 
@@ -23,7 +23,7 @@ const exact: ReadonlySet<number> = new Set([
   0x858458f6, // ramfs
 ]);
 
-/** The same, unless a folder has the flag for folding, and the file by which the kernel says that it knows this flag. */
+/** The same, unless a folder has the flag for folding; with the file that shows that the kernel supports the flag. */
 const flagged: ReadonlyMap<number, readonly string[]> = new Map([
   [0xef53, ["ext4"]],
   [0xf2f52010, ["f2fs"]],
@@ -41,8 +41,8 @@ const folded: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The names in the root of a file system of this type. What is not known, as of vfat, exfat, ntfs, cifs, 9p, vboxsf and
- * whatever is behind fuse, compares them in a way of its own. `hasFeature` says which kinds of folders may have the flag.
+ * The naming in the root of a file system of this type. Unknown types are foreign, as are vfat, exfat, ntfs, cifs, 9p,
+ * vboxsf and everything behind fuse. `hasFeature` decides which kinds of folders may have the flag.
  */
 function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean): Naming {
   const kinds = flagged.get(type);
@@ -51,15 +51,15 @@ function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean)
   return { folding: folded.has(type) ? "folded" : "foreign", isFlagged: false };
 }
 
-/** A folder, as its naming is found out. */
+/** The properties of a folder that decide its naming. */
 export interface NamedFolder {
-  /** The type of its file system; undefined where that is the one of the folder around it. */
+  /** The type of its file system; undefined if it is that of the parent folder. */
   readonly type: number | undefined;
-  /** Whether it has the flag for folding; asked only where it may. */
+  /** Whether it has the flag for folding; called only where that is possible. */
   isCasefolded(): boolean;
 }
 
-/** The naming in a folder inside one of `outer`. Below a folder that folds every path is taken as folded. */
+/** The naming in a folder inside one with the naming `outer`. Below a folder that folds, every path counts as folded. */
 export function namingIn(outer: Naming, { type, isCasefolded }: NamedFolder): Naming {
   const ofKind =
     type === undefined
@@ -75,10 +75,10 @@ export function namingOfBase(base: NamedFolder): Naming {
   return namingIn(exactNaming, base);
 }
 
-/** Whether a file system of this type compares names exactly, but for folders with the flag. */
+/** Whether a file system of this type compares names exactly, except in folders with the flag. */
 export const hasExactNames = (type: number): boolean => namingOfType(type, hasCasefold).folding === "exact";
 
-/** For where nothing is known but that all is as usual. */
+/** The usual naming. */
 export const exactNaming: Naming = { folding: "exact", isFlagged: false };
 
 const rank = { exact: 0, folded: 1, foreign: 2 } as const;

@@ -1,46 +1,39 @@
 /** A folder to let a jail loose in, for tests: `base` is the jail's, and beside it lies what it must never reach. */
-import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { targetsNow } from "../../tests/harness/descriptors.ts";
+import { join } from "node:path";
+import { readDescriptorTargets } from "../../tests/harness/descriptors.ts";
+import { addToTree, type Tree } from "../../tests/harness/tree.ts";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { AdmitOptions, BackendName, Jail } from "./folder.ts";
 import { openJail } from "./jail.ts";
 import { hasDirectOpenat } from "./openat.ts";
 
-/** What to plant, by path below the sandbox: a file's text, a link, a second name of a file, a folder (`null`). */
-export type Plan = Readonly<Record<string, string | { link: string } | { sameAs: string } | null>>;
-
 export const secret = "the outside secret";
 
 export class JailFixture implements Disposable {
-  /** Canonical host path of the whole; holds `base`, `outside/secret.txt` and what is planted. */
+  /** Canonical host path of the whole; holds `base`, `outside/secret.txt` and what is added. */
   readonly root: string;
   readonly base: string;
   readonly #jails: Jail[] = [];
   readonly #before = process.cwd();
 
-  constructor(plan: Plan = {}) {
+  constructor(tree: Tree = {}) {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
     this.base = join(this.root, "base");
-    this.plant({ base: null, "outside/secret.txt": secret, ...plan });
+    mkdirSync(this.base);
+    this.add({ "../outside/secret.txt": secret, ...tree });
   }
 
-  plant(plan: Plan): void {
-    for (const [path, what] of Object.entries(plan)) {
-      const full = this.at(path);
-      mkdirSync(dirname(full), { recursive: true });
-      if (what === null) mkdirSync(full, { recursive: true });
-      else if (typeof what === "string") writeFileSync(full, what);
-      else if ("link" in what) symlinkSync(what.link.replace("<root>", this.root), full);
-      else linkSync(this.at(what.sameAs), full);
-    }
+  /** Adds to what is there; nothing else is touched. */
+  add(tree: Tree): void {
+    addToTree(this.base, tree);
   }
 
-  /** Host path of a path below the sandbox. */
+  /** Host path of a path from the base, as keys of a tree are. */
   at(path: string): string {
-    return join(this.root, path);
+    return join(this.base, path);
   }
 
   jail(backend: BackendName, deny: readonly string[] = []): Jail {
@@ -77,6 +70,6 @@ export const backends: readonly BackendName[] =
  * How many descriptors of this process lead into the folder, a canonical host path. Others are not counted: what tests
  * before had open may be closed meanwhile. Linux only.
  */
-export function openDescriptors(folder: string): number {
-  return targetsNow().filter((target) => `${target}/`.startsWith(`${folder}/`)).length;
+export function countDescriptorsBelow(folder: string): number {
+  return readDescriptorTargets().filter((target) => `${target}/`.startsWith(`${folder}/`)).length;
 }

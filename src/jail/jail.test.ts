@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { backends, JailFixture } from "./jail.test-kit.ts";
@@ -37,19 +37,19 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a base that is a link is resolved once", () => {
-    using sandbox = new JailFixture({ "base/a.txt": "", link: { link: "base" } });
-    const jail = openJail({ basePath: sandbox.at("link"), deny, backend });
-    sandbox.plant({ "base/by-link": { link: "<root>/link/a.txt" } });
+    using sandbox = new JailFixture({ "a.txt": "", "../link": { link: "base" } });
+    const jail = openJail({ basePath: sandbox.at("../link"), deny, backend });
+    sandbox.add({ "by-link": { link: "<root>/link/a.txt" } });
     jail.admit("by-link")[Symbol.dispose]();
-    rmSync(sandbox.at("link"));
-    symlinkSync("outside", sandbox.at("link"));
+    rmSync(sandbox.at("../link"));
+    symlinkSync("outside", sandbox.at("../link"));
     jail.admit("a.txt")[Symbol.dispose]();
     expect(refusalOf(() => jail.admit("secret.txt")).reason).toBe("missing");
     jail.close();
   });
 
   test("a base that is gone is no missing file", () => {
-    using sandbox = new JailFixture({ "base/d": null });
+    using sandbox = new JailFixture({ "d/": null });
     const jail = sandbox.jail(backend);
     using folder = jail.admitFolder("d");
     rmSync(sandbox.base, { recursive: true });
@@ -60,10 +60,11 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a base that was moved is followed, or missed; a new folder in its place is never used", () => {
-    using sandbox = new JailFixture({ "base/a.txt": "" });
+    using sandbox = new JailFixture({ "a.txt": "" });
     const jail = sandbox.jail(backend);
-    renameSync(sandbox.base, sandbox.at("moved"));
-    sandbox.plant({ "base/b.txt": "" });
+    renameSync(sandbox.base, sandbox.at("../moved"));
+    mkdirSync(sandbox.base);
+    sandbox.add({ "b.txt": "" });
     if (holdsOn(backend)) {
       jail.admit("a.txt")[Symbol.dispose]();
       expect(refusalOf(() => jail.admit("b.txt")).reason).toBe("missing");
@@ -86,7 +87,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder is held, and only a folder", () => {
-    using sandbox = new JailFixture({ "base/d/a.txt": "", "base/to-d": { link: "d" } });
+    using sandbox = new JailFixture({ "d/a.txt": "", "to-d": { link: "d" } });
     const jail = sandbox.jail(backend);
     using folder = jail.admitFolder("to-d");
     expect(folder.names).toEqual(["d"]);
@@ -105,7 +106,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("deny rules can be asked about names and about a name in a folder", () => {
-    using sandbox = new JailFixture({ "base/d": null });
+    using sandbox = new JailFixture({ "d/": null });
     const jail = sandbox.jail(backend, ["d/*.pem"]);
     using folder = jail.admitFolder("d");
     expect(jail.denies(["d", "x.pem", "y"])).toBe(true);
@@ -129,11 +130,11 @@ describe("what keeps the worker from starting is said in one sentence", () => {
   };
 
   test("no folder", () => {
-    using sandbox = new JailFixture({ "base/a.txt": "" });
-    expect(reason({ basePath: sandbox.at("nothing") })).toMatch(
+    using sandbox = new JailFixture({ "a.txt": "" });
+    expect(reason({ basePath: sandbox.at("../nothing") })).toMatch(
       /^base_path ".*nothing" cannot be reached \(ENOENT\)\.$/,
     );
-    expect(reason({ basePath: sandbox.at("base/a.txt") })).toMatch(/is not a folder/);
+    expect(reason({ basePath: sandbox.at("a.txt") })).toMatch(/is not a folder/);
     expect(reason({ basePath: "/proc/self" })).toMatch(/is not a folder/);
   });
 

@@ -1,14 +1,14 @@
 /**
  * The jail: the one way from a path on the wire to something on disk.
  *
- * It promises, whatever other unprivileged programs do to the tree meanwhile: each file that is read, and each folder in
- * which a name is made, changed or removed, was reached during the call from the base folder, through real folders and
- * through links that stay inside. No system call follows a link on behalf of a caller. Denied names are decided before
- * the disk is asked, under every spelling and through every link.
+ * It promises, whatever other unprivileged programs do to the tree meanwhile: the call reached each file that it reads, and
+ * each folder in which it makes, changes or removes a name, from the base folder, through real folders and through links
+ * that stay inside. No system call follows a link for a caller. The jail decides on denied names before it touches the
+ * disk, under every spelling and through every link.
  *
- * It does not promise that a folder which is moved out of the base after it was reached is left alone by the one
- * operation under way; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything
- * against root and against mounts that root makes.
+ * It does not promise that the operation under way spares a folder which is moved out of the base after the call has
+ * reached it; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything against root
+ * and against mounts that root makes.
  */
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -31,19 +31,19 @@ import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
 export interface JailOptions {
-  /** Host path of the base folder; made canonical once, here. */
+  /** Host path of the base folder; `openJail` makes it canonical. */
   readonly basePath: string;
   /** What callers may see but not touch. */
   readonly deny: GlobSet;
   /** Default: the best that works here. */
   readonly backend?: BackendName | undefined;
-  /** Whether deny globs match in folded spelling where names fold, as far as that can be known (default), or everywhere. */
+  /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
   readonly foldDeny?: "auto" | "always";
-  /** What callers send: paths relative to the base (default), or host paths that lie below it. */
-  readonly paths?: "relative" | "absolute";
-  /** Host paths of files that calls may read and not change, whether they lie below the base or not, or not yet. */
+  /** The paths that callers send: relative to the base (default), host paths below it, or either. */
+  readonly paths?: "relative" | "absolute" | "either";
+  /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */
   readonly protectedFiles?: readonly string[] | undefined;
-  /** How the spelling of names may be tried. Default: by a file that is made for a moment. */
+  /** How to test the case sensitivity of names. Default: by a temporary file. */
   readonly trial?: Trial | undefined;
 }
 
@@ -62,12 +62,13 @@ export function openJail(options: JailOptions): Jail {
     foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial }),
   );
   const isAbsolute = paths === "absolute";
-  const parse = isAbsolute ? (path: string) => parseAbsolutePath(path, roots) : parsePath;
+  const parse = (path: string) =>
+    isAbsolute ? parseAbsolutePath(path, roots) : parsePath(path, paths === "either" ? roots : undefined);
   const walkRules: WalkRules = {
     backend: held,
     linkRoots: roots,
     isRoot: isAbsolute && base === "/",
-    // Host paths are those of the system's own programs, which take every name.
+    // Callers with host paths expect what the system's own programs do, which accept every name.
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
@@ -96,7 +97,7 @@ export function openJail(options: JailOptions): Jail {
   };
 }
 
-/** What the path leads to, when it can be had in one step. */
+/** The target of the path, if one step resolves it. */
 function resolveInOneStep(
   rules: WalkRules,
   asked: string,
@@ -147,13 +148,13 @@ function canonicalBase(basePath: string): string {
   throw new Error(`base_path ${JSON.stringify(basePath)} is not a folder of files.`);
 }
 
-/** Both what the operator wrote and what it leads to: people make absolute links by the name they know. */
+/** Both the operator's spelling of the base and its canonical path: absolute links may use either. */
 function linkRoots(base: string, basePath: string): string[] {
   const roots = [base, resolve(basePath)].map((path) => (path === "/" ? path : `${path}/`));
   return [...new Set(roots)];
 }
 
-/** Holds the base by the backend that is wanted, or else by the best that passes the checks. */
+/** Holds the base by the requested backend, or else by the best that passes the checks. */
 function hold(base: string, wanted: BackendName | undefined): Backend {
   const name = wanted ?? bestBackend();
   const reason = reasonAgainst(name);

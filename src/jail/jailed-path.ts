@@ -1,8 +1,8 @@
 import type { JailedPath, Name } from "./folder.ts";
 
 /**
- * Makes the path that names one entry of a folder which is already held, and nothing else: a name that could step
- * elsewhere is a mistake of ours, not of a caller, and throws a plain Error. `prefix` ends with "/".
+ * Makes the path of one entry of a held folder. A name that could lead elsewhere is a bug, not a mistake of a caller, and
+ * throws a plain Error. `prefix` ends with "/".
  */
 export function jailedPath(prefix: string, name: Name): JailedPath {
   requireOneName(name);

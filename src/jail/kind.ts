@@ -2,7 +2,7 @@ import type { Dirent, Stats } from "node:fs";
 
 export type EntryKind = "file" | "dir" | "symlink" | "other";
 
-/** Undefined where a file system does not report kinds when a folder is read. */
+/** Undefined where a file system reports no kinds in directory entries. */
 export function kindOf(file: Dirent | Stats): EntryKind | undefined {
   if (file.isFile()) return "file";
   if (file.isDirectory()) return "dir";

@@ -4,12 +4,12 @@ import type { Folder, Name } from "./folder.ts";
 import { nameOf } from "./name.ts";
 
 /**
- * The names under which the folder lists what is found in it as `name`: more than one where links to a file are hard,
- * none where they cannot be found. Undefined when it lists that very name, and when nothing is found. For file systems
- * that find an entry under names of their own making. Throws the errno error.
+ * The names under which the folder lists the entry that it finds as `name`: several for hard links to one file, none if no
+ * listed entry matches. Undefined when it lists `name` itself, and when there is no such entry. For file systems that find
+ * an entry under names of their own. Throws the errno error.
  */
 export function listedNames(folder: Folder, name: string): string[] | undefined {
-  if (isListed(folder, Buffer.from(name))) return undefined;
+  if (isListed(folder, name)) return undefined;
   const found = identityOf(folder, name);
   if (found === undefined) return undefined;
   return namesIn(folder)
@@ -17,7 +17,9 @@ export function listedNames(folder: Folder, name: string): string[] | undefined 
     .map(String);
 }
 
-function isListed(folder: Folder, name: Buffer): boolean {
+/** Whether the folder lists this very name. Throws the errno error. */
+export function isListed(folder: Folder, text: string): boolean {
+  const name = Buffer.from(text);
   let isThere = false;
   const entries = folder.list((bytes, from, to) => {
     isThere ||= to - from === name.length && bytes.compare(name, 0, name.length, from, to) === 0;

@@ -1,11 +1,11 @@
-/** What is mounted where, as Linux lists it (proc_pid_mountinfo(5)). */
+/** Finds mounts in Linux's list (proc_pid_mountinfo(5)). */
 import { readFileSync, readlinkSync } from "node:fs";
 import type { Folder } from "./folder.ts";
 
 /**
- * Whether something is mounted on `folder` or on anything below it: a file system, or a file or folder from elsewhere
- * on this one, which no device number shows. Undefined where the system has no list of mounts. The answer is of this
- * moment: who may mount may do so the moment after.
+ * Whether something is mounted on `folder` or below it: a file system, or a file or folder from elsewhere on the same one,
+ * which no device number shows. Undefined where the system has no list of mounts. True only for this moment: a privileged
+ * program may mount something right after.
  */
 export function holdsMount(folder: Folder): boolean | undefined {
   const points = mountPoints();
@@ -30,11 +30,11 @@ export const parseMountPoints = (mountinfo: string): string[] =>
     return point === undefined ? [] : [unescapeOctal(point)];
   });
 
-/** Blanks, tabs, newlines and backslashes are written by their octal numbers. */
+/** Decodes the octal escapes of blanks, tabs, newlines and backslashes. */
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 
-/** Good for being compared only: what is at this path may have changed by the time that it is used. */
+/** For comparisons only: another folder may be at this path by the time of its use. */
 function hostPathOf(folder: Folder): string {
   const { descriptor } = folder;
   if (descriptor === undefined) return Buffer.from(folder.enter(() => process.cwd())).toString("latin1");

@@ -27,10 +27,10 @@ import {
 } from "./openat.ts";
 
 const sandbox = new JailFixture({
-  "base/f.txt": "text",
-  "base/d": null,
-  "base/l": { link: "f.txt" },
-  "base/ä日.txt": "",
+  "f.txt": "text",
+  "d/": null,
+  l: { link: "f.txt" },
+  "ä日.txt": "",
 });
 const folder = openSync(sandbox.base, constants.O_RDONLY | constants.O_DIRECTORY);
 const own = openSync("/proc/self/fd", constants.O_RDONLY | constants.O_DIRECTORY);
@@ -115,7 +115,7 @@ describe("several names in one step", () => {
   };
 
   test("lead to what is there", () => {
-    sandbox.plant({ "base/d/ä/f.txt": "inner" });
+    sandbox.add({ "d/ä/f.txt": "inner" });
     expect(["f.txt", "d", "d/ä", "d/ä/f.txt"].map((path) => opens(path))).toEqual([true, true, true, true]);
     const descriptor = openBeneath(folder, "d/ä/f.txt", "any")!;
     expect(readFileSync(`/proc/self/fd/${descriptor}`, "utf8")).toBe("inner");
@@ -126,7 +126,7 @@ describe("several names in one step", () => {
   });
 
   test("are not followed through a link, up, out of the folder or to another file system", () => {
-    sandbox.plant({ "base/d/up": { link: ".." }, "base/self": { link: "d" } });
+    sandbox.add({ "d/up": { link: ".." }, self: { link: "d" } });
     for (const path of [
       "l",
       "self",
@@ -156,21 +156,21 @@ describe("several names in one step", () => {
   });
 });
 
-/** Undefined when they cannot be told. */
+/** Undefined when the system does not show them. */
 function entriesOf(descriptor: number): { name: string; kind: EntryKind | undefined }[] | undefined {
   const entries: { name: string; kind: EntryKind | undefined }[] = [];
-  const hasTold = runAtOnce(
+  const isListed = runAtOnce(
     readDirents(descriptor, (bytes, from, to, kind) =>
       entries.push({ name: bytes.toString("latin1", from, to), kind }),
     ),
   );
-  return hasTold ? entries : undefined;
+  return isListed ? entries : undefined;
 }
 
 describe("a folder's entries", () => {
   test("are told as often as asked, by a descriptor that may be read", () => {
-    sandbox.plant({ "base/list/b": "", "base/list/a/inner": "", "base/list/c": { link: "b" } });
-    Bun.spawnSync(["mkfifo", sandbox.at("base/list/d")]);
+    sandbox.add({ "list/b": "", "list/a/inner": "", "list/c": { link: "b" } });
+    Bun.spawnSync(["mkfifo", sandbox.at("list/d")]);
     const descriptor = openBeneath(folder, "list", "list")!;
     for (let time = 0; time < 2; time++) {
       const byName = entriesOf(descriptor)!.sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -189,24 +189,24 @@ describe("a folder's entries", () => {
   });
 
   test("of a folder that is removed meanwhile are told in part, and then what is wrong with it", () => {
-    const names = Array.from({ length: 5000 }, (_, i) => [`base/going/file-${i}`, ""]);
-    sandbox.plant(Object.fromEntries(names));
+    const names = Array.from({ length: 5000 }, (_, i) => [`going/file-${i}`, ""]);
+    sandbox.add(Object.fromEntries(names));
     const descriptor = openBeneath(folder, "going", "list")!;
-    let told = 0;
+    let reported = 0;
     const list = () =>
       runAtOnce(
         readDirents(descriptor, () => {
-          if (told++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
+          if (reported++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
         }),
       );
     expect(list).toThrow(expect.objectContaining({ code: "ENOENT" }));
-    expect(told).toBeGreaterThan(0);
+    expect(reported).toBeGreaterThan(0);
     closeSync(descriptor);
   });
 
   test("are all told, by their bytes, however many and long", () => {
-    const base = Buffer.from(`${sandbox.at("base/many")}/`);
-    sandbox.plant({ "base/many": null });
+    const base = Buffer.from(`${sandbox.at("many")}/`);
+    sandbox.add({ "many/": null });
     for (let length = 1; length <= 255; length++) {
       for (const unit of [[0x78], [0x2e], [0xff], [0x20, 0xc3]])
         if (unit[0] !== 0x2e || length > 2)
@@ -225,10 +225,10 @@ test.each([
   ["directly", (descriptor: number) => reopen(own, descriptor, constants.O_RDONLY)],
   ["through procfs", (descriptor: number) => reopenThroughProc(descriptor, constants.O_RDONLY)],
 ])("a file that is held can be opened %s, whatever has its name now", (_, open) => {
-  sandbox.plant({ "base/held.txt": "held" });
+  sandbox.add({ "held.txt": "held" });
   const held = openAt(folder, "held.txt", O_PATH);
   renameSync(`${sandbox.base}/held.txt`, `${sandbox.base}/moved.txt`);
-  sandbox.plant({ "base/held.txt": "another" });
+  sandbox.add({ "held.txt": "another" });
   const descriptor = open(held);
   expect(readFileSync(descriptor, "utf8")).toBe("held");
   for (const each of [held, descriptor]) closeSync(each);

@@ -1,8 +1,7 @@
 /**
- * openat(2), which opens a name below a folder that is held by a descriptor. JavaScript runtimes do not offer it;
- * Bun can call it in libc, and everywhere else procfs gives the same: `/proc/self/fd/N/name`. And openat2(2), which
- * takes several names in one step where none of them is a link, and getdents64(2), which reads a folder by its
- * descriptor.
+ * Calls openat(2), which opens a name below a folder held by a descriptor. JavaScript runtimes do not offer it; Bun can
+ * call it in libc, and everywhere else procfs does the same: `/proc/self/fd/N/name`. Calls also openat2(2), which resolves
+ * several names in one step if none is a link, and getdents64(2), which reads a folder by its descriptor.
  */
 import { constants, openSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
@@ -13,9 +12,8 @@ import { jailedPath, requireOneName } from "./jailed-path.ts";
 import { type NameBytes, nameOf } from "./name.ts";
 
 /**
- * Opens `name` in the folder held by `descriptor`, never following a link as the last name, and closed in programs
- * this process starts. For reading and O_PATH only: no flag that creates. Usable from every thread. Linux only.
- * Throws the errno error.
+ * Opens `name` in the folder held by `descriptor`. Never follows a link as the last name, and sets O_CLOEXEC. For reading
+ * and O_PATH only: no flag that creates. Works in every thread. Linux only. Throws the errno error.
  */
 export function openAt(descriptor: number, name: Name, flags: number): number {
   requireOneName(name);
@@ -24,11 +22,11 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
     const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
-  // Every failure is tried again: this one knows errno, and throws it as all of node:fs does.
+  // Repeats every failed call: this one throws the errno error, as all of node:fs does.
   return openThroughProc(descriptor, name, flags);
 }
 
-/** `openAt` for a name that lies in other bytes, and of which no string is made. */
+/** `openAt` for a name within other bytes, without making a string of it. */
 export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, flags: number): number {
   direct ??= loadDirect() ?? "none";
   if (direct !== "none" && putName(bytes, from, to)) {
@@ -38,7 +36,7 @@ export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, f
   return openThroughProc(descriptor, nameOf(bytes.subarray(from, to)), flags);
 }
 
-/** How a name below a descriptor is opened: `openAt`, or what promises the same. */
+/** Opens a name below a descriptor: `openAt`, or a function with the same promise. */
 export type OpenAt = (descriptor: number, name: Name, flags: number) => number;
 
 /** `openAt` by portable means. */
@@ -47,10 +45,10 @@ export function openThroughProc(descriptor: number, name: Name, flags: number): 
 }
 
 /**
- * What `path` leads to below the folder held by `descriptor`, opened with O_PATH in one step, or only if it is a folder,
- * or only if it is one whose names may be read, and then opened for that.
- * Undefined when one of the names is a link, lies on another file system or is not there, when the system has no such
- * step (Linux before 5.6, Node), and when it does not say: who wants to know has to take the names one by one.
+ * Opens `path` below the folder held by `descriptor` in one step: anything, or only a folder, with O_PATH; or only a folder
+ * that may be listed, for reading. Undefined when one of the names is a link, on another file system or missing, when the
+ * system lacks the call (Linux before 5.6, Node), and for every other failure: to learn the reason, resolve the names one
+ * by one.
  */
 export function openBeneath(
   descriptor: number,
@@ -65,8 +63,8 @@ export function openBeneath(
 }
 
 /**
- * A new descriptor of the very file that `descriptor` holds: one with O_PATH cannot be read. `ownDescriptors` holds
- * /proc/self/fd, from which each descriptor of this process is one name away. Throws the errno error.
+ * Opens the very file that `descriptor` holds again, since an O_PATH descriptor cannot be read. `ownDescriptors` holds
+ * /proc/self/fd, which has each descriptor of this process as an entry. Throws the errno error.
  */
 export function reopen(ownDescriptors: number, descriptor: number, flags: number): number {
   direct ??= loadDirect() ?? "none";
@@ -84,8 +82,8 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
 
 /**
  * Reports all entries of the folder held by `descriptor`, which was opened for reading, some thousand in each step.
- * Returns false, with nothing reported, when the system has no such call (Node) and when something is against it, which it
- * does not say. Throws the errno error when it fails in the midst.
+ * Returns false, with nothing reported, when the runtime cannot call getdents64 (Node), and when its first call fails.
+ * Throws the errno error when a later one does.
  */
 export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<void, boolean, void> {
   direct ??= loadDirect() ?? "none";
@@ -101,7 +99,7 @@ export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<
   }
 }
 
-/** What keeps the folder from being read on: errno is out of reach here, and `readdirSync` throws it. */
+/** The error that stops the listing: errno is not accessible here, so `readdirSync` has to throw it. */
 function failureOf(descriptor: number): unknown {
   try {
     readdirSync(`/proc/self/fd/${descriptor}/.`);
@@ -111,17 +109,17 @@ function failureOf(descriptor: number): unknown {
   return errnoError("EIO");
 }
 
-/** Whether `openAt` has the direct way in this process. */
+/** Whether `openAt` can call libc in this process. */
 export function hasDirectOpenat(): boolean {
   direct ??= loadDirect() ?? "none";
   return direct !== "none";
 }
 
-/** What is called in libc. Failures are negative, and errno is out of reach. */
+/** Calls of libc. Failures are negative; errno is not accessible. */
 interface Direct {
   openat(descriptor: number, name: Uint8Array, flags: number): number;
   lseek(descriptor: number, offset: number, whence: number): number;
-  /** The third argument is a pointer, or a number where the call takes one there. */
+  /** The third argument is a pointer, or a number for calls that take one. */
   syscall(
     number: number,
     descriptor: number,
@@ -133,13 +131,13 @@ interface Direct {
 
 let direct: Direct | "none" | undefined;
 
-/** Not exported by node:fs. On other systems this number means something else. */
+/** node:fs does not export it. On other systems this number means something else. */
 export const O_PATH = 0o10000000;
 
 /** The same on all architectures that Bun runs on; node:fs does not export it and always sets it. */
 const closeOnExec = 0o2000000;
 
-/** What `openBeneath` opens, and how. */
+/** Flags of `openBeneath` for each kind of target. */
 const stepFlags = {
   any: O_PATH,
   folder: O_PATH | constants.O_DIRECTORY,
@@ -149,13 +147,13 @@ const stepFlags = {
 /** The number of the system call, the same on all architectures; C libraries have no function for it. */
 const openat2 = 437;
 const [resolveNoXdev, resolveNoMagiclinks, resolveNoSymlinks, resolveBeneath] = [0x01, 0x02, 0x04, 0x08];
-/** struct open_how: flags, mode, resolve, each of 64 bits, of which the machines Bun runs on put the low half first. */
+/** struct open_how: flags, mode, resolve, each of 64 bits, little-endian on the architectures that Bun runs on. */
 const openHow = Uint32Array.of(
   ...[0, 0, 0, 0],
   ...[resolveNoXdev | resolveNoMagiclinks | resolveNoSymlinks | resolveBeneath, 0],
 );
 
-/** Numbers of the system call on the machines that Bun runs on. */
+/** Numbers of the system call on the architectures that Bun runs on. */
 const getdents64On: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
 const recordBytes = 64 * 1024;
 let records: Buffer | undefined;
@@ -163,7 +161,7 @@ let records: Buffer | undefined;
 const nameBytes = new Uint8Array(1024);
 const encoder = new TextEncoder();
 
-/** Puts the name with a NUL into `nameBytes`; false when it does not go in whole. */
+/** Writes the name and a NUL to `nameBytes`; false when it does not fit. */
 function fits(name: Name): boolean {
   if (name.length >= nameBytes.length) return false;
   if (typeof name !== "string") {
@@ -177,7 +175,7 @@ function fits(name: Name): boolean {
   return true;
 }
 
-/** The same for the name in `bytes[from, to)`; false also when it is no name of an entry (`requireOneName`). */
+/** The same for the name in `bytes[from, to)`; false also for a name that no entry has (`requireOneName`). */
 function putName(bytes: Buffer, from: number, to: number): boolean {
   const length = to - from;
   if (length === 0 || length >= nameBytes.length || isSelfOrParent(bytes, from, to)) return false;

@@ -20,6 +20,28 @@ describe("a path is taken apart", () => {
   });
 });
 
+describe("a path below a root is taken apart as the rest of it would be", () => {
+  test.each([
+    ["/a/b/c", ["c"], false],
+    ["/a/b/c/", ["c"], true],
+    ["/a/b/c/..", ["c", ".."], false],
+    ["/a/b", [], false],
+    ["c/", ["c"], true],
+  ])("%p", (path, names, folderOnly) => {
+    expect(parsePath(path, ["/a/b/"])).toEqual({ names, folderOnly });
+  });
+
+  test.each([
+    ["/a/bc", /leaves the base/],
+    ["/a/b/../c", /leaves the base/],
+    ["/a/b/\0", /NUL/],
+    ["/a/b/\ud800", /well-formed/],
+    [`/a/b/${"n".repeat(256)}`, /255 bytes/],
+  ])("or refused as that: %p", (path, why) => {
+    expect(() => parsePath(path, ["/a/b/"])).toThrow(why);
+  });
+});
+
 describe("what is no path is refused", () => {
   test.each([
     ["", /empty/],

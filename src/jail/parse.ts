@@ -1,10 +1,10 @@
 import { refuse } from "../errors.ts";
 
-/** A path as it was sent, taken apart. */
+/** The parts of a path that a caller sent. */
 export interface ParsedPath {
   /** Its names in order, `..` among them; empty for the base. */
   readonly names: readonly string[];
-  /** True when it ends in "/" or "/.", and so can only mean a folder. */
+  /** It ends in "/" or "/.", and so can only mean a folder. */
   readonly folderOnly: boolean;
 }
 
@@ -12,27 +12,29 @@ const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
 /**
- * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. Throws bad-input for
- * what is no such path. Says nothing about the disk.
+ * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. With `roots` a path may be absolute as
+ * well, and then lies below one of them, as in `parseAbsolutePath`. Throws bad-input for what is no such path. Says
+ * nothing about the disk.
  */
-export function parsePath(path: string): ParsedPath {
+export function parsePath(path: string, roots?: readonly string[]): ParsedPath {
   if (path === "") throw refuse.emptyPath();
   if (path.includes("\0")) throw refuse.malformedPath(path, "holds a NUL character");
-  if (path.startsWith("/")) throw refuse.absolutePath(path);
-  // A lone surrogate would reach the disk as U+FFFD, and so be a second spelling of another name.
+  const isAbsolute = path.startsWith("/");
+  if (isAbsolute && roots === undefined) throw refuse.absolutePath(path);
+  // A lone surrogate would become U+FFFD on disk, and so a second spelling of another name.
   if (/\p{Surrogate}/u.test(path)) throw refuse.malformedPath(path, "is not well-formed Unicode");
   if (isLonger(path, maxPathBytes)) throw refuse.malformedPath(path, `is longer than ${maxPathBytes} bytes`);
   const parsed = splitPath(path);
   if (parsed.names.some((name) => isLonger(name, maxNameBytes))) {
     throw refuse.malformedPath(path, `has a name longer than ${maxNameBytes} bytes`);
   }
-  return parsed;
+  return isAbsolute ? { ...parsed, names: namesInside(path, parsed.names, roots!) } : parsed;
 }
 
 /**
  * Parses an absolute path of the wire. `roots` are the host paths of the base, each ending in "/", and the path must lie
- * below one of them: a `..` may cross the folders above the base, no other name may. A "/" at its end means nothing.
- * Throws bad-input for a relative path, outside for one that leads elsewhere, io for one that no system call takes.
+ * below one of them: a `..` may cross the folders above the base, no other name may. Ignores a "/" at its end. Throws
+ * bad-input for a relative path, outside for one that leads elsewhere, io for one that system calls refuse.
  */
 export function parseAbsolutePath(path: string, roots: readonly string[]): ParsedPath {
   if (!path.startsWith("/")) throw refuse.relativePath(path);
@@ -42,14 +44,19 @@ export function parseAbsolutePath(path: string, roots: readonly string[]): Parse
   if (isLonger(path, maxPathBytes) || names.some((name) => isLonger(name, maxNameBytes))) {
     throw refuse.io(path, "it, or a name in it, is too long (ENAMETOOLONG)");
   }
+  return { names: namesInside(path, names, roots), folderOnly: false };
+}
+
+/** The names after the first root that they lead to. */
+function namesInside(path: string, names: readonly string[], roots: readonly string[]): string[] {
   for (const root of roots) {
     const below = namesBelow(names, splitPath(root).names);
-    if (below !== undefined) return { names: below, folderOnly: false };
+    if (below !== undefined) return below;
   }
   throw refuse.outside(path);
 }
 
-/** What follows in `names` once they have come to `root`; undefined when they never do. */
+/** The names after `root`; undefined when they do not lead there. */
 function namesBelow(names: readonly string[], root: readonly string[]): string[] | undefined {
   let depth = 0;
   for (const [index, name] of names.entries()) {
@@ -61,7 +68,7 @@ function namesBelow(names: readonly string[], root: readonly string[]): string[]
   return depth === root.length ? [] : undefined;
 }
 
-/** Takes any path apart, the target of a link for instance: drops empty names and `.`, keeps `..`. */
+/** Splits any path, such as the target of a link: drops empty names and `.`, keeps `..`. */
 export function splitPath(path: string): ParsedPath {
   const all = path.split("/");
   const last = all.at(-1);
@@ -72,8 +79,8 @@ export function splitPath(path: string): ParsedPath {
 }
 
 /**
- * Throws bad-input unless `path` may name something new. Names that exist may be anything; new ones shall not be what
- * a caller got wrong: Windows paths would become one strange name, control characters a name nobody can type.
+ * Throws bad-input unless `path` may name something new. Existing names may be anything; new ones must not be likely
+ * mistakes: a Windows path would become one strange name, and no user can type control characters.
  */
 export function validateNewPath(path: string, newNames: readonly string[], folderOnly: boolean): void {
   if (folderOnly) throw refuse.malformedPath(path, 'ends with "/", which names a folder and not a new file');
@@ -84,6 +91,6 @@ export function validateNewPath(path: string, newNames: readonly string[], folde
   }
 }
 
-/** Measures only what could be too long: a code unit takes at most three bytes. */
+/** Measures only texts that could be too long: a code unit takes at most three bytes. */
 const isLonger = (text: string, bytes: number): boolean =>
   text.length * 3 > bytes && Buffer.byteLength(text) > bytes;

@@ -4,18 +4,18 @@ import { JailFixture } from "./jail.test-kit.ts";
 import { protectFiles } from "./protected.ts";
 
 const exact = (path: string) => path;
-const blind = (path: string) => path.toLowerCase();
+const caseInsensitive = (path: string) => path.toLowerCase();
 const nothing = { newFolders: [], stats: undefined };
 
 test("a name that is not there yet is meant in every spelling that the file system takes for it", () => {
   using sandbox = new JailFixture();
   const { covers } = protectFiles(sandbox.base, [`${sandbox.base}/sub/config.yaml`]);
   const sent = { ...nothing, path: "SUB/Config.yaml" };
-  expect(covers(sent, "entry", blind)).toBe(true);
+  expect(covers(sent, "entry", caseInsensitive)).toBe(true);
   expect(covers(sent, "entry", exact)).toBe(false);
-  expect(covers({ ...nothing, path: "SUB" }, "tree", blind)).toBe(true);
-  expect(covers({ ...nothing, path: "SUB" }, "entry", blind)).toBe(false);
-  expect(covers({ ...nothing, path: "su" }, "tree", blind)).toBe(false);
+  expect(covers({ ...nothing, path: "SUB" }, "tree", caseInsensitive)).toBe(true);
+  expect(covers({ ...nothing, path: "SUB" }, "entry", caseInsensitive)).toBe(false);
+  expect(covers({ ...nothing, path: "su" }, "tree", caseInsensitive)).toBe(false);
 });
 
 test("a folder that would be made with a protected name is meant, one that is there is not", () => {
@@ -28,13 +28,13 @@ test("a folder that would be made with a protected name is meant, one that is th
 
 test("every link on the way is meant, and what they lead to, also from outside", () => {
   using sandbox = new JailFixture({
-    "base/real/deep/own.yaml": "",
-    "base/first": { link: "second/../second" },
-    "base/second": { link: "<root>/base/real" },
-    "outside/config.yaml": { link: "../base/first/deep/own.yaml" },
-    "base/loop": { link: "loop" },
+    "real/deep/own.yaml": "",
+    first: { link: "second/../second" },
+    second: { link: "<base>/real" },
+    "../outside/config.yaml": { link: "../base/first/deep/own.yaml" },
+    loop: { link: "loop" },
   });
-  const files = [sandbox.at("outside/config.yaml"), sandbox.at("base/loop/x"), "/"];
+  const files = [sandbox.at("../outside/config.yaml"), sandbox.at("loop/x"), "/"];
   const { covers } = protectFiles(sandbox.base, files);
   const covered = ["first", "second", "real/deep/own.yaml", "real", "real/deep", "loop"].filter((path) =>
     covers({ ...nothing, path }, "entry", exact),
@@ -44,12 +44,12 @@ test("every link on the way is meant, and what they lead to, also from outside",
 });
 
 test("a file or folder is known by its number, whatever its name says", () => {
-  using sandbox = new JailFixture({ "base/sub/own.yaml": "", "base/other": { sameAs: "base/sub/own.yaml" } });
-  const { covers, is } = protectFiles(sandbox.base, [sandbox.at("base/sub/own.yaml")]);
+  using sandbox = new JailFixture({ "sub/own.yaml": "", other: { hardlink: "sub/own.yaml" } });
+  const { covers, is } = protectFiles(sandbox.base, [sandbox.at("sub/own.yaml")]);
   const stats = (path: string) => lstatSync(sandbox.at(path));
-  expect(is(stats("base/other"))).toBe(true);
-  expect(is(stats("outside/secret.txt"))).toBe(false);
-  // As a file system may spell them in ways that nobody foresaw.
-  expect(covers({ path: "SUB~1", newFolders: [], stats: stats("base/sub") }, "tree", exact)).toBe(true);
-  expect(covers({ path: "SUB~1", newFolders: [], stats: stats("base/sub") }, "entry", exact)).toBe(false);
+  expect(is(stats("other"))).toBe(true);
+  expect(is(stats("../outside/secret.txt"))).toBe(false);
+  // As a file system with unknown folding may spell them.
+  expect(covers({ path: "SUB~1", newFolders: [], stats: stats("sub") }, "tree", exact)).toBe(true);
+  expect(covers({ path: "SUB~1", newFolders: [], stats: stats("sub") }, "entry", exact)).toBe(false);
 });

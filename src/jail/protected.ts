@@ -1,28 +1,28 @@
-/** Files that callers may read and never change: those that decide how the worker is configured. */
+/** Protects files that callers may read and never change: those that determine the worker's configuration. */
 import { readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { namesOf, pathIn } from "./backend.ts";
 import type { ProtectedChange } from "./folder.ts";
 
-/** Where a call is about to change something; paths are relative to the base. */
+/** The place of a change; paths are relative to the base. */
 export interface ChangedPlace {
   readonly path: string;
-  /** Folders that are made on the way. */
+  /** Folders that the call makes for it. */
   readonly newFolders: readonly string[];
   readonly stats: Stats | undefined;
 }
 
 export interface ProtectedFiles {
   /**
-   * True when the change would reach a protected file: by its name, in any spelling that `fold` takes for the same, by a
-   * link or folder on the way to it, or by another name of the same file.
+   * Whether the change would affect a protected file: by its name, in any spelling that `fold` takes for the same, by a
+   * link or folder on the path to it, or by another name of the same file.
    */
   covers(place: ChangedPlace, change: ProtectedChange, fold: (path: string) => string): boolean;
-  /** True when the stats are those of a protected file, under whatever name. */
+  /** Whether the stats are those of a protected file, under any of its names. */
   is(stats: Stats): boolean;
 }
 
-/** Protects the host paths `files`, also of what is not there yet, in a jail around the canonical host path `base`. */
+/** Protects the host paths `files`, existing or not, in a jail around the canonical host path `base`. */
 export function protectFiles(base: string, files: readonly string[]): ProtectedFiles {
   const paths = [...new Set(files.flatMap(locationsOf))]
     .map((location) => relative(base, location))
@@ -47,7 +47,7 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
 
 const maxLinks = 40;
 
-/** Each link on the way to a file, and where the file is or would be: host paths without links above the last name. */
+/** Host paths of each link on the path to a file, and of the file itself, without links above the last name. */
 function locationsOf(file: string): string[] {
   const links: string[] = [];
   const names = file.split("/");
@@ -76,7 +76,7 @@ function targetOf(location: string): string | undefined {
   }
 }
 
-/** The paths of the folders that `path` lies in, outermost first. */
+/** The paths of the folders above `path`, outermost first. */
 function foldersAbove(path: string): string[] {
   const names = namesOf(path).slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).reduce(pathIn, ""));

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 
 /**
- * Types of file systems whose "files" are knobs and streams of the kernel: reading one may block for ever, writing one
+ * Types of file systems whose "files" are knobs and streams of the kernel: a read may never return, a write
  * changes the machine (linux/magic.h). Normal mounts, such as a container's volume, stay usable.
  */
 const pseudoTypes: ReadonlySet<number> = new Set([
@@ -33,7 +33,7 @@ export const isPseudoType = (type: number): boolean => pseudoTypes.has(type);
 /** True when `path` lies on a pseudo file system. */
 export const isPseudo = (path: string | Buffer): boolean => isPseudoType(fileSystemType(path));
 
-/** The type of the file system at `path`, 0 where there are none that one can rely on: only Linux has such. */
+/** The type of the file system at `path`; 0 on systems other than Linux, whose types mean something else. */
 export const fileSystemType = (path: string | Buffer): number =>
   process.platform === "linux" ? typeOf(path) : 0;
 

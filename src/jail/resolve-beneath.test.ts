@@ -4,7 +4,7 @@ import type { Folding, Naming } from "./folding.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
 
 /** The path that is leaped to over "a" and "b" with such names in the base, and how each folder on the way is judged. */
-function leapWith(naming: Naming): [path: string | undefined, asked: Folding[]] {
+function resolveWith(naming: Naming): [path: string | undefined, asked: Folding[]] {
   const asked: Folding[] = [];
   const backend = { canResolveBeneath: true, naming } as Backend;
   const denies = (_: string, folding: Folding) => {
@@ -15,11 +15,11 @@ function leapWith(naming: Naming): [path: string | undefined, asked: Folding[]] 
 }
 
 test("the way is judged in folded spelling where a folder on it might fold, which a leap does not see", () => {
-  expect(leapWith({ folding: "exact", isFlagged: false })).toEqual(["a/b", ["exact", "exact"]]);
-  expect(leapWith({ folding: "exact", isFlagged: true })).toEqual(["a/b", ["folded", "folded"]]);
-  expect(leapWith({ folding: "folded", isFlagged: false })).toEqual(["a/b", ["folded", "folded"]]);
+  expect(resolveWith({ folding: "exact", isFlagged: false })).toEqual(["a/b", ["exact", "exact"]]);
+  expect(resolveWith({ folding: "exact", isFlagged: true })).toEqual(["a/b", ["folded", "folded"]]);
+  expect(resolveWith({ folding: "folded", isFlagged: false })).toEqual(["a/b", ["folded", "folded"]]);
 });
 
 test("where names may be found under others, each is taken by itself", () => {
-  expect(leapWith({ folding: "foreign", isFlagged: false })).toEqual([undefined, []]);
+  expect(resolveWith({ folding: "foreign", isFlagged: false })).toEqual([undefined, []]);
 });

@@ -1,7 +1,7 @@
 import { type Backend, pathIn } from "./backend.ts";
 import type { Folding } from "./folding.ts";
 
-/** What a resolution in one step goes by. */
+/** The rules of a resolution in one step. */
 export interface ResolveBeneathRules {
   readonly backend: Backend;
   /** See `WalkRules.denies`. */
@@ -9,9 +9,9 @@ export interface ResolveBeneathRules {
 }
 
 /**
- * What `take` gives for the path of these names below the base, when one step may be tried: the backend can, none of the
- * names steps back, and no folder on the way is denied under the name it was sent with, also if one of them folds names
- * and the backend would see that only by taking them one by one.
+ * The result of `take` for the path of these names below the base. Undefined when one step may not be tried: the backend
+ * cannot, one of the names is `..`, or one of them is denied, in folded spelling too where folders may have the flag:
+ * only a walk name by name shows which do.
  */
 export function resolveBeneath<T>(
   { backend, denies }: ResolveBeneathRules,

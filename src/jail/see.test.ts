@@ -2,19 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import type { Jail } from "./folder.ts";
-import { backends, JailFixture, openDescriptors } from "./jail.test-kit.ts";
+import { backends, countDescriptorsBelow, JailFixture } from "./jail.test-kit.ts";
 
-const plan = {
-  "base/a.txt": "a",
-  "base/c/b/f.txt": "f",
-  "base/c/secrets/key": "password",
-  "base/.env": "password",
-  "base/a": { link: "c" },
-  "base/to-file": { link: "c/b/f.txt" },
-  "base/to-denied": { link: ".env" },
-  "base/c/out": { link: "../../outside" },
-  "base/c/out-file": { link: "../../outside/secret.txt" },
-  "base/dangling": { link: "nothing" },
+const tree = {
+  "a.txt": "a",
+  "c/b/f.txt": "f",
+  "c/secrets/key": "password",
+  ".env": "password",
+  a: { link: "c" },
+  "to-file": { link: "c/b/f.txt" },
+  "to-denied": { link: ".env" },
+  "c/out": { link: "../../outside" },
+  "c/out-file": { link: "../../outside/secret.txt" },
+  dangling: { link: "nothing" },
 } as const;
 
 /** What is read at `path`, or why not; by `see`, and by `admit`, which holds the folder. */
@@ -36,9 +36,9 @@ function outcomes(jail: Jail, path: string): string[] {
 
 describe.each(backends)("%s", (backend) => {
   test("what is seen is what would be admitted", () => {
-    using sandbox = new JailFixture(plan);
+    using sandbox = new JailFixture(tree);
     const jail = sandbox.jail(backend, ["**/.env", "**/secrets/**", "a/b/**"]);
-    const before = openDescriptors(sandbox.root);
+    const before = countDescriptorsBelow(sandbox.root);
     const paths = [
       ...[
         ".",
@@ -79,17 +79,17 @@ describe.each(backends)("%s", (backend) => {
       const [seen, admitted] = outcomes(jail, path);
       expect([path, seen]).toEqual([path, admitted]);
     }
-    expect(openDescriptors(sandbox.root)).toBe(before);
+    expect(countDescriptorsBelow(sandbox.root)).toBe(before);
     expect(outcomes(jail, "a/b/f.txt")[0]).toBe("a/b/f.txt 1 f");
     expect(outcomes(jail, "c/secrets/key")[0]).toStartWith("denied");
   });
 
   test("a file that was seen is opened and no other, whatever has its name now", () => {
-    using sandbox = new JailFixture(plan);
+    using sandbox = new JailFixture(tree);
     const jail = sandbox.jail(backend, []);
     using seen = jail.resolveForRead("c/b/f.txt");
-    renameSync(sandbox.at("base/c/b/f.txt"), sandbox.at("base/c/b/moved.txt"));
-    sandbox.plant({ "base/c/b/f.txt": { link: "../../../outside/secret.txt" } });
+    renameSync(sandbox.at("c/b/f.txt"), sandbox.at("c/b/moved.txt"));
+    sandbox.add({ "c/b/f.txt": { link: "../../../outside/secret.txt" } });
     const read = () => {
       const descriptor = seen.open();
       const text = readFileSync(descriptor, "utf8");
@@ -98,6 +98,6 @@ describe.each(backends)("%s", (backend) => {
     };
     if (backend === "current-directory") expect(read).toThrow("ELOOP");
     else expect(read()).toBe("f");
-    rmSync(sandbox.at("base/c/b/f.txt"));
+    rmSync(sandbox.at("c/b/f.txt"));
   });
 });

@@ -47,8 +47,8 @@ export function reasonAgainstOpening(open: OpenAt): string | undefined {
 }
 
 /**
- * Whether several names can be taken in one step here, which is refused when it comes to a link, to another file system
- * or out of the folder. A system that takes the step and not its conditions would be worse than one that has none.
+ * Whether the system resolves several names in one step, and refuses that for a link, for another file system and for a
+ * path that leaves the folder. A system that ignored these conditions would be worse than one without the call.
  */
 export function supportsOpenat2(open = openBeneath): boolean {
   const take = (folder: string, path: string, what: "any" | "list"): boolean => {

@@ -1,6 +1,6 @@
 /**
- * The names of temporary files. They are reserved: whatever has the prefix is hidden from callers and denied to
- * them, so that a half-written file is never seen under any name.
+ * The names of temporary files. Their prefix is reserved: callers neither see nor reach names with it, so a half-written
+ * file never appears under any name.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -18,35 +18,35 @@ export function isTemporaryIn(bytes: Uint8Array, from: number, to: number): bool
   return true;
 }
 
-/** A new name, in no way derived from the target's (which may fill the 255 bytes a name has). */
+/** A new name, independent of the target's, which may already have the 255 bytes of the longest name. */
 export function temporaryName(): string {
   const { place, pid, start } = ourselves();
   return `${prefix}${place}-${pid.toString(36)}-${start.toString(36)}-${randomBytes(8).toString("hex")}`;
 }
 
-/** Another, for finding out how a file system compares names: it ends in a letter that is written in two ways. */
+/** A name for testing how a file system compares names: its last letter has two Unicode forms. */
 export const trialName = (): string => `${temporaryName()}-\u00e9`;
 
-/** To its end: what else someone called so is not ours to remove. */
+/** Matches to the end of the name: files that merely begin so are not ours to remove. */
 const ours = /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-[0-9a-f]{16}(?:-\u00e9|-e\u0301)?$/;
 
-/** The process that made a temporary file, as far as its name says. */
+/** The process that made a temporary file, as its name says. */
 export interface Maker {
-  /** Which pid numbers `pid` belongs to: one running kernel and one pid namespace. */
+  /** Where `pid` is valid: one boot of one host, and one pid namespace. */
   readonly place: string;
   readonly pid: number;
   /** Distinguishes two processes with one pid. */
   readonly start: number;
 }
 
-/** Who made the temporary file `name`; undefined when the name only has the prefix. */
+/** The maker of the temporary file `name`; undefined when the name only has the prefix. */
 export function makerOf(name: string): Maker | undefined {
   const found = ours.exec(name);
   if (found === null) return undefined;
   return { place: found[1]!, pid: Number.parseInt(found[2]!, 36), start: Number.parseInt(found[3]!, 36) };
 }
 
-/** True when the maker is known to run no more. A maker in another container or on another host is never known. */
+/** Whether the maker certainly no longer runs. A maker in another container or on another host may always run. */
 export function isGone(maker: Maker): boolean {
   const us = ourselves();
   if (maker.place !== us.place) return false;
@@ -66,7 +66,7 @@ function ourselves(): Maker {
   return known;
 }
 
-/** Host, boot and pid namespace in eight digits; where the system does not say, the host alone. */
+/** Host, boot and pid namespace in eight digits; where the system does not show them, the host alone. */
 function pidPlace(): string {
   const facts = [
     hostname(),

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { backends, JailFixture, lead, type Plan } from "./jail.test-kit.ts";
+import type { TreeEntry } from "../../tests/harness/tree.ts";
+import { backends, JailFixture, lead } from "./jail.test-kit.ts";
 
 const name = fc.constantFrom("a", "b", "c");
 const step = fc.oneof(
@@ -16,7 +17,7 @@ const path = fc
   .filter((path) => path !== "" && !path.startsWith("/"));
 const target = fc.oneof(
   { weight: 5, arbitrary: path },
-  { weight: 1, arbitrary: path.map((path) => `<root>/base/${path}`) },
+  { weight: 1, arbitrary: path.map((path) => `<base>/${path}`) },
   { weight: 1, arbitrary: fc.constantFrom("../outside", "../outside/secret.txt", "<root>/outside", "/etc") },
 );
 const place = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
@@ -27,8 +28,8 @@ const thing = fc.oneof(
 );
 const tree = fc.array(fc.tuple(place, thing), { maxLength: 12 });
 
-/** Plants what can be planted: nothing can lie in a file, nor shall it in what a link leads to. */
-function plant(sandbox: JailFixture, things: readonly (readonly [string, Plan[string]])[]): void {
+/** Adds what can be there: nothing can lie in a file, nor shall it in what a link leads to. */
+function addEach(sandbox: JailFixture, things: readonly (readonly [string, TreeEntry])[]): void {
   const kinds = new Map<string, "folder" | "leaf">();
   for (const [path, what] of things) {
     const names = path.split("/");
@@ -36,7 +37,7 @@ function plant(sandbox: JailFixture, things: readonly (readonly [string, Plan[st
     if (kinds.has(path) || above.some((folder) => kinds.get(folder) === "leaf")) continue;
     for (const folder of above) kinds.set(folder, "folder");
     kinds.set(path, what === null ? "folder" : "leaf");
-    sandbox.plant({ [`base/${path}`]: what });
+    sandbox.add({ [what === null ? `${path}/` : path]: what });
   }
 }
 
@@ -98,7 +99,7 @@ describe.each(backends)("%s", (backend) => {
     fc.assert(
       fc.property(tree, fc.array(path, { minLength: 1, maxLength: 12 }), (things, paths) => {
         using sandbox = new JailFixture();
-        plant(sandbox, things);
+        addEach(sandbox, things);
         const jail = sandbox.jail(backend);
         for (const path of paths) {
           judge(sandbox, path, lead(jail, path));
@@ -110,7 +111,7 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("no text makes it throw anything but a refusal", () => {
-    using sandbox = new JailFixture({ "base/a/b": null, "base/l": { link: "a" } });
+    using sandbox = new JailFixture({ "a/b/": null, l: { link: "a" } });
     const jail = sandbox.jail(backend);
     const odd = fc.oneof(fc.string(), fc.string({ unit: "binary" }), path);
     fc.assert(

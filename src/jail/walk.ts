@@ -1,9 +1,9 @@
 /**
- * The walk from the base to where a path leads: one name at a time, each folder opened from the one before it, no link
- * ever followed by the system. Where it can, it takes the folders on the way in one step (see `resolveBeneath`), which fails if one
- * of them is a link. Links are read, and their text takes their place in the names still to go, so it meets
- * the same rules as what a caller sent. `..` is never opened: the name before it is struck out and the walk starts
- * again at the base, because a folder that was moved meanwhile has another parent than the one it was reached through.
+ * Walks from the base along a path: one name at a time, opening each folder from the one before it; the system never
+ * follows a link. Where it can, it resolves the folders on the path in one step (see `resolveBeneath`), which fails if one
+ * of them is a link. It reads links, and splices their text into the remaining names, so that the same rules apply to it as
+ * to what a caller sent. It never opens `..`: it removes the name before it and starts again at the base, because a folder
+ * that was moved meanwhile has another parent than the one the walk came from.
  */
 import { isUtf8 } from "node:buffer";
 import { readlinkSync } from "node:fs";
@@ -21,21 +21,23 @@ const maxLinks = 40;
 const maxRestarts = 64;
 const maxNames = 4096;
 
-/** What a walk goes by. */
+/** The rules of a walk. */
 export interface WalkRules {
   readonly backend: Backend;
   /** Host paths under which a link with an absolute target may lie: the spellings of the base, each ending in "/". */
   readonly linkRoots: readonly string[];
-  /** The base is the root of the host: its own parent, as everywhere on the host. */
+  /** The base is the root of the host, which is its own parent. */
   readonly isRoot: boolean;
-  /** Throws a refusal for new names that callers may not give. */
+  /** Throws a refusal for names that callers may not create. */
   readonly requireNewNames: (asked: string, newNames: readonly string[], folderOnly: boolean) => void;
-  /** True when this path itself is denied, in a folder with such names; the walk asks for every folder on the way. */
+  /**
+   * Whether this path itself is denied, in a folder with that folding; the walk queries it for every folder on the path.
+   */
   denies(path: string, folding: Folding): boolean;
 }
 
 /**
- * Walks `parsed` from the base. `asked` is the path as it was sent, for error sentences. Throws a `Refusal` as
+ * Walks `parsed` from the base. `asked` is the path as the caller sent it, for error sentences. Throws a `Refusal` as
  * `Jail.admit` does.
  */
 export function walk(
@@ -55,7 +57,7 @@ class Walk {
   #names: string[];
   #index = 0;
   #folder: HeldFolder;
-  /** Names before this index were put there by a link: they must exist, or the link dangles. */
+  /** Names before this index come from a link: they must exist, or the link dangles. */
   #linkEnd = 0;
   #folderOnly: boolean;
   #links = 0;
@@ -83,7 +85,7 @@ class Walk {
     }
   }
 
-  /** Takes all names but the last at once, where that can be done. */
+  /** Resolves all names but the last at once, where possible. */
   #resolveBeneath(): void {
     const names = this.#names.slice(0, -1);
     const folder = resolveBeneath(this.#rules, names, (path) => this.#folder.openFolderBeneath?.(path));
@@ -92,15 +94,15 @@ class Walk {
     this.#index = names.length;
   }
 
-  /** Takes one name. Returns the place when there is nothing more to take. */
+  /** Resolves one name. Returns the place after the last one. */
   #step(): ResolvedPath | undefined {
     const name = this.#names[this.#index];
     if (name === undefined) return this.#arrive();
     if (name === "..") return this.#goBack(this.#index);
-    // Asked before the disk is: the answer for a denied name must not depend on what is there.
+    // Before any access to the disk: the answer for a denied name must not depend on what is there.
     this.#requireAllowed(name);
     const own = this.#folder.folding === "foreign" ? this.#ownName(name) : name;
-    return this.#index === this.#names.length - 1 ? this.#takeLast(own) : this.#descend(own);
+    return this.#index === this.#names.length - 1 ? this.#takeLast(own, name) : this.#descend(own);
   }
 
   #requireAllowed(name: string): void {
@@ -108,7 +110,7 @@ class Walk {
     if (this.#rules.denies(pathIn(path, name), folding)) throw refuse.absent(this.#asked, "denied");
   }
 
-  /** The name under which the folder lists what it finds as `name`, which must not be denied either. */
+  /** The name under which the folder lists the entry `name`. Throws when that name is denied. */
   #ownName(name: string): string {
     const listed = listedNames(this.#folder, name);
     if (listed === undefined) return name;
@@ -119,11 +121,12 @@ class Walk {
     return own;
   }
 
-  /** No name is left. Inside a folder, its own name is taken once more, now as the last one. */
+  /** Ends the walk. Inside a folder, resolves its own name once more, now as the last one. */
   #arrive(): ResolvedPath | undefined {
     if (this.#index > 0) return this.#restart();
     if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
-    return new WalkedPath(this.#folder, ".", { handle: this.#folder.openPath("."), newFolders: [] });
+    const handle = this.#folder.openPath(".");
+    return new WalkedPath(this.#folder, ".", { handle, sentName: ".", newFolders: [] });
   }
 
   #descend(name: string): ResolvedPath | undefined {
@@ -142,17 +145,18 @@ class Walk {
     return undefined;
   }
 
-  #takeLast(name: string): ResolvedPath | undefined {
+  /** `sentName` is what the path has for `name`. */
+  #takeLast(name: string, sentName: string): ResolvedPath | undefined {
     const handle = this.#openLast(name);
     if (handle === undefined) return this.#meetNothing();
     try {
       if (!handle.stats.isSymbolicLink()) {
         if (this.#folderOnly && !handle.stats.isDirectory()) throw refuse.absent(this.#asked, "missing");
-        return this.#resolved(name, handle);
+        return this.#resolved(name, sentName, handle);
       }
       const { lastLink } = this.#options;
       if (lastLink === "stay") this.#verifyLink(name);
-      if (lastLink === "stay" || lastLink === "bare") return this.#resolved(name, handle);
+      if (lastLink === "stay" || lastLink === "bare") return this.#resolved(name, sentName, handle);
     } catch (error) {
       handle.close();
       throw error;
@@ -170,17 +174,20 @@ class Walk {
     }
   }
 
-  #resolved(name: string, handle: PathHandle): ResolvedPath {
-    return new WalkedPath(this.#folder, name, { handle: handle, newFolders: [] });
+  #resolved(name: string, sentName: string, handle: PathHandle): ResolvedPath {
+    return new WalkedPath(this.#folder, name, { handle, sentName, newFolders: [] });
   }
 
-  /** Throws unless the link `name` leads to something inside that is not denied, and to a folder where one is meant. */
+  /**
+   * Throws unless the link `name` leads to something inside that is not denied, and to a folder where the path requires
+   * one.
+   */
   #verifyLink(name: string): void {
     const names = [...this.#names.slice(0, this.#index), name];
     walk(this.#rules, this.#asked, { names, folderOnly: this.#folderOnly }, {})[Symbol.dispose]();
   }
 
-  /** Puts the target of the link `name` in its place among the names. */
+  /** Replaces the link `name` by the names of its target. */
   #followLink(name: string): undefined {
     const target = this.#readLink(name);
     if (++this.#links > maxLinks) throw refuse.badLink(this.#asked);
@@ -200,18 +207,18 @@ class Walk {
     try {
       const target = this.#folder.enter((at) => readlinkSync(at(name), "buffer"));
       if (isUtf8(target)) return target.toString();
-      // As text it would name another file.
+      // Decoded, it would name another file.
       throw refuse.badLink(this.#asked);
     } catch (error) {
       if (errnoOf(error) !== "EINVAL") throw error;
-      // Not a link but a file, and the path goes on below it.
+      // It is a file, not a link, and the path continues below it.
       throw this.#index + 1 < this.#linkEnd
         ? refuse.badLink(this.#asked)
         : refuse.absent(this.#asked, "below-file");
     }
   }
 
-  /** An absolute target without the base's own path. A wrong guess could not escape: it is walked from the base. */
+  /** An absolute target relative to the base. A wrong guess cannot escape, since the walk resolves it from the base. */
   #belowBase(target: string): string {
     for (const root of this.#rules.linkRoots) {
       if (`${target}/`.startsWith(root)) return target.slice(root.length);
@@ -219,7 +226,7 @@ class Walk {
     throw refuse.badLink(this.#asked);
   }
 
-  /** Strikes out the `..` at `index` and the name before it. */
+  /** Removes the `..` at `index` and the name before it. */
   #goBack(index: number): undefined {
     const isOfLink = index < this.#linkEnd;
     if (index === 0 && this.#rules.isRoot) {
@@ -244,11 +251,11 @@ class Walk {
     this.#index = 0;
   }
 
-  /** The next name is not there. */
+  /** Handles a missing name. */
   #meetNothing(): ResolvedPath | undefined {
     if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
     if (this.#index < this.#linkEnd) throw refuse.badLink(this.#asked);
-    // What does not exist is no link either, so a `..` behind it means the folder that would hold it.
+    // A missing name is no link, so a `..` after it means the folder that would hold it.
     const back = this.#names.indexOf("..", this.#index + 1);
     return back === -1 ? this.#placeOfNew() : this.#goBack(back);
   }
@@ -260,10 +267,11 @@ class Walk {
       path = pathIn(path, name);
       if (this.#rules.denies(path, this.#folder.folding)) throw refuse.absent(this.#asked, "denied");
     }
-    const { mayBeMissing = false, parents = false } = this.#options;
+    const { mayBeMissing = false, parents = false, mayBeFolder = false } = this.#options;
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#asked, "missing");
-    this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly);
+    this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly && !mayBeFolder);
     const newFolders = newNames.slice(0, -1);
-    return new WalkedPath(this.#folder, newNames.at(-1)!, { handle: undefined, newFolders });
+    const name = newNames.at(-1)!;
+    return new WalkedPath(this.#folder, name, { handle: undefined, sentName: name, newFolders });
   }
 }

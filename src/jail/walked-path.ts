@@ -2,20 +2,22 @@ import type { Stats } from "node:fs";
 import { type HeldFolder, namesOf, pathIn } from "./backend.ts";
 import type { PathHandle, ResolvedPath } from "./folder.ts";
 
-/** Where a walk came to: a name in a folder that is held, and what was found there. */
+interface WalkedTo extends Pick<ResolvedPath, "sentName" | "newFolders"> {
+  readonly handle: PathHandle | undefined;
+}
+
+/** The result of a walk: a name in a held folder, and the entry there. */
 export class WalkedPath implements ResolvedPath {
   readonly folder: HeldFolder;
   readonly name: string;
+  readonly sentName: string;
   readonly newFolders: readonly string[];
   readonly #handle: PathHandle | undefined;
 
-  constructor(
-    folder: HeldFolder,
-    name: string,
-    { handle, newFolders }: { handle: PathHandle | undefined; newFolders: readonly string[] },
-  ) {
+  constructor(folder: HeldFolder, name: string, { handle, sentName, newFolders }: WalkedTo) {
     this.folder = folder;
     this.name = name;
+    this.sentName = sentName;
     this.newFolders = newFolders;
     this.#handle = handle;
   }

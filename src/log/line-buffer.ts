@@ -1,17 +1,17 @@
-/** How long lines of a burst may wait for each other. */
+/** Milliseconds over which lines are collected. */
 const burstMilliseconds = 10;
 
-/** Takes lines and passes them on, in their order. */
+/** Collects lines and writes them in order. */
 export interface LineBuffer {
   /** Takes one line, newline included. */
   write(line: string): void;
-  /** Passes on at once what waits. */
+  /** Writes the collected lines at once. */
   flush(): void;
 }
 
 /**
- * Passes lines on to `write`: a line after a pause at once, those that follow it within 10 ms together, because each
- * write wakes the program that reads the log. Code that ends the process calls `flush`.
+ * Writes a line after a pause at once, and those that follow within 10 ms together, because each write wakes the program
+ * that reads the log. Code that ends the process calls `flush`.
  */
 export function createLineBuffer(write: (text: string) => void): LineBuffer {
   let held = "";

@@ -16,7 +16,7 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** What of an address may be logged, which is scheme, host and port: the rest can hold secrets. */
+/** The part of an address that the log may contain: scheme, host and port, since the rest can hold secrets. */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host } = new URL(url);
@@ -30,7 +30,7 @@ export interface LogOptions {
   readonly write: (line: string, level: LogLevel) => void;
 }
 
-/** A log that drops what is below `level`. */
+/** Creates a log that drops events below `level`. */
 export function createLog({ level, form, write }: LogOptions): Log {
   const most = logLevels.indexOf(level);
   const render = form === "json" ? renderJson : renderText;
@@ -46,7 +46,7 @@ function renderJson(level: LogLevel, message: string, fields: LogFields): string
   return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
 }
 
-/** What would not stand as one word, or not be seen. */
+/** Characters that would split a value or be invisible. */
 const needsQuotes = /[\s"\p{C}]/u;
 
 function renderText(level: LogLevel, message: string, fields: LogFields): string {

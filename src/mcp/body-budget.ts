@@ -1,7 +1,7 @@
-/** Bodies up to this size, in bytes, are always taken: a cancellation must get through. */
+/** Bodies up to this size, in bytes, need no budget: a cancellation must always get through. */
 const passingBytes = 64 * 1024;
 
-/** The memory that bodies of requests may take together, in bytes. */
+/** Bounds the bytes of all bodies of requests together. */
 export class BodyBudget {
   readonly #mostBytes: number;
   #heldBytes = 0;
@@ -10,7 +10,7 @@ export class BodyBudget {
     this.#mostBytes = mostBytes;
   }
 
-  /** The share of one body, which grows as it comes in and is returned when disposed of. */
+  /** Opens the share of one body, which grows as chunks arrive. Disposing returns it to the budget. */
   open(): BodyShare {
     let bytes = 0;
     let charged = 0;
@@ -33,6 +33,6 @@ export class BodyBudget {
 }
 
 export interface BodyShare extends Disposable {
-  /** Adds `bytes` to the share. False when there is no room for them. */
+  /** Adds `bytes` to the share. False when they do not fit. */
   grow(bytes: number): boolean;
 }

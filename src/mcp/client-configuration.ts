@@ -1,6 +1,6 @@
 /**
- * What a client needs to reach a server that requires `token`, in the form of JSON that most of them read; `name` is what
- * they call the server.
+ * The configuration of a client for a server that requires `token`, as JSON that most clients read; `name` is their name
+ * for the server.
  */
 export function renderClientConfiguration(name: string, url: string, token: string): string {
   const server = { type: "http", url, headers: { Authorization: `Bearer ${token}` } };

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { Connections } from "./connections.ts";
 
 /** Connections of these peers, in this order; the names of those that were closed. */
-function openAll(peers: readonly string[], limits = { total: 4, strangersOfPeer: 2 }) {
+function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedOfPeer: 2 }) {
   const connections = new Connections(limits);
   const closed: string[] = [];
   const sockets = new Map<string, EventEmitter & { remoteAddress: string; destroy(): void }>();
@@ -20,19 +20,19 @@ function openAll(peers: readonly string[], limits = { total: 4, strangersOfPeer:
   return { open, admit, closed, leave: (name: string) => sockets.get(name)!.emit("close") };
 }
 
-test("one stranger too many of a peer closes the oldest of that peer", () => {
+test("one unauthenticated connection too many of a peer closes the oldest of that peer", () => {
   const { closed, open } = openAll(["b1", "a1", "a2"]);
   expect(closed).toEqual([]);
   open("a3");
   expect(closed).toEqual(["a1"]);
 });
 
-test("one connection too many closes the oldest stranger, whoever it is", () => {
+test("one connection too many closes the oldest unauthenticated one of any peer", () => {
   const { closed } = openAll(["a1", "a2", "b1", "c1", "d1"]);
   expect(closed).toEqual(["a1"]);
 });
 
-test("who has been let in is not counted among the strangers, and not closed for them", () => {
+test("an authenticated connection does not count as unauthenticated, and is not closed for others", () => {
   const { admit, closed, open } = openAll(["a1", "a2"]);
   admit("a1");
   admit("a2");

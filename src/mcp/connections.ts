@@ -1,14 +1,14 @@
-/** Which connections are held. A stranger's cost a token's holder nothing: his are closed first. */
+/** Bounds connections. Unauthenticated ones are closed first, so that they cannot block clients with the token. */
 
 /** Most connections at once. */
 export interface ConnectionLimits {
   /** In all. */
   readonly total: number;
-  /** Of one peer, by its address, from which no request has been let in yet. */
-  readonly strangersOfPeer: number;
+  /** Of one peer, by its address, without an authorized request so far. */
+  readonly unauthenticatedOfPeer: number;
 }
 
-/** What is used of a socket of `node:net`. */
+/** The part of a `node:net` socket that this uses. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   destroy(): unknown;
@@ -16,34 +16,34 @@ export interface Connection {
 }
 
 /**
- * Bounds the connections of a server. One more than a limit closes the oldest stranger: a client that sends its headers
- * at once is no stranger for long, and one who sends half of them waits until he is the oldest. Where there is none,
- * the new connection is closed.
+ * Bounds the connections of a server. A connection beyond a limit closes the oldest unauthenticated one: a client that
+ * sends its headers at once is soon authenticated, and one that sends half of them becomes the oldest. Without such a
+ * connection, the new one is closed.
  */
 export class Connections {
   /** In the order of arrival, with the address of the peer. */
-  readonly #strangers = new Map<Connection, string>();
-  readonly #known = new Set<Connection>();
+  readonly #unauthenticated = new Map<Connection, string>();
+  readonly #authenticated = new Set<Connection>();
   readonly #limits: ConnectionLimits;
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits;
   }
 
-  /** Takes in a connection that has just been made, and closes what is too much. */
+  /** Adds a new connection, and closes the one that exceeds a limit. */
   open(connection: Connection): void {
     const peer = connection.remoteAddress ?? "";
-    this.#strangers.set(connection, peer);
+    this.#unauthenticated.set(connection, peer);
     connection.once("close", () => this.#forget(connection));
-    const ofPeer = [...this.#strangers].filter(([, address]) => address === peer);
-    if (ofPeer.length > this.#limits.strangersOfPeer) this.#close(ofPeer[0]?.[0]);
-    if (this.#strangers.size + this.#known.size > this.#limits.total)
-      this.#close([...this.#strangers.keys()][0]);
+    const ofPeer = [...this.#unauthenticated].filter(([, address]) => address === peer);
+    if (ofPeer.length > this.#limits.unauthenticatedOfPeer) this.#close(ofPeer[0]?.[0]);
+    if (this.#unauthenticated.size + this.#authenticated.size > this.#limits.total)
+      this.#close([...this.#unauthenticated.keys()][0]);
   }
 
-  /** A request of this connection has been let in. */
+  /** Marks a connection as authenticated, after an authorized request. */
   admit(connection: Connection): void {
-    if (this.#strangers.delete(connection)) this.#known.add(connection);
+    if (this.#unauthenticated.delete(connection)) this.#authenticated.add(connection);
   }
 
   #close(connection: Connection | undefined): void {
@@ -53,7 +53,7 @@ export class Connections {
   }
 
   #forget(connection: Connection): void {
-    this.#strangers.delete(connection);
-    this.#known.delete(connection);
+    this.#unauthenticated.delete(connection);
+    this.#authenticated.delete(connection);
   }
 }

@@ -1,4 +1,4 @@
-/** One request over HTTP that was let in, from its body to the end of its answer. */
+/** Answers an authorized request over HTTP, from its body to the end of the answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
@@ -13,12 +13,12 @@ import type { ToolHost } from "./tool-host.ts";
 import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {
-  /** Answers a request. Rejects when it cannot, and may have begun by then. */
+  /** Answers a request. Rejects when it cannot, perhaps after it has begun the answer. */
   answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Both kinds of client: revision 2026-07-28 needs no session, the older ones get one. `bodyBytes` are of all bodies. */
+/** Serves both kinds of client: revision 2026-07-28 needs no session, older ones get one. `bodyBytes` bounds all bodies. */
 export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   const budget = new BodyBudget(bodyBytes);
   const sessions = new Sessions(host);
@@ -55,12 +55,12 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   };
 }
 
-/** Who shares the memory for answers with others: a session, or a connection without one. */
+/** The caller in the budget of answers: a session, or a connection without one. */
 function callerOf(request: Request, { socket }: IncomingMessage): string {
   return request.headers.get("mcp-session-id") ?? `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
-/** What a body holds: a message, a batch of them, nothing; or why it is not taken. */
+/** The content of a body: a message, a batch, nothing; or why it is refused. */
 type Body =
   | { readonly message: unknown; readonly refusal?: undefined }
   | { readonly status: number; readonly refusal: string | object };
@@ -90,7 +90,7 @@ function parseBody(text: string): Body {
   } catch {
     return { status: 400, refusal: notJson };
   }
-  // A batch is taken or refused by the SDK.
+  // The SDK accepts or refuses a batch.
   if (Array.isArray(value)) return { message: value };
   const reading = readMessage(value);
   return "message" in reading ? reading : { status: 400, refusal: reading.refusal };

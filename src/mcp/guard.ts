@@ -1,13 +1,12 @@
 /**
- * Who may speak HTTP to this server. A web page that a person visits can send requests to addresses of this machine,
- * also under a name that was made to resolve to it (DNS rebinding); so `Host` and `Origin` must be names of this server
- * (MCP 2025-11-25, basic/transports).
+ * Authorizes requests over HTTP. A web page can send requests to addresses of this machine, also under a name that
+ * resolves to it (DNS rebinding); so `Host` and `Origin` must be names of this server (MCP 2025-11-25, basic/transports).
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { HttpAddress } from "../arguments/http-address.ts";
 
-/** What a request says about where it comes from. */
+/** The headers that show the origin of a request. */
 export interface Credentials {
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -29,9 +28,9 @@ const everyAddress = ["0.0.0.0", "::"];
 export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
   const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
   const matches = token === undefined ? () => true : createTokenCheck(token);
-  return ({ host: asked, origin, authorization }) => {
-    // On every address any name can be this machine's; there the token, which no page knows, guards alone.
-    if (!everyAddress.includes(host) && !validateHostHeader(asked, names).ok)
+  return ({ host: hostHeader, origin, authorization }) => {
+    // A server on every address may have any name; there only the token guards it, which no page knows.
+    if (!everyAddress.includes(host) && !validateHostHeader(hostHeader, names).ok)
       return { status: 403, sentence: "The Host header names another server than this one." };
     if (!validateOriginHeader(origin, names).ok)
       return { status: 403, sentence: "The Origin header names a site that may not use this server." };
@@ -41,7 +40,7 @@ export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">
   };
 }
 
-/** Compares in constant time, so that the time does not show how much of a guess is right. */
+/** Compares in constant time, which does not show how much of a guess is right. */
 function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(token);

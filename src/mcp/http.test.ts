@@ -33,6 +33,8 @@ async function serve({ limits = {}, needsToken = true, ...given }: Options = {})
     log: createLog({ level: "debug", form: "json", write: (line) => lines.push(JSON.parse(line)) }),
     callMilliseconds: 1000,
     maxReadBytes: undefined,
+    isStructured: false,
+    takesFlatEnvelopes: false,
   });
   const announced: string[] = [];
   const address = { host: "127.0.0.1", port: 0, token: "token" in given ? given.token : token, needsToken };
@@ -98,8 +100,8 @@ test("closes a connection whose headers do not come in time", async () => {
   await once(await half(url), "close");
 });
 
-test("strangers with half a request keep out nobody who has the token", async () => {
-  const { url } = await serve({ limits: { connections: { total: 256, strangersOfPeer: 2 } } });
+test("unauthenticated clients with half a request block no client that has the token", async () => {
+  const { url } = await serve({ limits: { connections: { total: 256, unauthenticatedOfPeer: 2 } } });
   const first = await half(url);
   const closed = once(first, "close");
   await half(url);

@@ -14,17 +14,17 @@ const path = "/mcp";
 
 export interface HttpLimits {
   readonly connections: ConnectionLimits;
-  /** How long the headers of a request may take to arrive, and the whole of it. */
+  /** Milliseconds within which the headers of a request, and all of it, have to arrive. */
   readonly headersMilliseconds: number;
   readonly requestMilliseconds: number;
   /** The interval of that check. */
   readonly checkMilliseconds: number;
-  /** Bytes of all bodies of requests that are being received or worked on. */
+  /** Most bytes of all bodies of requests under way. */
   readonly bodyBytes: number;
 }
 
 const usualLimits: HttpLimits = {
-  connections: { total: 256, strangersOfPeer: 32 },
+  connections: { total: 256, unauthenticatedOfPeer: 32 },
   headersMilliseconds: 5000,
   requestMilliseconds: 60_000,
   checkMilliseconds: 1000,
@@ -33,7 +33,7 @@ const usualLimits: HttpLimits = {
 
 export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
-  /** Takes what clients need to know where a token was made. Nothing else shows that token. */
+  /** Called with the configuration of a client when the server has made a token. Nothing else shows that token. */
   readonly announce: (configuration: string) => void;
 }
 
@@ -79,7 +79,7 @@ interface ServerParts {
   readonly limits: HttpLimits;
 }
 
-/** A server that does not listen yet. An unauthorized request has no body read, and keeps no connection for long. */
+/** Creates a server that does not listen yet. It reads no body of an unauthorized request, and closes its connection. */
 function createHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
   const server = createServer(

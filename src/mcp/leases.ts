@@ -3,20 +3,23 @@ import type { RequestId } from "@modelcontextprotocol/server";
 import type { AnswerLease } from "../contract/definition.ts";
 import type { AnswerBudget } from "../worker/answer-budget.ts";
 
-/** The leases of the answers that one connection owes, by the ids of their requests. */
+/** The leases of one connection's pending answers, by the ids of their requests. */
 export class Leases {
-  /** A client may use an id again while it waits for the answer. */
+  /** Oldest first: a client may reuse an id while it waits for the answer. */
   readonly #open = new Map<RequestId, AnswerLease[]>();
   readonly #budget: AnswerBudget;
   readonly #caller: string;
 
-  /** `caller` is who shares the budget fairly with others: a session or a connection. */
+  /** `caller` identifies the share of the budget: a session or a connection. */
   constructor(budget: AnswerBudget, caller: string) {
     this.#budget = budget;
     this.#caller = caller;
   }
 
-  /** A lease for a call; one that ends with `cancelled` is not answered, unless its answer is being sent by then. */
+  /**
+   * Opens a lease for a call. `cancelled` releases it, unless the transport has taken it: a cancelled call has no
+   * answer.
+   */
   open(id: RequestId, cancelled: AbortSignal): AnswerLease {
     const lease = this.#budget.lease(this.#caller);
     this.#open.set(id, [...(this.#open.get(id) ?? []), lease]);
@@ -26,13 +29,13 @@ export class Leases {
     return lease;
   }
 
-  /** The lease of the answer to this request, for a transport that releases it once the answer has left. */
+  /** Takes the lease of the answer to this request, for a transport that releases it after sending. */
   take(id: RequestId): AnswerLease | undefined {
     const oldest = this.#open.get(id)?.[0];
     return oldest && this.#remove(id, oldest);
   }
 
-  /** All answers were sent, or will never be. */
+  /** Releases all leases: their answers were sent, or never will be. */
   releaseAll(): void {
     for (const lease of [...this.#open.values()].flat()) lease.release();
     this.#open.clear();
@@ -48,5 +51,5 @@ export class Leases {
   }
 }
 
-/** Those of the HTTP exchange that is being handled: its requests reach the functions through the SDK. */
+/** The leases of the current HTTP exchange, whose requests reach the functions through the SDK. */
 export const leasesOfExchange = new AsyncLocalStorage<Leases>();

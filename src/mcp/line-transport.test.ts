@@ -4,7 +4,7 @@ import type { Leases } from "./leases.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
-/** A transport, what it hands on and sends, and an output that takes no more until told to. */
+/** A transport, what it hands on and sends, and an output that takes no more until `drain`. */
 async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
   const input = wholeLines(maxBytes);
   const sent: string[] = [];

@@ -4,27 +4,26 @@ import type { Leases } from "./leases.ts";
 import { badBatch, notJson, type RefusedMessage, readMessage } from "./messages.ts";
 
 /**
- * What may be written and not have left before no more is read. The budget of answers keeps it below that, but for many
- * small errors.
+ * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many small errors.
  */
 const mostUnsent = 96 * 1024 * 1024;
 
-/** As many as the SDK takes over HTTP. */
+/** The limit of the SDK over HTTP. */
 const mostOfBatch = 100;
 
 /**
- * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), in the place of the SDK's, which drops what is no
- * message of JSON-RPC, so that a client waits for ever. Here each line that waits for an answer gets one: -32700 for
+ * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), instead of the SDK's, which drops what is no message
+ * of JSON-RPC, so that a client waits until its timeout. Here each line that waits for an answer gets one: -32700 for
  * what is no JSON, -32600 for what is no request.
  *
- * A batch, which servers of revision 2025-03-26 have to take, is taken apart: each of its answers is a line of its own,
- * because answers that wait for each other would have to be held in memory.
+ * It splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer in a line of its own,
+ * because one line for all would hold the answers in memory until the last one.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
-  /** Resolves when it has closed: by `close`, because the output broke, or because a message was too large. */
+  /** Resolves when it has closed: by `close`, after an error of the output, or after a message that is too large. */
   readonly closed: Promise<void>;
   #resolveClosed: () => void = () => {};
   #isClosed = false;
@@ -32,12 +31,12 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
-  /** Bytes, or of other scripts somewhat more, that were written and have not left. */
+  /** UTF-16 units that are written and not sent. */
   #unsent = 0;
 
   /**
-   * `input` yields whole lines; a piece without an end is a line that is too long. `takeLease` returns that of the answer
-   * to a request, which is released when the answer has left.
+   * `input` yields whole lines; a piece without a newline is a line that is too long. `takeLease` returns the lease of the
+   * answer to a request, which this releases after sending the answer.
    */
   constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
     this.#input = input;
@@ -53,7 +52,7 @@ export class LineTransport implements Transport {
     this.#input.on("data", (lines: Buffer) => this.#receive(lines));
   }
 
-  /** Resolves when the message has left. Rejects when the output broke. */
+  /** Resolves when the message is sent. Rejects when the output fails. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error("The transport is closed.");
     const lease = "method" in message || message.id === undefined ? undefined : this.#takeLease(message.id);
@@ -64,7 +63,7 @@ export class LineTransport implements Transport {
     }
   }
 
-  /** Takes no more messages, and goes on sending. */
+  /** Stops reading messages, and continues sending. */
   pause(): void {
     this.#isPaused = true;
     this.#input.pause();
@@ -79,14 +78,14 @@ export class LineTransport implements Transport {
   }
 
   /**
-   * Resolves when it has left, and reads no further while more than `most` has not: a client that reads nothing waits
-   * with its requests.
+   * Resolves when the text is sent. Stops reading while more than `most` is unsent: requests of a client that reads
+   * nothing wait.
    */
   async #write(text: string, most = mostUnsent): Promise<void> {
     this.#unsent += text.length;
     try {
       await new Promise<void>((resolve, reject) => {
-        // Not by "drain", which on Bun also comes when only a part of what was written has left.
+        // Not by "drain", which Bun emits even when only a part is sent.
         const takesMore = this.#output.write(text, (error) => (error ? reject(error) : resolve()));
         if (!takesMore && this.#unsent > most) this.#input.pause();
       });
@@ -106,7 +105,7 @@ export class LineTransport implements Transport {
     if (refusals.length > 0) void this.#refuse(refusals);
   }
 
-  /** Passes on the messages in a line, and returns the answers to the others. */
+  /** Passes the messages of a line on, and returns the answers to malformed ones. */
   #take(line: string): RefusedMessage[] {
     const values = parseLine(line);
     if (!Array.isArray(values)) return [values];
@@ -120,7 +119,7 @@ export class LineTransport implements Transport {
     return refusals;
   }
 
-  /** Reads no further before they are sent: else a client that does not read could fill the memory with them. */
+  /** Stops reading until they are sent: otherwise a client that does not read could fill the memory with them. */
   async #refuse(refusals: readonly RefusedMessage[]): Promise<void> {
     this.onerror?.(new TypeError("A line is no message."));
     const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join("");
@@ -134,7 +133,7 @@ export class LineTransport implements Transport {
   }
 }
 
-/** Each line of `lines`; a blank one is none. */
+/** Each line of `lines`, without blank ones. */
 function* linesOf(lines: Buffer): Generator<string> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(0x0a, start);

@@ -2,7 +2,10 @@
 export interface Listener {
   /** Resolves when no client is left; over HTTP never. */
   readonly closed: Promise<void>;
-  /** Takes no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the clients. */
+  /**
+   * Accepts no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the
+   * clients.
+   */
   stop(): Promise<void>;
 }
 

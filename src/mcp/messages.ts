@@ -6,20 +6,20 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/server";
 
-/** What a message that cannot be taken is answered with (JSON-RPC 2.0, section 5). */
+/** The answer to a malformed message (JSON-RPC 2.0, section 5). */
 export interface RefusedMessage {
   readonly jsonrpc: "2.0";
-  /** That of the request, where one can be read. */
+  /** The id of the request, if it is readable. */
   readonly id: RequestId | null;
   readonly error: { readonly code: number; readonly message: string };
 }
 
-/** A message; or its refusal, and whether its sender waits for an answer, as for requests alone. */
+/** A message; or its refusal, and whether its sender waits for an answer, as only for a request. */
 export type Reading =
   | { readonly message: JSONRPCMessage }
   | { readonly refusal: RefusedMessage; readonly isAwaited: boolean };
 
-/** The answer to what is no JSON. */
+/** The answer to text that is not JSON. */
 export const notJson: RefusedMessage = refusal(
   null,
   PARSE_ERROR,
@@ -35,8 +35,8 @@ export const badBatch = (most: number): RefusedMessage =>
   );
 
 /**
- * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in what is harmless: `"params": null` is
- * absent, and keys of the envelope that mean nothing are left out. Never throws.
+ * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes `"params": null` as
+ * absent, and drops unknown keys of the envelope. Never throws.
  */
 export function readMessage(value: unknown): Reading {
   const fields = isRecord(value) ? value : {};

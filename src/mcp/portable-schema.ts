@@ -5,8 +5,8 @@ import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
- * A schema of the registry in words that all clients know: without the formats, which name integers of Rust and make
- * validators complain, without versions, and with one type at each place, because some clients hand a schema to a model whose dialect
+ * A schema of the registry that all clients understand: without formats, which name integers of Rust and make validators
+ * complain, without versions, and with one type at each place, because some clients pass a schema to a model whose dialect
  * has no lists of types.
  */
 export const portableSchema = (schema: TSchema) => simplify(renderSchema(schema)) as Tool["inputSchema"];
@@ -20,7 +20,7 @@ function simplify(value: JsonValue): JsonValue {
   return splitTypes(Object.fromEntries(fields));
 }
 
-/** What a field means stays where it is; what its value must be goes with the type. */
+/** Keeps the description and default at the field, and moves the constraints to each type. */
 function splitTypes(schema: JsonObject): JsonObject {
   const { type, description, default: byDefault, ...rest } = schema;
   if (!Array.isArray(type)) return schema;

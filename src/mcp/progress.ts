@@ -3,8 +3,8 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 const everyMilliseconds = 1000;
 
 /**
- * Notifies a caller that requested progress, once a second: the seconds since its call began, of those that it may take.
- * Stops when disposed of.
+ * Notifies a caller that requested progress once a second: of the seconds since its call began, and those that it may
+ * take. Disposing stops it.
  */
 export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;

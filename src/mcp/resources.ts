@@ -1,5 +1,5 @@
 /**
- * Files below the base as resources: `coder:///src/main.ts`. They are read and listed through the functions, so a
+ * Offers files below the base as resources: `coder:///src/main.ts`. It reads and lists them through the functions, so a
  * resource is exactly what a call would see.
  */
 import {
@@ -15,6 +15,8 @@ import {
 import { isAbsence } from "../coder/errors.ts";
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
+import type { ReadAnswer } from "../coder/reading/answer.ts";
+import { wording } from "./results.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 const prefix = "coder:///";
@@ -25,7 +27,7 @@ export const uriTemplate = `${prefix}{+path}`;
 /** Most values a completion may have (MCP 2025-11-25, server/utilities/completion). */
 const mostCompletions = 100;
 
-/** Makes `server` answer for resources: the files of the base as a list, any other through the template. */
+/** Registers the handlers of resources: a list of the files in the base, and a template for all others. */
 export function offerResources(
   server: Server,
   host: ToolHost,
@@ -70,18 +72,27 @@ async function listResources(
 }
 
 async function readResource(host: ToolHost, uri: string, options: CallOptions): Promise<ReadResourceResult> {
-  const outcome = await host.call(readFile, { path: pathOf(uri) }, options);
+  // The profile's budget is for what a model reads; who reads a resource decides what becomes of it.
+  const request = { path: pathOf(uri), max_output_bytes: 2 ** 32 - 1, revision: false };
+  const outcome = await host.call(readFile, request, options);
   if ("error" in outcome) {
-    throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, outcome.error) : invalid(outcome.error);
+    const sentence = wording.failure(outcome.error);
+    throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, sentence) : invalid(sentence);
   }
-  const { content } = outcome.answer as { readonly content: string };
-  return { contents: [{ uri, mimeType: "text/plain", text: content }] };
+  const { content, media_type: mimeType } = outcome.answer as ReadAnswer;
+  return {
+    contents: [
+      mimeType === undefined
+        ? { uri, mimeType: "text/plain", text: content ?? "" }
+        : { uri, mimeType, blob: content ?? "" },
+    ],
+  };
 }
 
 async function completePath(host: ToolHost, typed: string, options: CallOptions): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
-  // Nothing where there is no such folder: a person is still typing its name.
+  // Nothing for a missing folder: the user is still typing its name.
   const { entries, has_more: hasMore } = await list(
     host,
     { path: folder === "" ? "." : folder, page_size: 1000 },
@@ -108,16 +119,16 @@ interface Listing {
   readonly has_more: boolean;
 }
 
-/** A page of a folder. */
+/** Lists a page of a folder. */
 async function list(host: ToolHost, request: object, options: CallOptions): Promise<Listing> {
   const outcome = await host.call(listFolder, request, options);
-  if ("error" in outcome) throw invalid(outcome.error);
+  if ("error" in outcome) throw invalid(wording.failure(outcome.error));
   return outcome.answer as Listing;
 }
 
 const uriOf = (path: string): string => prefix + path.split("/").map(encodeURIComponent).join("/");
 
-/** Read by hand: `URL` would take out `..`, which the jail resolves after links. */
+/** The path in an address. `URL` would remove `..`, which the jail resolves after links. */
 function pathOf(uri: string): string {
   try {
     if (uri.startsWith(prefix)) return decodeURIComponent(uri.slice(prefix.length));

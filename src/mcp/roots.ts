@@ -1,12 +1,12 @@
 import type { Server } from "@modelcontextprotocol/server";
 import type { Log } from "../log/log.ts";
 
-/** A line of the log stays a line that a person reads. */
+/** Keeps a line of the log readable. */
 const mostCharacters = 1000;
 
 /**
- * Shows the operator which folders a client calls its roots. They change nothing: what can be reached is for the
- * configuration to say, never for a caller. Revision 2026-07-28 has no roots, so only older clients have them requested.
+ * Logs the roots of a client for the operator. They change nothing: only the configuration decides what calls can reach.
+ * Revision 2026-07-28 has no roots, so this requests them only from older clients.
  */
 export function showRoots(server: Server, log: Log): void {
   const show = async () => {

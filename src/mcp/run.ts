@@ -6,11 +6,11 @@ import { createInvoke } from "../worker/invoke.ts";
 import { offeredFunctions, openWorker } from "../workers.ts";
 import { ToolHost } from "./tool-host.ts";
 
-/** Serves MCP until SIGTERM or SIGINT, or until the client on stdio has gone. Throws what keeps it from starting. */
+/** Serves MCP until SIGTERM or SIGINT, or until the client on stdio leaves. Throws when it cannot start. */
 export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
   const runtime = await openWorker(command, log);
-  // On Node the event loop blocks while the client does not read the pipe, which is no reason to end.
+  // On Node the event loop blocks while the client does not read the pipe, which must not end the process.
   const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
   const watchdog = mayStandStill
     ? unwatched
@@ -22,6 +22,8 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     log,
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
+    isStructured: command.isStructured,
+    takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
   });
   const served =
     command.http === undefined
@@ -39,8 +41,8 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
 }
 
 /**
- * Prints on standard output, which is free over HTTP, and not in the log, which files keep. It need not be read: where
- * it is closed, clients know the token from elsewhere or not at all.
+ * Prints to standard output, which HTTP leaves free, and not to the log, which files keep. Ignores a closed output: then
+ * the operator does not want the token printed.
  */
 function announce(configuration: string): void {
   process.stdout.on("error", () => {});

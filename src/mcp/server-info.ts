@@ -1,29 +1,72 @@
-/** What the MCP server of each worker says of itself besides its tools. */
+/** The description of each worker's MCP server besides its tools. */
 import type { WorkerName } from "../about.ts";
 
-interface Face {
-  /** The instructions for a model, about the tools as a whole. */
-  readonly instructions: string;
+interface ServerInfo {
+  /** The instructions for a model, about the tools as a whole: how to work well. */
+  readonly instructions: readonly Instruction[];
   /** Whether the files below the base are resources. */
   readonly hasResources: boolean;
 }
 
-export const serverInfo: Readonly<Record<WorkerName, Face>> = {
+interface Instruction {
+  readonly text: string;
+  /** It is about tools that write, which `--read-only` leaves out. */
+  readonly isAboutWriting?: boolean;
+}
+
+const always = (text: string): Instruction => ({ text });
+const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true });
+
+export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
   coder: {
     instructions: [
-      "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
-      'A failure is a line of JSON, {"code","message"}, whose message says which call would work. In a batch each entry stands alone.',
-      "Texts name a tool by its function: coder::read-file is the tool coder_read_file.",
-    ].join("\n"),
+      always(
+        "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
+      ),
+      always(
+        "Find first: coder_search names files and lines, and looks in contents and paths. coder_tree shows where things are.",
+      ),
+      always(
+        "Read what you need: line_from and line_to of coder_read_file for a part of a file, tail for its end, paths for several files in one call.",
+      ),
+      whenWriting(
+        "Edit with str_replace of coder_update_file: old_str is text of the file, character for character, and stands there once, or send replace_all.",
+      ),
+      whenWriting(
+        "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
+      ),
+      whenWriting(
+        "Edit with str_replace, its old_str copied exactly; by line numbers only with numbers that you have just read (numbered). All ops of a call count lines as they were before it.",
+      ),
+      whenWriting(
+        "An edit is answered with the lines as they are now, so do not read them again. With dry_run it is answered and not written.",
+      ),
+      whenWriting(
+        "Put what belongs together into one call. Each file is changed as a whole or not at all, and one that fails does not keep the others from being changed.",
+      ),
+      whenWriting(
+        "Where others may write too, send expected_revision, which a read with revision answers: the error then shows what the file holds now.",
+      ),
+      always("An error says which call would work; make that one instead of repeating yours."),
+    ],
     hasResources: true,
   },
   shell: {
     instructions: [
-      "Tools that run programs of the host and work on its files. Paths are absolute; a program runs without a shell, so pipes and globs mean nothing.",
-      'A failure is a line of JSON, {"code","message"}, or a sentence; it says which call would work. A program that fails is an answer with its exit code.',
-      "There are no channels here, so shell_fs_read and shell_fs_write do not work, and no sandboxes.",
-      "Texts name a tool by its function: shell::exec_bg is the tool shell_exec_bg.",
-    ].join("\n"),
+      always(
+        "Tools that run programs of the host and work on its files. Paths are absolute; a program runs without a shell, so pipes and globs mean nothing.",
+      ),
+      always("An error says which call would work. A program that fails is an answer with its exit code."),
+      always("There are no sandboxes here, and no channels, so shell_fs_read does not work."),
+      whenWriting("Nor does shell_fs_write."),
+    ],
     hasResources: false,
   },
 };
+
+/** The instructions of a server, of whose tools some write or none. */
+export const renderInstructions = (worker: WorkerName, writes: boolean): string =>
+  serverInfo[worker].instructions
+    .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
+    .map(({ text }) => text)
+    .join("\n");

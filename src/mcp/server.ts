@@ -1,4 +1,4 @@
-/** The functions as an MCP server: one for each connection. */
+/** Offers the functions as an MCP server, one for each connection. */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
@@ -6,21 +6,24 @@ import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
-import { serverInfo } from "./server-info.ts";
+import { renderInstructions, serverInfo } from "./server-info.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
-import { renderAnswer, renderFailure } from "./tools.ts";
 
-/** A server that is not connected yet. By default its answers are held by the leases of the HTTP exchange. */
+/** Creates a server that is not connected yet. By default the leases of the HTTP exchange hold its answers. */
 export function createMcpServer(host: ToolHost, leases?: Leases): Server {
   const optionsOf = ({ mcpReq: { id, signal } }: ServerContext): CallOptions => ({
     cancelled: signal,
     lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
   });
   const { worker } = host;
-  const { instructions, hasResources } = serverInfo[worker];
+  const { hasResources } = serverInfo[worker];
+  const writes = [...host.functions.values()].some(({ effect }) => effect === "writes");
   const server = new Server(
     { name: worker, version: about.version, description: descriptions[worker] },
-    { capabilities: { tools: {}, ...(hasResources && { resources: {}, completions: {} }) }, instructions },
+    {
+      capabilities: { tools: {}, ...(hasResources && { resources: {}, completions: {} }) },
+      instructions: renderInstructions(worker, writes),
+    },
   );
   server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
@@ -47,9 +50,7 @@ interface ToolCall {
 
 async function callTool(host: ToolHost, { definition, payload, context, options }: ToolCall) {
   using _progress = reportProgress(context, host.callMilliseconds);
-  const outcome = await host.call(definition, payload, options);
-  if ("error" in outcome) return renderFailure(outcome.error);
-  return renderAnswer(definition, outcome.answer, host.textBudget(outcome.bytes));
+  return host.render(definition, payload, await host.call(definition, payload, options));
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

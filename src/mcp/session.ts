@@ -11,13 +11,13 @@ import {
 /** The answer to one HTTP request of a session. */
 export interface SessionAnswer {
   readonly response: Response;
-  /** Resolves when no call that the request made is under way any more, which may be after its connection was lost. */
+  /** Resolves when no call of the request is under way any more, perhaps after its connection was lost. */
   readonly settled: Promise<unknown>;
 }
 
-/** The SDK's transport of one session, which knows the requests that it has not answered yet. */
+/** The SDK's transport of one session; tracks the requests that it has not answered yet. */
 export class Session extends WebStandardStreamableHTTPServerTransport {
-  /** What resolves them, oldest first: a client may use an id again while it waits. */
+  /** Their resolvers, oldest first: a client may reuse an id while it waits. */
   readonly #pending = new Map<RequestId, (() => void)[]>();
 
   /** Whether a call is under way. */
@@ -56,7 +56,7 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
     this.#pending.clear();
   }
 
-  /** A call that was cancelled is not answered (MCP 2025-11-25, basic/utilities/cancellation). */
+  /** Settles a cancelled call, which gets no answer (MCP 2025-11-25, basic/utilities/cancellation). */
   #noteCancellation(message: unknown): void {
     if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return;
     this.#settle(message.params?.["requestId"] as RequestId);

@@ -5,17 +5,17 @@ import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
 import type { ToolHost } from "./tool-host.ts";
 
-/** Sessions held at once. Each holds a few kilobytes; one more ends the idle one that was silent for longest. */
+/** Most sessions at once. Each takes a few kilobytes; a further one ends the session that was idle for longest. */
 const mostSessions = 64;
 
 /**
- * Clients of the revisions before 2026-07-28 over HTTP: a handshake opens a session, and its number in a header ties
- * later requests to it (MCP 2025-11-25, basic/transports). Without one, a cancellation would find no call.
+ * Serves clients of revisions before 2026-07-28 over HTTP: a handshake opens a session, and later requests name its id in
+ * a header (MCP 2025-11-25, basic/transports). Without a session, a cancellation would find no call.
  */
 export class Sessions {
   /** In the order of last use. */
   readonly #open = new Map<string, Session>();
-  /** Handshakes that have a place and no session yet. */
+  /** Handshakes under way, which have no session yet. */
   #opening = 0;
   readonly #host: ToolHost;
 
@@ -24,8 +24,8 @@ export class Sessions {
   }
 
   /**
-   * Answers a request of such a client, whose parsed body is `body`: 404 for a session that is not there, which
-   * makes it start over, and 503 for a handshake while calls are under way in all of them.
+   * Answers a request of such a client, whose parsed body is `body`: 404 for an unknown session, which makes the client
+   * start over, and 503 for a handshake while all sessions have calls under way.
    */
   async answer(request: Request, body: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id");
@@ -67,7 +67,7 @@ export class Sessions {
     return answer;
   }
 
-  /** Whether there is a place for one more, if need be that of an idle session. */
+  /** Makes room for another session, if necessary by ending an idle one. False when it cannot. */
   #makeRoom(): boolean {
     if (this.#open.size + this.#opening < mostSessions) return true;
     const [id, idle] = [...this.#open].find(([, session]) => !session.isBusy) ?? [];

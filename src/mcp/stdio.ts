@@ -8,17 +8,17 @@ import type { ToolHost } from "./tool-host.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /**
- * How long calls may take that are under way when the input ends. Scripts send what they have and end; a client that is
- * gone waits for nothing, and SDKs give the process 2 s to end.
+ * Milliseconds for calls under way when the input ends. Scripts send their calls and close the input; a client that has
+ * left waits for nothing, and SDKs allow the process 2 s to end.
  */
 const leftMilliseconds = 1000;
 
 /**
  * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
- * client has gone: the input ended, the output broke, or a message was too large.
+ * client has left: the input ended, the output failed, or a message was too large.
  */
 export function serveOnStdio(host: ToolHost): Listener {
-  // Each answer that waits for the pipe listens to it.
+  // Each answer that waits for the pipe adds a listener.
   process.stdout.setMaxListeners(0);
   const lines = wholeLines(maxMessageBytes);
   const leases = host.openLeases("stdio");
@@ -27,11 +27,11 @@ export function serveOnStdio(host: ToolHost): Listener {
   const left = once(lines, "close").then(() => {
     hasLeft = true;
   });
-  // A client that breaks off has gone, like one that ends.
+  // An error of the input means the same as its end: the client has left.
   pipeline(process.stdin, lines, () => {});
   const connection = serveStdio(() => createMcpServer(host, leases), {
     transport,
-    // The message of an error may hold a piece of what was read.
+    // The message of an error may contain a piece of the input.
     onerror: (error) => host.log.warn("bad frame", { failure: error.name }),
   });
   return {

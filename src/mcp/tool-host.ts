@@ -1,4 +1,4 @@
-import type { Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
 import type { AnswerLease, FunctionDefinition } from "../contract/definition.ts";
 import type { Log } from "../log/log.ts";
@@ -6,9 +6,10 @@ import { AnswerBudget } from "../worker/answer-budget.ts";
 import { InFlight } from "../worker/in-flight.ts";
 import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 import { Leases } from "./leases.ts";
-import { describeTool, toolName } from "./tools.ts";
+import { renderFailure, renderResult } from "./results.ts";
+import { describeTool, type ToolOptions, toolName } from "./tools.ts";
 
-export interface ToolHostOptions {
+export interface ToolHostOptions extends ToolOptions {
   readonly worker: WorkerName;
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
@@ -46,24 +47,28 @@ export class ToolHost {
   readonly log: Log;
   readonly callMilliseconds: number;
   readonly #messageBytes: number;
+  readonly #isStructured: boolean;
   readonly #invoke: Invoke;
   readonly #inFlight = new InFlight();
   readonly #budget = new AnswerBudget();
 
-  constructor({ worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0 }: ToolHostOptions) {
+  constructor(options: ToolHostOptions) {
+    const { worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0, isStructured } = options;
     this.worker = worker;
-    this.tools = functions.map(describeTool);
+    this.tools = functions.map((definition) => describeTool(definition, options));
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
     this.callMilliseconds = callMilliseconds;
     this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
+    this.#isStructured = isStructured;
     this.#invoke = invoke;
   }
 
   /** Calls a function for a request. */
   call(definition: FunctionDefinition, payload: unknown, options: CallOptions): Promise<CallOutcome> {
     const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
-    return this.#inFlight.add(this.#invoke(definition, payload, { ...options, maxAnswerBytes }));
+    const showsImages = !this.#isStructured;
+    return this.#inFlight.add(this.#invoke(definition, payload, { ...options, maxAnswerBytes, showsImages }));
   }
 
   /** The leases of a new connection, which share the budget of the process with those of all others. */
@@ -71,9 +76,13 @@ export class ToolHost {
     return new Leases(this.#budget, caller);
   }
 
-  /** Bytes of JSON that the text beside an answer of `bytes` may have. */
-  textBudget(bytes: number): number {
-    return this.#messageBytes - envelopeBytes - bytes;
+  /** How a call of `definition` with `payload` ended, as a result of its tool. */
+  render(definition: FunctionDefinition, payload: unknown, outcome: CallOutcome): CallToolResult {
+    const isStructured = this.#isStructured;
+    if ("error" in outcome) return renderFailure(outcome.error, { isStructured });
+    const beside = isStructured ? outcome.bytes : 0;
+    const shownBytes = this.#messageBytes - envelopeBytes - beside;
+    return renderResult({ definition, payload, answer: outcome.answer }, { isStructured, shownBytes });
   }
 
   /** Resolves when no call is in flight, or after `milliseconds`, by default 5 s. */

@@ -1,20 +1,20 @@
-/** Between the requests of `node:http` and those of the web, which the SDK takes. */
+/** Converts between `node:http` and the web's requests and responses, which the SDK uses. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BodyShare } from "./body-budget.ts";
 
-/** The body has more bytes than it may. */
+/** The body exceeds its limit. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** All bodies that are being received or worked on have as many bytes as they may. */
+/** All bodies under way together have reached their limit. */
 export class BodiesTooLarge extends Error {
   override readonly name = "BodiesTooLarge";
 }
 
-/** A request without its body, whose signal is `signal`. */
+/** Converts a request, without its body, with `signal` as its signal. */
 export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers))
@@ -30,7 +30,7 @@ export interface BodyLimits {
   readonly share: BodyShare;
 }
 
-/** The whole body as text. Throws `BodyTooLarge` or `BodiesTooLarge`. */
+/** Reads the whole body as text. Throws `BodyTooLarge` or `BodiesTooLarge`. */
 export async function readBody(incoming: IncomingMessage, { maxBytes, share }: BodyLimits): Promise<string> {
   if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
@@ -46,12 +46,12 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
       share[Symbol.dispose]();
     }
   }
-  // Only now: a client that is still sending may never see an answer.
+  // Only after the whole body: a client that is still sending may miss an answer.
   if (!hasRoom) throw new BodiesTooLarge();
   return Buffer.concat(chunks).toString();
 }
 
-/** Sends `response`, piece by piece as they come; a client that leaves cancels what is still to come. */
+/** Sends `response` chunk by chunk; a client that leaves cancels the rest. */
 export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) outgoing.end();

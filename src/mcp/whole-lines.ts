@@ -1,8 +1,8 @@
 import { Transform } from "node:stream";
 
 /**
- * Gives on what comes in pieces as whole lines: the SDK's own buffer copies all that it holds for each piece, which
- * takes seconds for a large message. A line longer than `maxBytes` is passed on unfinished, for the SDK to refuse.
+ * Joins chunks to whole lines: the SDK's own buffer copies all its content for each chunk, which takes seconds for a large
+ * message. Passes a line longer than `maxBytes` on unfinished, for the transport to refuse.
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];

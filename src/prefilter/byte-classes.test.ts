@@ -5,12 +5,12 @@ import { extractByteClasses } from "./byte-classes.ts";
 import { createSearchKernel, type SearchKernel } from "./kernel.ts";
 import { teddyMasksOf } from "./teddy.ts";
 
-const { machine } = createRegexEngine();
+const { runtime } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
 /** The seqs as classes, for what they have of ASCII. */
 function render(pattern: string): string[] | undefined {
-  const sets = extractByteClasses(machine.compile(pattern).syntax());
+  const sets = extractByteClasses(runtime.compile(pattern).syntax());
   return sets?.map((seq) =>
     seq
       .map((set) => {
@@ -60,7 +60,7 @@ const line = fc
 test("a line that a pattern matches holds one of its seqs", () => {
   fc.assert(
     fc.property(pattern, line, (asked, text) => {
-      const regex = machine.compile(asked);
+      const regex = runtime.compile(asked);
       const found = extractByteClasses(regex.syntax());
       const bytes = Buffer.from(text);
       if (found === undefined || !regex.isMatch(bytes, 0, bytes.length)) return;

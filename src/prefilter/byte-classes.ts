@@ -1,15 +1,16 @@
 /**
- * Extracts sequences of byte classes of which every match contains one, for patterns without literals, such as a date.
- * The engine verifies each candidate.
+ * Extracts sequences of byte classes of which every match contains one, for patterns without literals, such as that of a
+ * date. The engine verifies each candidate.
  */
 import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 import { layout } from "./layout.ts";
 
-/** Of each character in turn the ASCII bytes it may be, and the lead bytes it may have when it is not ASCII. */
+/** For each character in turn, the ASCII bytes it may be, and the lead bytes it may have when it is not ASCII. */
 export type ByteClassSeq = readonly ByteClass[];
 
-/** What the extraction knows of a part of a pattern. Of each list every match has one sequence there. */
+/** What the extraction knows of a part of a pattern. Every match starts with one of `prefixes`, ends with one of
+ * `suffixes` and contains one of `inner`. */
 interface Extracted {
   /** Each match is, as a whole, one of `prefixes`. */
   readonly isExact: boolean;
@@ -55,7 +56,7 @@ function extractLiteral(bytes: Uint8Array): Extracted {
 
 const newline = 0x0a;
 const lastAscii = 0x7f;
-/** It stands in a decoded line for bytes that are not UTF-8, whatever they are. */
+/** In a decoded line it replaces bytes that are not UTF-8, whichever they are. */
 const replacement = 0xfffd;
 
 /** No line holds a newline. */
@@ -103,7 +104,7 @@ function extractAlternation(branches: readonly Extracted[]): Extracted {
   };
 }
 
-/** One part with another behind it. */
+/** Concatenates two parts. */
 function join(one: Extracted, other: Extracted): Extracted {
   const middle = cross(one.suffixes, other.prefixes);
   const isExact = one.isExact && other.isExact && middle !== undefined && !middle.some(isTooLong);
@@ -127,7 +128,7 @@ function cross(seqs: readonly ByteClassSeq[], others: readonly ByteClassSeq[]): 
   return seqs.flatMap((seq) => others.map((other) => [...seq, ...other]));
 }
 
-/** The rarest part of the sequence that the kernel takes. */
+/** The rarest part of the sequence that is short enough for the kernel. */
 function rarestPart(seq: ByteClassSeq): ByteClassSeq {
   let best = seq.slice(0, maxTeddyLength);
   for (let from = 1; from + maxTeddyLength <= seq.length; from++) {
@@ -137,11 +138,11 @@ function rarestPart(seq: ByteClassSeq): ByteClassSeq {
   return best;
 }
 
-/** The rarity of the sequences together: minus the binary logarithm of the share of places where one of them stands. */
+/** The rarity of the sequences together: minus the binary logarithm of the share of offsets where one of them occurs. */
 export const byteClassRarity = (seqs: readonly ByteClassSeq[]): number =>
   -Math.log2(seqs.reduce((share, seq) => share + 2 ** -seqRarity(seq), 0));
 
-/** The weight of a class that repeats the one before it: letters stand beside letters. */
+/** Weight of a class that repeats the one before it: letters are next to letters. */
 const repeatWeight = 0.3;
 
 function seqRarity(seq: ByteClassSeq): number {

@@ -1,4 +1,4 @@
-/** Bits of information in each byte of source text, roughly: the most frequent byte stands first. */
+/** Bits of information in each byte of source text, roughly. `frequent` begins with the most frequent byte. */
 export const byteBits: readonly number[] = (() => {
   const bits = new Array<number>(256).fill(11);
   const frequent =

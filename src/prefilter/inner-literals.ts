@@ -2,7 +2,7 @@
 import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { byteBits } from "./byte-frequency.ts";
 
-/** Strings of bytes (one character per byte), of which any may stand at a position. */
+/** Strings of bytes (one character per byte), any of which may occur at a position. */
 export type Literals = readonly string[];
 
 /** Literals that follow each other. */
@@ -11,7 +11,7 @@ export type LiteralSeq = readonly Literals[];
 /** Every match contains one of `seqs`. */
 export interface InnerLiterals {
   readonly seqs: readonly LiteralSeq[];
-  /** The pattern matches these and nothing else, and each place of one of them is a match. */
+  /** The pattern matches these and nothing else: each occurrence of one of them is a match. */
   readonly isWhole: boolean;
 }
 
@@ -41,21 +41,30 @@ const unknown: Extracted = { isWhole: false };
 const literalFold: HirFold<Extracted> = {
   empty: { exact: [], isWhole: false },
   look: unknown,
-  literal: (bytes) => exactly([[Buffer.from(bytes).toString("latin1")]]),
+  literal: extractLiteral,
   class: extractClass,
   repetition: extractRepetition,
   concat: extractConcat,
   alternation: extractAlternation,
 };
 
-/** U+FFFD, which stands in a decoded line for bytes that are not UTF-8. */
+/** U+FFFD, which replaces bytes that are not UTF-8 in a decoded line. */
 const replacement = "\xef\xbf\xbd";
 
-/** No line holds a newline, and a file need not hold the U+FFFD of its lines: both are left to the engine. */
+/** No line holds a newline, and a file need not hold the U+FFFD of its decoded lines: the engine searches for both. */
 const exactly = (seq: LiteralSeq): Extracted => {
   const isUnsearchable = (bytes: string) => bytes.includes("\n") || bytes.includes(replacement);
   return seq.flat().some(isUnsearchable) ? unknown : { exact: seq, inner: [seq], isWhole: true };
 };
+
+/** A newline separates what lines hold. */
+function extractLiteral(bytes: Uint8Array): Extracted {
+  const parts = Buffer.from(bytes)
+    .toString("latin1")
+    .split(/(\n)/)
+    .filter((part) => part !== "");
+  return parts.length === 1 ? exactly([parts]) : extractConcat(parts.map((part) => exactly([[part]])));
+}
 
 function extractClass(ranges: readonly Range[]): Extracted {
   const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -118,7 +127,7 @@ function rarest(choices: readonly (readonly LiteralSeq[])[]): readonly LiteralSe
 const rarity = (seqs: readonly LiteralSeq[]): number =>
   Math.min(...seqs.map((seq) => seq.reduce((sum, literals) => sum + literalBits(literals), 0)));
 
-/** The rarity of the literals: minus the binary logarithm of the share of places where one of them stands. */
+/** The rarity of the literals: minus the binary logarithm of the share of offsets where one of them occurs. */
 export function literalBits(literals: Literals): number {
   return Math.min(...literals.map(stringBits)) - Math.log2(literals.length);
 }

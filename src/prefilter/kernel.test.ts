@@ -24,19 +24,19 @@ const verbatim = (text: string, pair: readonly [number, number]): FoldedString =
 test("finds what a search finds, as it is and in lower case, within the bounds", () => {
   const letters = fc.constantFrom(..."aAbBcK.@`[{ \n\0");
   const texts = fc.array(letters, { maxLength: 120 }).map((parts) => parts.join(""));
-  const needles = fc.array(letters, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
+  const literals = fc.array(letters, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
   fc.assert(
-    fc.property(texts, needles, fc.nat(), fc.nat(), (text, needle, some, other) => {
+    fc.property(texts, literals, fc.nat(), fc.nat(), (text, literal, some, other) => {
       const from = some % (text.length + 1);
       const to = from + (other % (text.length - from + 1));
       const buffer = kernel.reserve(text.length + 64);
-      buffer.fill(needle).write(text);
-      const pair = [some % needle.length, other % needle.length] as const;
+      buffer.fill(literal).write(text);
+      const pair = [some % literal.length, other % literal.length] as const;
       const place = (found: number) => (found < 0 ? -1 : from + found);
-      const exact = text.slice(from, to).indexOf(needle);
-      expect(kernel.memmem(buffer, verbatim(needle, pair), from, to)).toBe(place(exact));
-      const folded = text.slice(from, to).toLowerCase().indexOf(needle.toLowerCase());
-      expect(kernel.memmem(buffer, fold(needle, pair), from, to)).toBe(place(folded));
+      const exact = text.slice(from, to).indexOf(literal);
+      expect(kernel.memmem(buffer, verbatim(literal, pair), from, to)).toBe(place(exact));
+      const folded = text.slice(from, to).toLowerCase().indexOf(literal.toLowerCase());
+      expect(kernel.memmem(buffer, fold(literal, pair), from, to)).toBe(place(folded));
     }),
     { numRuns: 2000 },
   );

@@ -1,4 +1,4 @@
-/** Loads the routines in WebAssembly. They reach their own memory alone, so the texts to search lie in it. */
+/** Loads the routines in WebAssembly. They reach only their own memory, so the texts to search lie in it. */
 
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
@@ -14,7 +14,7 @@ export interface FoldedString {
   readonly folds: Uint8Array;
   /** It has no fold. */
   readonly isExact: boolean;
-  /** Positions of the packed pair, the two rarest bytes: the kernel compares the rest where both stand. */
+  /** Positions of the packed pair, the two rarest bytes: the kernel compares the rest where both match. */
   readonly pair: readonly [number, number];
 }
 
@@ -32,7 +32,7 @@ export interface SearchKernel {
   readonly reserve: (bytes: number) => Buffer;
   /** Start of the first `string` in `text[from, to)`, or -1. */
   memmem(text: Buffer, string: FoldedString, from: number, to: number): number;
-  /** Start of the first place in the span where one of the sequences of `masks` may stand, or -1. */
+  /** First offset in the span where one of the sequences of `masks` may occur, or -1. */
   teddy(text: Buffer, masks: TeddyMasks, span: Span): number;
   /**
    * Start in `text` of the first match of the DFA's pattern in the line `text[from, to)`, or -1; undefined when the line
@@ -48,7 +48,7 @@ export const maxFoldedLength = layout.maxStringLength;
 const pageBytes = 65_536;
 /** The first page holds the tables, the others hold the text. */
 const textStart = pageBytes;
-/** Bytes that the routines load behind the end of a text, and ignore. */
+/** Bytes that the routines load after the end of a text, and ignore. */
 const overread = maxFoldedLength + 64;
 
 /** A routine; its docstring names the operands. */

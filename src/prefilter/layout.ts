@@ -1,6 +1,6 @@
-/** The addresses that the routines read their tables from: the first page of the memory. */
+/** Addresses of the routines' tables in the first page of the memory. */
 export const layout = {
-  /** Bytes of a folded string, and as many folds behind them. */
+  /** Bytes of a folded string, followed by as many folds. */
   string: 0,
   maxStringLength: 1024,
   /** For each position of Teddy's masks, 256 bytes: for each byte, a bit for each bucket that may have it there. */
@@ -15,6 +15,6 @@ export const layout = {
   /** The DFA's transitions: two bytes each. */
   transitions: 16_384,
   maxTransitions: 24_576,
-  /** In place of a state: the line is not ASCII. */
+  /** Stands for a state: the line is not ASCII. */
   nonAscii: 0xffff,
 } as const;

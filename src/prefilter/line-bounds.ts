@@ -1,7 +1,7 @@
 /** A line of a text. */
 export interface LineBounds {
   start: number;
-  /** Offset of the newline at its end: the one behind the text for a last line without a newline. */
+  /** Offset of the newline at its end; for a last line without a newline, of the one after the text. */
   next: number;
   /** Newlines between `counted` and the start. */
   newlines: number;
@@ -9,7 +9,7 @@ export interface LineBounds {
 
 /**
  * Writes the bounds of the line of `hit` to `line`. `from` is the start of that line or of an earlier one; newlines before
- * `counted` do not count. There is a newline somewhere behind `hit`.
+ * `counted` do not count. A newline follows somewhere after `hit`.
  */
 export type FindLineBounds = (
   text: Buffer,

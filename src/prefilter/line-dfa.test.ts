@@ -5,12 +5,12 @@ import { PatternError } from "../regex/regex-runtime.ts";
 import { createSearchKernel, type SearchKernel } from "./kernel.ts";
 import { compileLineDfa } from "./line-dfa.ts";
 
-const { machine } = createRegexEngine();
+const { runtime } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
 /** Where the dfa of `pattern` finds that its first match in `line` starts; "none" without an dfa. */
 function match(pattern: string, line: Buffer): number | undefined | "none" {
-  const dfa = compileLineDfa(machine.compile(pattern).syntax());
+  const dfa = compileLineDfa(runtime.compile(pattern).syntax());
   if (dfa === undefined) return "none";
   const before = 40;
   const text = kernel.reserve(before + line.length + 64).fill("foo \n");
@@ -81,7 +81,7 @@ test("an dfa finds in a line what the engine finds", () => {
       const bytes = Buffer.from(text);
       let expected: number;
       try {
-        expected = machine.compile(asked).find(bytes, 0, bytes.length);
+        expected = runtime.compile(asked).find(bytes, 0, bytes.length);
       } catch (error) {
         fc.pre(!(error instanceof PatternError));
         throw error;

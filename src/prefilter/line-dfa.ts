@@ -1,7 +1,7 @@
 /**
- * Compiles a pattern to a reverse DFA that finds where the first match in a line of ASCII text starts. The kernel runs it
- * from the end of the line: wherever it is in a match state, a match starts, and the last such place is the first in the
- * line. That takes a fraction of the time of a call of the engine.
+ * Compiles a pattern to a reverse DFA that finds the start of the first match in a line of ASCII text. The kernel runs it
+ * from the end of the line: a match starts wherever it is in a match state, so the last of these is the first match. That
+ * takes a fraction of the time of a call of the engine.
  */
 import type { Hir, Look, Range } from "../regex/hir.ts";
 import { layout } from "./layout.ts";
@@ -11,13 +11,13 @@ export interface LineDfa {
   readonly classes: Uint8Array;
   /** One row for each state, the start state first: for each class the index of the next state's row. */
   readonly transitions: Uint16Array;
-  /** States from this one on are match states: a match starts behind the byte that led there. */
+  /** States from this one on are match states: a match starts after the byte that led there. */
   readonly minMatch: number;
   /** The class of the start of the line, which is no byte. */
   readonly startColumn: number;
 }
 
-/** In place of a state, at the start of the line: a match starts there. */
+/** Stands for a state at the start of the line: a match starts there. */
 const matchAtStart = 0xfffe;
 
 /** The engine alone matches larger patterns. */
@@ -84,7 +84,7 @@ class Nfa {
     return this.all.length > maxNodes || this.#parts > 4 * maxNodes;
   }
 
-  /** Adds `hir` in front of the node `next`; returns its first node. */
+  /** Adds `hir` before the node `next`; returns its first node. */
   add(hir: Hir, next: number): number {
     this.#parts++;
     if (this.isFull) return next;
@@ -131,12 +131,12 @@ class Nfa {
   }
 }
 
-/** A state of the DFA: it has read a byte, and does not know the one before that yet. */
+/** A state of the DFA: it has read a byte, and not yet the one before that. */
 interface State {
   readonly nodes: readonly number[];
-  /** The neighbour behind the position. */
+  /** The neighbour after the position. */
   readonly after: Side;
-  /** A match starts behind the byte that led here. */
+  /** A match starts after the byte that led here. */
   readonly isMatch: boolean;
 }
 
@@ -219,7 +219,10 @@ class Determinizer {
     return { nodes: [...next].sort((one, other) => one - other), after: side, isMatch };
   }
 
-  /** The epsilon closure when `before` stands before: the nodes that read a byte next, and whether a match starts here. */
+  /**
+   * The epsilon closure with `before` as left neighbour: the nodes that read a byte next, and whether a match starts
+   * here.
+   */
   #reach({ nodes, after }: State, before: Side) {
     const visited = new Set([...nodes, this.#first]);
     const reached: Extract<Node, { kind: "byte" }>[] = [];

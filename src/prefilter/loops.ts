@@ -22,7 +22,7 @@ import {
 export const increment = (local: number, step: number): Code =>
   local_set(local, i32_add(local_get(local), i32_const(step)));
 
-/** Advances `at`, `step` by `step`, until `candidatesAt` finds one among the next `step` places, or past `last`. */
+/** Advances `at` by `step` until `candidatesAt` finds a candidate among the next `step` bytes, or past `last`. */
 export function skipToCandidate(
   { at, last, step }: { at: number; last: number; step: number },
   candidatesAt: (offset: number) => Code,
@@ -38,7 +38,7 @@ export function skipToCandidate(
   );
 }
 
-/** Runs `verify` for each candidate among the sixteen places from `at` on, in order, up to `last`. */
+/** Runs `verify` for each candidate among the sixteen bytes from `at` on, in order, up to `last`. */
 export function forEachCandidate(
   { at, last, candidates, start }: { at: number; last: number; candidates: number; start: number },
   verify: Code,

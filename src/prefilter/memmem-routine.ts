@@ -28,7 +28,7 @@ import { layout } from "./layout.ts";
 import { forEachCandidate, increment, skipToCandidate } from "./loops.ts";
 
 /**
- * memmem_exact, memmem_folded(at, end, length, first, second): the first place in [at, end) of the string, or -1. `first`
+ * memmem_exact, memmem_folded(at, end, length, first, second): the first address in [at, end) of the string, or -1. `first`
  * and `second` are the positions of its packed pair.
  */
 export function memmem(kind: "exact" | "folded"): Routine {

@@ -13,17 +13,17 @@ import { type FoldedString, maxFoldedLength, type SearchKernel } from "./kernel.
 import { CaseFoldSearcher, MemmemSearcher, type PrefilterSearcher, TeddySearcher } from "./searchers.ts";
 import { teddyMasksOf } from "./teddy.ts";
 
-/** Finds candidates: places of a text where a match may be. No match is anywhere else. */
+/** Finds candidates: offsets in a text where a match may start. It misses no match. */
 export class Prefilter {
   /** Each candidate is a match. */
   readonly isWhole: boolean;
-  /** Bytes that `prepare` writes behind a text. */
+  /** Bytes that `prepare` writes after a text. */
   readonly slack: number;
   /** Of the last candidate. */
   start = -1;
   end = -1;
   readonly #searchers: readonly PrefilterSearcher[];
-  /** The next candidate of each searcher: `pending` before it searched, `none` when there is no other. */
+  /** The next candidate of each searcher: `pending` before its first search, `none` after its last candidate. */
   readonly #starts: number[];
   readonly #ends: number[];
   /** Searchers that need not run on an ASCII text. */
@@ -38,7 +38,7 @@ export class Prefilter {
     this.slack = searchers.reduce((sum, { sentinel }) => sum + sentinel.length, 0);
   }
 
-  /** Starts on a new text. Writes the sentinels of the searchers behind the newline that follows `text[0, length)`. */
+  /** Starts on a new text. Writes the sentinels of the searchers after the newline that follows `text[0, length)`. */
   prepare(text: Buffer, length: number): void {
     const isAsciiOnly = this.#nonAsciiSearchers > 1 && isAscii(text.subarray(0, length));
     let at = length + 1;
@@ -73,8 +73,8 @@ const none = Number.MAX_SAFE_INTEGER;
 
 /**
  * Costs in nanoseconds, roughly; only their ratios matter. Per byte of text: a pass of `indexOf`, of the kernel for a
- * folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`, of the string whose
- * surroundings a searcher verifies, of a line that the engine verifies.
+ * folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`, of a candidate that a
+ * searcher verifies, of a line that the engine verifies.
  */
 const passCost = 0.02;
 const firstByteCost = 4;
@@ -89,9 +89,18 @@ const maxLiterals = 12;
 const maxLiteralLength = 8;
 
 /** The cheapest prefilter for a pattern, or undefined when the engine on all of the text would be faster. */
-export function choosePrefilter(hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined {
-  const literals = extractInnerLiterals(hir);
-  const classes = extractByteClasses(hir);
+export const choosePrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
+  cheapest(extractInnerLiterals(hir), extractByteClasses(hir), kernel);
+
+/** The same where a match may span lines: of such, byte classes say less. */
+export const chooseTextPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
+  cheapest(extractInnerLiterals(hir), undefined, kernel);
+
+function cheapest(
+  literals: InnerLiterals | undefined,
+  classes: readonly ByteClassSeq[] | undefined,
+  kernel: SearchKernel | undefined,
+): Prefilter | undefined {
   const shortened = literals && shorten(literals);
   const byLiterals = shortened && strategyForLiterals(shortened, kernel);
   const byClasses = classes && kernel && strategyForClasses(classes, kernel);
@@ -100,7 +109,7 @@ export function choosePrefilter(hir: Hir, kernel: SearchKernel | undefined): Pre
   return new Prefilter(strategy.searchers, strategy === byLiterals && shortened?.isWhole === true);
 }
 
-/** Searchers use no more than so many bytes of a string and literals of a seq: more are hardly rarer. */
+/** Most bytes of a string, and literals of a seq, that searchers use: more are hardly rarer. */
 const maxStringLength = 256;
 const maxSeqLength = 64;
 
@@ -148,11 +157,11 @@ function strategyForClasses(classes: readonly ByteClassSeq[], kernel: SearchKern
   return { cost: teddyCost + lines, searchers: [new TeddySearcher(kernel, teddyMasksOf(classes))] };
 }
 
-/** The share of places of source text where a seq stands. */
+/** Share of the offsets in source text where a seq occurs. */
 const share = (seq: LiteralSeq): number =>
   2 ** -seq.reduce((bits, literals) => bits + literalBits(literals), 0);
 
-/** Searchers that together find all places of a seq. */
+/** Searchers that together find all occurrences of a seq, and what they cost per byte. */
 interface Strategy {
   readonly cost: number;
   readonly searchers: readonly PrefilterSearcher[];

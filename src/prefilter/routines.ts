@@ -1,5 +1,5 @@
 /**
- * The routines of the kernel. Each compares sixteen places of a text at once; it loads bytes behind the end of a text and
+ * The routines of the kernel. Each compares sixteen bytes of a text at once; it loads bytes after the end of a text and
  * ignores them.
  */
 import type { Routine } from "../wasm/assembly.ts";

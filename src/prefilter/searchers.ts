@@ -1,4 +1,4 @@
-/** The searchers that a prefilter is made of. */
+/** The kinds of searchers of a prefilter. */
 import { isAscii } from "node:buffer";
 import { packedPair } from "./byte-frequency.ts";
 import type { LiteralSeq } from "./inner-literals.ts";
@@ -7,7 +7,7 @@ import type { TeddyMasks } from "./teddy.ts";
 
 /** Finds one candidate after the other. */
 export interface PrefilterSearcher {
-  /** Bytes that end its searches behind each text; empty when it needs none. */
+  /** Bytes after each text that end its searches; empty when it needs none. */
   readonly sentinel: Buffer;
   /** It finds nothing in a text that is ASCII. */
   readonly isNonAscii: boolean;

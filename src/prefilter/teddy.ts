@@ -2,19 +2,19 @@ import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 
 /**
- * How the kernel compares sixteen bytes at once: with one byte; with a range, by its first byte and its length; or by
- * nibbles, with the buckets that may have each. The former are faster.
+ * How the kernel compares sixteen bytes at once, the fastest first: with one byte; with a range, by its first byte and its
+ * length; or by nibbles, with the buckets that may have each.
  */
 export type Fingerprint = "byte" | "range" | "nibbles";
 
-/** Sequences of byte classes as the kernel searches for them together, after aho-corasick's Teddy. */
+/** Sequences of byte classes in the form in which the kernel searches for all at once, after aho-corasick's Teddy. */
 export interface TeddyMasks {
   /** Characters of the shortest sequence, and of the longest. */
   readonly minLength: number;
   readonly maxLength: number;
   /** The packed pair: positions of the two rarest classes in the shortest sequence. */
   readonly pair: readonly [number, number];
-  /** A byte past ASCII may stand somewhere in it. */
+  /** A sequence may contain a byte past ASCII. */
   readonly hasNonAscii: boolean;
   /** For each position, for each byte, a bit for each bucket that may have it there. */
   readonly buckets: Uint8Array;
@@ -36,7 +36,7 @@ export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
     for (let position = 0; position < maxLength; position++) {
       const set = seq[position];
       for (let byte = 0; byte < 256; byte++) {
-        // Any byte may follow the end of a sequence.
+        // Any byte may follow a sequence.
         if (set === undefined || set[byte] === 1) buckets[(position << 8) + byte]! |= bit;
       }
     }
@@ -59,7 +59,7 @@ export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
   };
 }
 
-/** Ranges this rare together let so few candidates through that verifying them costs less than comparing nibbles. */
+/** Ranges this rare together pass few candidates, and verifying those costs less than comparing nibbles. */
 const selectiveBits = 7;
 
 type ByteRange = readonly [first: number, last: number];
@@ -88,7 +88,7 @@ function nibbleMasks(bits: Uint8Array): number[] {
 }
 
 /**
- * For each low nibble, a bit for each high nibble that a first byte may have beside it: from 0 to 7, then from 8 to 15.
+ * For each low nibble, a bit for each high nibble that a first byte may have with it: from 0 to 7, then from 8 to 15.
  * Then the bit of each high nibble.
  */
 function firstByteMasks(bits: Uint8Array): number[] {
@@ -107,7 +107,7 @@ function firstByteMasks(bits: Uint8Array): number[] {
   return [...ascii, ...nonAscii, ...powers];
 }
 
-/** Two positions, or the only one twice; of equally rare ones the last, as neighbours correlate. */
+/** The two rarest positions, or the only one twice; among equally rare ones the last, since neighbours correlate. */
 function rarestPair(seqs: readonly ByteClassSeq[], length: number): [number, number] {
   const bits = (position: number) => Math.min(...seqs.map((seq) => rarityOf(seq[position]!)));
   const positions = Array.from({ length }, (_, position) => position);

@@ -1,13 +1,13 @@
 /**
- * Environment variables by which programs are made to load or run code that the command line does not name. Children
- * never get one of them. Not here: HOME, PATH and XDG_*, without which little works, and which the operator allows by name.
+ * Environment variables that make programs load or run code which the command line does not name. Children never get one
+ * of them. HOME, PATH and XDG_* are not among them: little works without those, and the operator allows them by name.
  */
 
 interface CodeVariables {
-  /** The manual that says what the variables do. */
+  /** The manual that documents the variables. */
   readonly source: string;
   readonly names?: string;
-  /** What the names of a family begin with. */
+  /** Prefixes of families of names. */
   readonly prefixes?: string;
 }
 
@@ -65,7 +65,7 @@ const table: readonly CodeVariables[] = [
 
 const words = (texts: readonly (string | undefined)[]) => texts.flatMap((text) => text?.split(" ") ?? []);
 
-/** All names, and the beginnings of names; each makes some program run code. */
+/** All names, and prefixes of names, that make some program run code. */
 export const codeVariables = {
   names: words(table.map(({ names }) => names)),
   prefixes: words(table.map(({ prefixes }) => prefixes)),

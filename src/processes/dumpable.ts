@@ -1,12 +1,10 @@
-/** What other processes of the same user may see of this one. */
 import { loadLibc } from "./libc.ts";
 
 const setDumpable = 4;
 
 /**
- * Closes /proc/PID/environ, mem and fd of this process to every other process that has not the rights of root, the
- * programs that it starts among them, and makes no core dumps (prctl(2), PR_SET_DUMPABLE). Does nothing where the C
- * library is out of reach.
+ * Closes /proc/PID/environ, mem and fd of this process to every process without the rights of root, including the programs
+ * that it starts, and disables core dumps (prctl(2), PR_SET_DUMPABLE). Does nothing where the C library cannot be called.
  */
 export function makeUndumpable(): void {
   loadLibc()?.prctl(setDumpable, 0, 0, 0, 0);

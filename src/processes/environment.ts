@@ -1,20 +1,18 @@
 import { runsCode } from "./code-variables.ts";
 
-/** The environment variables a child gets. */
-
 export interface EnvironmentRules {
-  /** Give a child the worker's whole environment. */
+  /** Gives a child the worker's whole environment. */
   readonly inherit: boolean;
-  /** Otherwise: the names it gets, as far as the worker has them. */
+  /** Otherwise it gets these names, as far as the worker has them. */
   readonly allowed: readonly string[];
 }
 
 export type Environment = Readonly<Record<string, string>>;
 
 /**
- * The part of `own`, the worker's environment, that its children get (shell §6.5). Never
- * passed on, even if it is allowed by name: what makes a program run foreign code (`code-variables.ts`), and what the
- * worker itself is configured by, which may hold a secret.
+ * The part of `own`, the worker's environment, that its children get (shell §6.5). Two kinds never pass, even if allowed
+ * by name: variables that make a program run foreign code (`code-variables.ts`), and those that configure the worker
+ * itself, which may hold a secret.
  */
 export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv): Environment {
   const names = rules.inherit ? Object.keys(own) : rules.allowed;
@@ -26,5 +24,5 @@ export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv
   return Object.fromEntries(entries);
 }
 
-/** The token of this server, and what the SDK of the bus reads, the address of the engine among it. */
+/** The token of this server, and the variables of the bus's SDK, such as the address of the engine. */
 const isOurs = (name: string) => name === "CODER_TOKEN" || name.startsWith("III_");

@@ -1,22 +1,22 @@
 /**
- * Arguments that are refused to the programs of the published allowlist: those to run a program, to write a file, to change the
- * system. It holds as long as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks
- * like an option counts as one wherever it stands, and so do all abbreviations.
+ * Refuses arguments of programs on the published allowlist that run a program, write a file or change the system, as long
+ * as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks like an option counts as one at
+ * every position, and so do all abbreviations.
  */
 import type { Argv } from "./words.ts";
 
 interface Guard {
-  /** Options of one letter that are refused. */
+  /** Refused options of one letter. */
   readonly letters: string;
   /** Those that take an argument: the rest of the word, or the next word. */
   readonly valued: string;
   /** Those whose argument is the rest of the word or nothing. */
   readonly optional?: string;
-  /** Long options that are refused. */
+  /** Refused long options. */
   readonly names: readonly string[];
   /** Long options that take the next word as their argument when they hold no "=". */
   readonly valuedNames: readonly string[];
-  /** Whether a word that is no option is refused; `before` is how many came before it. */
+  /** Whether to refuse a word that is no option; `before` counts such words before it. */
   refusesOperand(word: string, before: number): boolean;
 }
 

@@ -12,12 +12,12 @@ export class HeadBuffer {
     this.#limit = limit;
   }
 
-  /** Whether bytes were thrown away. */
+  /** Whether it has discarded bytes. */
   get truncated(): boolean {
     return this.#truncated;
   }
 
-  /** Keeps what there is room for. Copies: a chunk of one byte may be a view of a slab of 64 KiB. */
+  /** Keeps what fits. Copies, since a chunk of one byte may be a view of a slab of 64 KiB. */
   add(chunk: Uint8Array): void {
     const taken = Math.min(chunk.length, this.#limit - this.#length);
     if (taken < chunk.length) this.#truncated = true;
@@ -27,7 +27,7 @@ export class HeadBuffer {
     this.#length += taken;
   }
 
-  /** Puts a line at the end, in the place of the last bytes if there is no room. */
+  /** Appends a line, which replaces the last bytes if it does not fit. */
   endWith(line: string): void {
     const isMidLine = this.#length > 0 && this.#kept[this.#length - 1] !== newline;
     const bytes = Buffer.from(`${isMidLine ? "\n" : ""}${line}\n`).subarray(0, this.#limit);
@@ -37,7 +37,9 @@ export class HeadBuffer {
     this.add(bytes);
   }
 
-  /** As text: U+FFFD for what is not UTF-8, a character cut at the limit included; a byte order mark stays. */
+  /**
+   * Decodes it, with U+FFFD for bytes that are not UTF-8, such as a character cut at the limit; a byte order mark stays.
+   */
   render(): string {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.#kept.subarray(0, this.#length));
   }

@@ -1,4 +1,4 @@
-/** Programs in the background, whose results callers query later. */
+/** Runs programs in the background, whose results callers query later. */
 import { randomUUID } from "node:crypto";
 import { refusePlainly } from "./plain-refusal.ts";
 import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
@@ -7,21 +7,21 @@ import type { RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
 
 export interface JobLimits extends RetentionLimits {
-  /** Jobs that may be at work at once; 0 refuses all. A killed job counts until nothing of it is left. */
+  /** Most jobs that run at once; 0 refuses all. A killed job counts until nothing of it runs. */
   readonly maxRunning: number;
-  /** Milliseconds until a program is ended; 0 is no limit. */
+  /** Milliseconds after which a program is ended; 0 means no limit. */
   readonly maxRunMs: number;
   /** Whether callers see only their own jobs; otherwise every caller sees all. */
   readonly isPrivate: boolean;
 }
 
-/** A command and who sent it: the caller's worker on the bus, if it is known. */
+/** A command and its sender: the caller's worker on the bus, if known. */
 export interface JobOrigin {
   readonly argv: Argv;
   readonly owner: string | undefined;
 }
 
-/** What another worker answers about a command that was forwarded to it. */
+/** The result of a command that another worker has run. */
 export interface ForwardedResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -35,7 +35,7 @@ const cannotBeCancelled =
 const wasNotEnded =
   "The job counts as killed, but some of its processes still run: they belong to another user, or the kernel waits for a device. Nobody waits for them.";
 
-/** The table of jobs of one worker. It lives in memory. */
+/** The table of one worker's jobs, in memory. */
 export class Jobs {
   readonly #limits: JobLimits;
   readonly #now: () => number;
@@ -51,8 +51,8 @@ export class Jobs {
   }
 
   /**
-   * Takes a slot, then starts a program. Answers the job's id. Throws a plain refusal when there is no slot, and
-   * what `start` throws; then there is no job.
+   * Takes a slot, then starts a program. Returns the job's id. Throws a plain refusal when no slot is free, and what
+   * `start` throws; then there is no job.
    */
   async startProgram(order: JobOrigin, start: () => Promise<RunningProgram>): Promise<string> {
     this.#takeSlot();
@@ -66,8 +66,8 @@ export class Jobs {
   }
 
   /**
-   * Takes a slot for a command that another worker runs. Answers the job's id; the result comes later. When `forward`
-   * rejects, the job has failed and the error's message is its `stderr`.
+   * Takes a slot for a command that another worker runs. Returns the job's id; the result follows. When `forward`
+   * rejects, the job fails with the error's message as `stderr`.
    */
   forward(order: JobOrigin, forward: () => Promise<ForwardedResult>): string {
     this.#takeSlot();
@@ -79,7 +79,7 @@ export class Jobs {
     return this.#find(id, viewer).record;
   }
 
-  /** Whether a job that runs belongs to another caller than `viewer` that is not known to have left. */
+  /** Whether a running job belongs to another caller than `viewer`, one not known to have left. */
   hasForeign(viewer: string | undefined): boolean {
     return [...this.#jobs.values()].some((job) => !this.#isVisible(job, viewer) && !job.isOrphan);
   }
@@ -99,8 +99,8 @@ export class Jobs {
   }
 
   /**
-   * Ends a job, with its whole session if it is a program; `killed` is true when nothing of that runs any more. Throws
-   * a plain refusal for a job that is not there and for one that the operating system protects.
+   * Ends a job, a program with its whole session; `killed` is true when nothing of it runs any more. Throws a plain
+   * refusal for an unknown job and for one that the operating system protects.
    */
   async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
     const job = this.#find(id, viewer, "orphans");
@@ -115,7 +115,7 @@ export class Jobs {
     return job.running.isGone ? killed : { ...killed, killed: false, reason: wasNotEnded };
   }
 
-  /** Stops what happens by itself. Programs are ended by who started them. */
+  /** Stops the timers. Their starter ends the programs. */
   close(): void {
     this.#retention.close();
   }
@@ -155,7 +155,7 @@ export class Jobs {
     return () => clearTimeout(timer);
   }
 
-  /** What a kill has set stays. */
+  /** Completes the record; the status that a kill has set stays. */
   #settle(job: Job, { status, ...outcome }: JobOutcome): void {
     this.#taken--;
     const ending =
@@ -185,7 +185,7 @@ interface Job {
   isOrphan: boolean;
   /** Undefined when another worker runs the command. */
   readonly running: RunningProgram | undefined;
-  /** Nothing of the job is at work any more, and its record is final. */
+  /** Resolves when nothing of the job runs any more and its record is final. */
   settled: Promise<void>;
 }
 
@@ -204,7 +204,7 @@ const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
   stderr_truncated: false,
 });
 
-/** A job goes on as long as anything holds its outputs, or until it is ended. */
+/** A job lasts as long as any process holds its outputs, or until it is ended. */
 async function awaitProgram(running: RunningProgram): Promise<JobOutcome> {
   await Promise.race([Promise.all([running.exited, running.drained]), running.ended]);
   await running.end();

@@ -1,9 +1,9 @@
-/** What the C library has for processes and pipes, and JavaScript runtimes do not offer. */
+/** Calls of the C library for processes and pipes that JavaScript runtimes do not offer. */
 import { openLibc } from "../bun.ts";
 
 /** Functions of libc, as in section 2 of the manual; a negative result is a failure. */
 interface Libc {
-  /** pipe2(2): puts the reading and the writing end into `ends`. */
+  /** pipe2(2): writes the reading and the writing end to `ends`. */
   pipe2(ends: Int32Array, flags: number): number;
   /** fcntl(2), with an argument that is a number. */
   fcntl(descriptor: number, command: number, argument: number): number;
@@ -14,7 +14,7 @@ interface Libc {
 
 let loaded: Libc | "none" | undefined;
 
-/** The functions; undefined on Node, on another system than Linux, and where code must not be made at run time. */
+/** The functions; undefined on Node, on systems other than Linux, and where the system forbids code made at run time. */
 export function loadLibc(): Libc | undefined {
   loaded ??=
     openLibc<Libc>({

@@ -1,19 +1,19 @@
-/** One output of a program, while it is read. */
+/** Reads the outputs of programs. */
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { readDescriptor } from "../bun.ts";
 import { HeadBuffer } from "./head-buffer.ts";
 
 export interface Output {
-  /** What is kept of it. */
+  /** The part that is kept. */
   readonly head: HeadBuffer;
-  /** It has been read to its end, or is not read any more. Never rejects. */
+  /** Resolves when it has been read to its end, or reading has stopped. Never rejects. */
   readonly closed: Promise<void>;
   /** Stops reading, even if a process still holds the other end. */
   destroy(): void;
 }
 
-/** Reads the end of a pipe, and closes it in the end. Only on Bun: the descriptor must not block. */
+/** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
 export function capturePipe(readEnd: number, maxBytes: number): Output {
   const head = new HeadBuffer(maxBytes);
   const reader = readDescriptor(readEnd).getReader();
@@ -24,7 +24,7 @@ export function capturePipe(readEnd: number, maxBytes: number): Output {
   };
 }
 
-/** The types of the two runtimes differ in what they know about readers. */
+/** What this uses of a reader: its types differ between the two runtimes. */
 interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
@@ -37,7 +37,7 @@ async function readAll(reader: Reader, head: HeadBuffer): Promise<void> {
       if (value !== undefined) head.add(value);
     }
   } catch {
-    // The bytes that came are what there is.
+    // The bytes read before the failure are the output.
   }
 }
 
@@ -46,7 +46,7 @@ export function captureStream(stream: Readable | null, maxBytes: number): Output
   if (stream === null) throw new Error("the program was started without a pipe");
   const head = new HeadBuffer(maxBytes);
   stream.on("data", (chunk: Buffer) => head.add(chunk));
-  // "close" follows, and the bytes that came are what there is.
+  // "close" follows; the bytes read before the failure are the output.
   stream.on("error", () => {});
   return {
     head,

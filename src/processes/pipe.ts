@@ -1,6 +1,6 @@
 /**
- * Pipes for the outputs of programs. JavaScript runtimes give a child sockets, which cannot be opened by a name: a
- * script that writes to /dev/stderr fails with ENXIO (open(2)).
+ * Pipes for the outputs of programs. JavaScript runtimes use sockets, which no program can open by name: a script that
+ * writes to /dev/stderr fails with ENXIO (open(2)).
  */
 import { closeSync, constants } from "node:fs";
 import { loadLibc } from "./libc.ts";
@@ -13,7 +13,7 @@ export interface Pipe {
   readonly writeEnd: number;
 }
 
-/** `count` pipes; undefined where the C library is out of reach. Throws a `StartFailure` when descriptors run short. */
+/** `count` pipes; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
 export function openPipes(count: number): Pipe[] | undefined {
   if (loadLibc() === undefined) return undefined;
   const pipes: Pipe[] = [];
@@ -41,7 +41,7 @@ function openPipe(): Pipe {
   const ends = new Int32Array(2);
   if (libc === undefined || libc.pipe2(ends, closeOnExec) < 0) throw new StartFailure("exhausted");
   const [readEnd = -1, writeEnd = -1] = ends;
-  // The ends have flags of their own: the program's end blocks, as programs expect.
+  // Each end has its own flags: the program's end stays blocking, as programs expect.
   libc.fcntl(readEnd, setFlags, constants.O_NONBLOCK);
   return { readEnd, writeEnd };
 }

@@ -1,10 +1,10 @@
 /**
- * Which commands may run.
+ * Decides which commands may run.
  *
- * The denylist sees the text of a command and is advice only: `sh -c` spells the same thing in a thousand ways. The
- * allowlist names files: a bare name is looked up in fixed folders, not in the child's PATH, and what is run is the
- * file that was judged. Not promised: that an allowed program does no harm with its arguments; only
- * of the published list a few are guarded. A list that holds `sh` or `env` allows everything.
+ * The denylist matches the text of a command and is advice only: `sh -c` can express the same command in many ways. The
+ * allowlist names files: the lookup of a bare name uses fixed folders, not the child's PATH, and the file that was
+ * checked is the one that runs. It does not promise that an allowed program is harmless with all its arguments; only for
+ * a few programs of the published list it checks those. A list with `sh` or `env` allows everything.
  */
 
 import { findGuarded } from "./guarded-options.ts";
@@ -15,7 +15,7 @@ import type { Argv } from "./words.ts";
 
 /** A compiled pattern of the denylist, in the dialect of Rust's crate `regex`. */
 export interface DenylistPattern {
-  /** The pattern as it was configured. */
+  /** The pattern as configured. */
   readonly source: string;
   /** Whether it matches anywhere in `text`. */
   matches(text: string): boolean;
@@ -23,11 +23,11 @@ export interface DenylistPattern {
 
 export interface PolicyRules {
   readonly denylist: readonly DenylistPattern[];
-  /** Names or paths of programs. Undefined means `defaultAllowlist`; empty means that everything may run. */
+  /** Names or paths of programs. Undefined means `defaultAllowlist`; an empty list allows everything. */
   readonly allowlist: readonly string[] | undefined;
   /** Absolute folders to look up bare names in, before those of the operating system. */
   readonly programFolders: readonly string[];
-  /** Canonical folders that callers can write in: nothing in them is ever run by this worker. */
+  /** Canonical folders that callers can write in: the worker never runs anything in them. */
   readonly writableRoots: readonly string[];
 }
 
@@ -41,17 +41,18 @@ export interface ProgramContext {
 
 export interface Policy {
   /**
-   * Judges by name only, as for a program that runs on another machine: denylist, then allowlist (shell §6.3). Throws a plain refusal.
+   * Checks the name alone, as for a program that runs on another machine: denylist, then allowlist (shell §6.3). Throws a
+   * plain refusal.
    */
   validate(argv: Argv): void;
   /**
-   * Judges by name, then finds the file and judges that. Throws a plain refusal, or a `StartFailure` when a command
-   * that may run is not there.
+   * Checks the name, then finds the file and checks that. Throws a plain refusal, or a `StartFailure` when an allowed
+   * command is missing.
    */
   admit(argv: Argv, context: ProgramContext): Program;
 }
 
-/** The list that holds when none is configured: programs that mostly read (shell §3). */
+/** The list without a configured one: programs that mostly read (shell §3). */
 export const defaultAllowlist: readonly string[] =
   "ls cat pwd echo grep wc head tail sort uniq cut date whoami hostname which jq uname df du ps printenv basename dirname".split(
     " ",
@@ -75,8 +76,8 @@ export function makePolicy(rules: PolicyRules): Policy {
 
   const findListed = (name: string, { folder }: ProgramContext): string | undefined => {
     if (listed.has(name)) return name.includes("/") ? findFile(name, folder) : findProgram(name, folders);
-    // Missing and foreign files get one answer. The name has to be the listed one as well as the file: a file with
-    // many names (busybox) does what its name says.
+    // Missing and foreign files get the same answer. Name and file must both be the listed ones: a file with many names
+    // (busybox) acts by its name.
     const file = findProgram(lastName(name), folders);
     if (file === undefined || file !== findFile(name, folder)) throw refusePlainly.otherFile(lastName(name));
     return file;
@@ -96,7 +97,7 @@ export function makePolicy(rules: PolicyRules): Policy {
   };
 }
 
-/** An operator who writes a list of his own knows what its programs can do. */
+/** Whether the list is the published one: an operator who writes another knows what its programs can do. */
 const isPublishedList = (list: readonly string[]) =>
   list.length === defaultAllowlist.length && defaultAllowlist.every((name) => list.includes(name));
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { loadLibc } from "./libc.ts";
 
-/** The ids of all processes; undefined where there is no process table, or that of another namespace. */
+/** The ids of all processes; undefined where there is no process table, or only that of another namespace. */
 export function processIds(): number[] | undefined {
   try {
     const ids = readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -12,12 +12,12 @@ export function processIds(): number[] | undefined {
   }
 }
 
-/** More passes than it takes until a session is stable that does not mean to escape. */
+/** More passes than a session needs to be stable, unless it tries to escape. */
 const maxPasses = 5;
 
 /**
- * The ids of a session's processes that run: zombies, which only wait for their parent, are left out. Undefined where
- * there is no process table.
+ * The ids of a session's running processes, without zombies, which only wait for their parent. Undefined where there is no
+ * process table.
  */
 export function membersOf(session: number): number[] | undefined {
   for (let passes = 0; passes < maxPasses; passes++) {
@@ -27,10 +27,10 @@ export function membersOf(session: number): number[] | undefined {
   return [];
 }
 
-/** Whether a process has this number, be it a zombie. */
+/** Whether a process, or a zombie, has this id. */
 export const isProcess = (id: number): boolean => statOf(id) !== undefined;
 
-/** The name of a process's program, at most 15 bytes, as the process has it; empty when it is gone. */
+/** The name of a process's program, at most 15 bytes, as the process has set it; empty when it is gone. */
 export function programNameOf(id: number): string {
   try {
     return readFileSync(`/proc/${id}/comm`, "utf8").trimEnd();
@@ -40,8 +40,8 @@ export function programNameOf(id: number): string {
 }
 
 /**
- * One pass over the table. Not stable: a process was gone when its turn came, and may have started another since the
- * list was made, which is not in it.
+ * One pass over the table. It is not stable when a process of the list had ended: that may have started another after the
+ * list was made.
  */
 function readTable(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
   const ids = processIds();
@@ -57,7 +57,7 @@ function readTable(session: number): { readonly members: number[]; readonly isSt
   return { members, isStable };
 }
 
-/** getsid(2) takes a hundredth of the time of reading a file. */
+/** Tries getsid(2) first, which takes a hundredth of the time of reading the file. */
 function statIn(session: number, id: number): Stat | "elsewhere" | undefined {
   const known = loadLibc()?.getsid(id);
   if (known !== undefined && known >= 0 && known !== session) return "elsewhere";

@@ -1,24 +1,24 @@
-/** Finding the file that a command means. */
+/** Finds the file of a command. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Argv } from "./words.ts";
 
-/** What is run: a file, and the argument vector it sees. Its name in `argv` matters to programs that have several. */
+/** A file to run, and its argument vector. The name in `argv` matters to programs with several names. */
 export interface Program {
   /** Absolute, without symbolic links. */
   readonly file: string;
   readonly argv: Argv;
 }
 
-/** Where programs of the operating system live, whatever PATH says. */
+/** Folders of the operating system's programs, whatever PATH says. */
 export const programFolders: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** The folders that a PATH names. A relative one means another folder with every working folder: it is left out. */
+/** The folders that a PATH names, without relative ones, which depend on the working folder. */
 export const parseSearchPath = (path: string): string[] => path.split(":").filter(isAbsolute);
 
 /** The canonical file of the first executable regular file called `name` in the folders, as execvp(3) finds it. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
-  // execvp(3) takes "" for missing; "." and ".." are folders.
+  // For execvp(3) "" is missing; "." and ".." are folders.
   if (name === "") return undefined;
   for (const folder of folders) {
     const file = findExecutable(join(folder, name));
@@ -27,7 +27,7 @@ export function findProgram(name: string, folders: readonly string[]): string | 
   return undefined;
 }
 
-/** The canonical file at a path, whether it can be run or not. A relative path starts at `folder`. */
+/** The canonical file at a path, executable or not. A relative path starts at `folder`. */
 export function findFile(path: string, folder: string): string | undefined {
   try {
     return realpathSync.native(resolve(folder, path));

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const spawnOptions = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
 const sh = (script: string) => ({ file: realpathSync("/bin/sh"), argv: ["sh", "-c", script] as const });
 
-/** Resolves when a process is gone; a zombie that nobody reaps is gone too. */
+/** Resolves when a process is gone; a zombie counts as gone. */
 async function gone(pid: number): Promise<void> {
   while (
     /^[^Z]/.test(

@@ -1,4 +1,4 @@
-/** All programs the worker runs, so that none outlives it and not too many run at once. */
+/** Holds all programs that the worker runs, so that none outlives it and a bounded number runs at once. */
 import { createSemaphore } from "../scheduling/semaphore.ts";
 import type { Program } from "./program.ts";
 import { awaitResult, type RunLimits, type RunResult } from "./run.ts";
@@ -9,21 +9,21 @@ import { createSubreaper, type Escaped } from "./subreaper.ts";
 
 export interface Programs {
   /**
-   * Runs a program to its end. Waits first while too many run: that time is no part of the timeout, but the signal
+   * Runs a program to its end. Waits first while too many run: the timeout does not include that time, but the signal
    * ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
    */
   run(program: Program, options: SpawnOptions, limits: RunLimits): Promise<RunResult>;
-  /** Starts a program that goes on by itself; the caller bounds how many, and calls its `end()`. Throws a `StartFailure`. */
+  /** Starts a program in the background; the caller bounds their number, and calls `end()`. Throws a `StartFailure`. */
   start(program: Program, options: SpawnOptions): Promise<RunningProgram>;
-  /** Ends every program with its session, and lets none start any more. Resolves when they are gone; never rejects. */
+  /** Ends every program with its session, and refuses to start others. Resolves when they are gone; never rejects. */
   stopAll(): Promise<void>;
   /** Kills every session at once, for a worker that is exiting and cannot wait. */
   killAll(): void;
 }
 
 /**
- * `maxRuns` is how many programs may be in `run` at once. `report` is called for processes that have left the session of
- * their program and go on without it, where the system shows them: on Linux with Bun.
+ * `maxRuns` bounds the programs in `run` at once. `report` is called for processes that have left the session of their
+ * program and outlive it, where the system shows them: on Linux with Bun.
  */
 export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<RunningProgram>();
@@ -37,7 +37,7 @@ export function createPrograms(maxRuns: number, report: (escaped: Escaped) => vo
     all.add(running);
     subreaper.add(running);
     void running.ended.then(() => all.delete(running));
-    // `stopAll` may have come while the program started.
+    // `stopAll` may have run while the program started.
     if (stopping) {
       await running.end();
       throw new StartFailure("stopping");

@@ -1,4 +1,4 @@
-/** The record of a background job, as it is on the wire (shell §7). */
+/** The record of a background job, as on the wire (shell §7). */
 import type { Captured } from "./running.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface JobRecord extends Captured {
   readonly exit_code: number | null;
 }
 
-/** A record without what is secret or long. */
+/** A record without the parts that are secret or long. */
 export type JobSummary = Omit<JobRecord, "argv" | "stdout" | "stderr">;
 
 export interface KillAnswer {

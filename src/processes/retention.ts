@@ -1,19 +1,19 @@
-/** Ended jobs that are still worth keeping: not too old, not too many, not too large. */
+/** Bounds the records of ended jobs: in age, number and size. */
 import type { JobRecord } from "./records.ts";
 
 export interface RetentionLimits {
-  /** Milliseconds after its end when a job is dropped. */
+  /** Milliseconds from the end of a job until its record is dropped. */
   readonly maxAgeMs: number;
   /** Most ended jobs. */
   readonly maxCount: number;
-  /** Most bytes of what ended jobs were called with and wrote. The job that ended last is kept whatever its size. */
+  /** Most bytes of commands and outputs of ended jobs. The job that ended last stays whatever its size. */
   readonly maxBytes: number;
 }
 
 export interface Retention {
-  /** Keeps a job that has ended, and drops those there is no room for. */
+  /** Keeps the record of an ended job, and drops those beyond the limits. */
   add(record: JobRecord): void;
-  /** Drops the jobs that are too old. Also happens by itself. */
+  /** Drops the records that are too old. A timer does that too. */
   prune(): void;
   /** Stops the timer. */
   close(): void;
@@ -22,7 +22,7 @@ export interface Retention {
 /** The longest delay of a timer, in milliseconds. */
 const longestDelay = 2 ** 31 - 1;
 
-/** `drop` is called with the id of each job that goes; `now` returns milliseconds of the Unix epoch. */
+/** `drop` is called with the id of each dropped job; `now` returns milliseconds of the Unix epoch. */
 export function createRetention(
   limits: RetentionLimits,
   now: () => number,

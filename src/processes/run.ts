@@ -1,24 +1,24 @@
-/** A program in the foreground, whose caller waits for the result. */
+/** Waits for programs in the foreground. */
 import { type Captured, type RunningProgram, withTimeout } from "./running.ts";
 
-/** How long a run may take. */
+/** Limits of a run in time. */
 export interface RunLimits {
-  /** Milliseconds until the program is stopped and the result says `timed_out`. */
+  /** Milliseconds after which the program is stopped and the result has `timed_out`. */
   readonly timeoutMs: number;
   /** Aborts when the caller no longer waits; that stops the program. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer of a run, as it is on the wire (shell §6.1). */
+/** The answer of a run, as on the wire (shell §6.1). */
 export interface RunResult extends Captured {
-  /** Null when the time was up, and when a signal ended the program. */
+  /** Null after a timeout, and when a signal ended the program. */
   readonly exit_code: number | null;
   /** Milliseconds from the start to the end of the output. */
   readonly duration_ms: number;
   readonly timed_out: boolean;
 }
 
-/** How long what a program leaves behind may go on writing after it has exited, in milliseconds. */
+/** Milliseconds that processes left behind may go on writing after the program has exited. */
 const leftoversMs = 100;
 
 /** The longest delay of a timer, in milliseconds. */
@@ -26,7 +26,7 @@ const longestDelay = 2 ** 31 - 1;
 
 /**
  * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the bound of
- * `Running.end`. Rejects with the signal's reason when the signal aborts, after the program is gone.
+ * `RunningProgram.end`. Rejects with the signal's reason when the signal aborts, after the program is gone.
  */
 export async function awaitResult(running: RunningProgram, limits: RunLimits): Promise<RunResult> {
   const ending = await awaitEnding(running, limits);
@@ -51,7 +51,7 @@ function awaitEnding(running: RunningProgram, { timeoutMs, signal }: RunLimits):
       resolve(ending);
     };
     const abort = () => settle("aborted");
-    // An exit that was in time must win over the timer, and timers run first in a turn of the event loop.
+    // An exit in time must win over the timer, and timers run first in a turn of the event loop.
     const expire = () => setImmediate(settle, "timed-out");
     const timer = setTimeout(expire, Math.min(timeoutMs, longestDelay));
     signal?.addEventListener("abort", abort);

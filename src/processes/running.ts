@@ -4,13 +4,13 @@ import type { Output } from "./output.ts";
 import { isProcess } from "./process-table.ts";
 import { endSession, killSession, signalSession } from "./session.ts";
 
-/** The time between TERM and KILL for a session, and then until it has to be gone, in milliseconds. */
+/** Milliseconds between TERM and KILL for a session, and again until it has to be gone. */
 export const graceMs = 250;
 
-/** How long the outputs are waited for once nothing of the session is left to write, in milliseconds. */
+/** Milliseconds to wait for the outputs once nothing of the session runs. */
 const drainMs = 250;
 
-/** What a program wrote, as it is on the wire. */
+/** The outputs of a program, as on the wire. */
 export interface Captured {
   readonly stdout: string;
   readonly stderr: string;
@@ -19,20 +19,20 @@ export interface Captured {
 }
 
 /**
- * A running program: the leader of a session, and the session. Who starts one calls `end()` in the end, also when the
- * program has exited: that is when what it left behind goes.
+ * A running program: the leader of a session, and the session. Its starter has to call `end()`, also after the program has
+ * exited: that ends the processes that it left behind.
  *
- * Not promised: that a process ends which made itself a session of its own (setsid(2)) or runs as another user. It is
- * out of reach, but no call waits for it.
+ * Not promised: the end of a process that made itself a session of its own (setsid(2)) or runs as another user. No call
+ * waits for such a process.
  */
 export class RunningProgram {
-  /** The number of the session, and the id of its leader. */
+  /** Id of the session, and of its leader. */
   readonly session: number;
-  /** The leader has exited: its code, or null for a signal. */
+  /** Resolves when the leader has exited: with its code, or null for a signal. */
   readonly exited: Promise<number | null>;
-  /** Both outputs are read to their end, which is when the last process that holds them is gone. */
+  /** Resolves when both outputs are read to their end, after the last process that holds them has closed them. */
   readonly drained: Promise<void>;
-  /** `end()` is done. */
+  /** Resolves when `end()` has finished. */
   readonly ended: Promise<void>;
   readonly startedAt = performance.now();
   readonly #outputs: readonly Output[];
@@ -65,9 +65,9 @@ export class RunningProgram {
     return this.#exitCode;
   }
 
-  /** Whether nothing of the session runs any more. What has left it does not count. */
+  /** Whether nothing of the session runs any more, without processes that have left it. */
   get isGone(): boolean {
-    // The system does not reuse a session's number while it has processes; afterwards it must not be signalled.
+    // The system reuses the id of a session once it has no process: from then on this must not signal it.
     this.#isGone ||= this.#hasExited && isProcess(this.session);
     return this.#isGone;
   }
@@ -78,9 +78,9 @@ export class RunningProgram {
   }
 
   /**
-   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and its
-   * output is read, at the latest twice `graceMs` and another 250 ms later, even if a process still holds the outputs; never
-   * rejects. A `reason` is the last line of standard error if the program still runs at the TERM.
+   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and its output is
+   * read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the outputs; never rejects. If the
+   * program still runs at the TERM, `reason` becomes the last line of standard error.
    */
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
@@ -90,7 +90,7 @@ export class RunningProgram {
     return this.ended;
   }
 
-  /** Kills what is left of the session, and waits for nothing. */
+  /** Kills what is left of the session, without waiting. */
   kill(): void {
     if (!this.isGone) killSession(this.session);
   }
@@ -114,7 +114,7 @@ export class RunningProgram {
   }
 }
 
-/** Waits for a promise, but not longer than `milliseconds`. What the process has to read by then is read first. */
+/** Waits for a promise, at most `milliseconds`. Input that is ready by then is read first. */
 export async function withTimeout(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

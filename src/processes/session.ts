@@ -1,20 +1,20 @@
 /**
- * The session that a program leads (setsid(2)): every process that it started, whatever its process group, unless that
- * made itself a session of its own. It is signalled process by process. Where there is no process table, the first
- * process group takes the place of the session (kill(2) with a negative id).
+ * Signals the session that a program leads (setsid(2)), process by process: every process that it started, whatever its
+ * process group, unless that made itself a session of its own. Where there is no process table, the first process group
+ * stands for the session (kill(2) with a negative id).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";
 
-/** The interval between two polls of a session that was signalled to end, in milliseconds, if a poll takes no time. */
+/** Least milliseconds between two polls of a session that was signalled to end. */
 const pollMilliseconds = 5;
 
-/** The most passes for processes that were started while others were killed. */
+/** Most passes for processes that start while others are killed. */
 const mostRounds = 100;
 
 /**
- * How many of a session a signal has reached. "sent": some. "gone": there is none. "forbidden": those there are
- * belong to other users.
+ * Which processes of a session a signal has reached. "sent": some. "gone": there is none. "forbidden": all belong to
+ * other users.
  */
 export type Reached = "sent" | "gone" | "forbidden";
 
@@ -24,7 +24,7 @@ export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0
   return members === undefined ? send(-session, signal) : sum(members.map((id) => send(id, signal)));
 }
 
-/** Kills a session at once. What got SIGKILL starts no more processes: the last round finds none. */
+/** Kills a session at once. After SIGKILL a process starts no others, so the last round finds none. */
 export function killSession(session: number): Reached {
   const killed = new Set<number>();
   let reached: Reached = "gone";
@@ -40,8 +40,8 @@ export function killSession(session: number): Reached {
 }
 
 /**
- * Asks a session to end, and after `graceMs` milliseconds kills it. Resolves when nothing of it runs any more, at the
- * latest `graceMs` after that, and says whether that is so; never rejects.
+ * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when nothing of it runs any more, at the
+ * latest `graceMs` after that, with whether it is gone; never rejects.
  */
 export async function endSession(session: number, graceMs: number): Promise<boolean> {
   let reached = signalSession(session, "SIGTERM");

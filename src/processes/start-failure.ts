@@ -1,6 +1,6 @@
 import type { StartProblem } from "./start-problems.ts";
 
-/** A program that did not start. Functions answer it in different forms, so its sentence is made where it is answered. */
+/** A program did not start. Functions report that in different forms, so they make the sentence. */
 export class StartFailure extends Error {
   override readonly name = "StartFailure";
   readonly problem: StartProblem;

@@ -1,4 +1,4 @@
-/** Why a program did not start, in words that say what to do. Functions put it into errors of different forms. */
+/** Why a program did not start and what to do, as parts of the functions' error sentences. */
 export const startProblems = {
   missing:
     "the program, the interpreter it names or the configured working folder is not there; send a program that is installed",
@@ -10,9 +10,9 @@ export const startProblems = {
 } as const;
 
 /**
- * Why a program could not be started. "missing": the program, its interpreter or the working folder is not there.
- * "not-executable": no permission, a folder, or nothing this machine can run. "too-long": more arguments than the
- * operating system takes. "null-character": in an argument, where C ends a text. "exhausted": no descriptors,
- * processes or memory left; later it may work. "stopping": the worker is ending.
+ * Why a program did not start. "missing": there is no such program, interpreter or working folder. "not-executable": no
+ * permission, a folder, or a file that this machine cannot run. "too-long": more arguments than the operating system
+ * accepts. "null-character": in an argument, where C ends a string. "exhausted": no descriptors, processes or memory left;
+ * later it may work. "stopping": the worker is ending.
  */
 export type StartProblem = keyof typeof startProblems;

@@ -1,4 +1,4 @@
-/** Starting a program: the only place that knows execa. */
+/** Starts programs: the only file that calls execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
 import type { Environment } from "./environment.ts";
@@ -9,18 +9,18 @@ import { RunningProgram } from "./running.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { StartProblem } from "./start-problems.ts";
 
-/** What a program runs in. */
+/** The environment and limits of a program. */
 export interface SpawnOptions {
   readonly environment: Environment;
-  /** Absolute working folder. Asking for it throws a `StartFailure` when it is not there (any more). */
+  /** Absolute working folder. Its getter throws a `StartFailure` when the folder is missing. */
   readonly folder: string;
-  /** Bytes kept of each of its two outputs; what comes after is read and thrown away. */
+  /** Bytes kept of each of its two outputs; the rest is read and discarded. */
   readonly maxOutputBytes: number;
 }
 
 /**
- * Starts a program without a shell, as the leader of a session of its own, with the null device as input and
- * nothing of the worker's but what `options` says. Throws a `StartFailure`.
+ * Starts a program without a shell, as the leader of a session of its own, with the null device as input. It inherits only
+ * what `options` says. Throws a `StartFailure`.
  */
 export async function startProgram(program: Program, options: SpawnOptions): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
@@ -39,13 +39,13 @@ export async function startProgram(program: Program, options: SpawnOptions): Pro
   return new RunningProgram(subprocess, pid, outputs);
 }
 
-/** The program has its own copies of the writing ends afterwards, or has not started. */
+/** Closes the writing ends in the end: the program has its own copies, or has not started. */
 function spawn(
   { file, argv: [name, ...args] }: Program,
   { environment, folder }: SpawnOptions,
   pipes: readonly Pipe[] | undefined,
 ) {
-  // The types of execa know no descriptors beyond its own; it passes any on.
+  // execa passes on any descriptor; its types do not allow for that.
   const [stdout, stderr] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
   try {
     return execa(file, args, {
@@ -75,15 +75,15 @@ function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
   for (const pipe of pipes ?? []) closeSync(pipe[end]);
 }
 
-/** Where Linux begins to refuse: the most bytes of one argument (MAX_ARG_STRLEN in execve(2)). */
+/** Most bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
 const longestArgument = 128 * 1024;
 
-/** More descriptors than starting one program takes while it lasts. */
+/** More descriptors than starting a program needs. */
 const neededDescriptors = 16;
 
 /**
- * Throws when descriptors run short. When spawn fails for want of them, execa throws before it listens to the
- * subprocess, whose error event then ends the worker.
+ * Throws when descriptors run short. When spawn fails for lack of them, execa throws before it listens to the subprocess,
+ * whose error event then ends the worker.
  */
 function requireDescriptors(): void {
   const opened: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): what the programs leave behind becomes a child of this process
- * instead of init's. This process reaps it, and reports what has left its session and goes on.
+ * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): processes that the programs leave behind become children of this
+ * process instead of init. This process reaps them, and reports those that have left their session and go on.
  */
 import { loadLibc } from "./libc.ts";
 import { processIds, programNameOf } from "./process-table.ts";
@@ -8,35 +8,35 @@ import { processIds, programNameOf } from "./process-table.ts";
 /** A process that made itself a session of its own (setsid(2)), and outlived the one that started it. */
 export interface Escaped {
   readonly process: number;
-  /** The name of its program, as the process says. */
+  /** The name of its program, as the process has set it. */
   readonly program: string;
 }
 
 /** A program that this process started, and that leads a session. */
 export interface Led {
   readonly session: number;
-  /** The runtime has reaped the leader. */
+  /** Resolves when the runtime has reaped the leader. */
   readonly exited: Promise<unknown>;
-  /** Nothing of the session is waited for any more. */
+  /** Resolves when no call waits for the session any more. */
   readonly ended: Promise<unknown>;
 }
 
 export interface Subreaper {
-  /** Takes note of a program. Call it as soon as the program runs: the runtime reaps its leader. */
+  /** Adds a program. Call it as soon as the program runs: the runtime, not this, reaps its leader. */
   add(led: Led): void;
-  /** Reaps, and reports. Also happens by itself, when a program has ended and while there is something to reap. */
+  /** Reaps, and reports. Runs by itself too: when a program has ended, and regularly while there is something to reap. */
   reap(): void;
 }
 
-/** The interval of reaping while programs run, in milliseconds: an orphan that has ended keeps its number till then. */
+/** Milliseconds between two runs while programs run: an orphan that has ended keeps its id until then. */
 const reapEvery = 1000;
 
 const setChildSubreaper = 36;
 const noHang = 1;
 
 /**
- * Makes this process a subreaper; `report` is called once for each session that has escaped. Does nothing where the C
- * library is out of reach: then init reaps, and nothing is reported.
+ * Makes this process a subreaper; calls `report` once for each session that has escaped. Does nothing where the C library
+ * cannot be called: then init reaps, and nothing is reported.
  */
 export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();
@@ -47,25 +47,25 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   let timer: NodeJS.Timeout | undefined;
 
   function reap(): void {
-    const seen = new Set<number>();
+    const running = new Set<number>();
     for (const { id, session } of adopted()) {
       if (sessions.has(session)) continue;
-      if (!escaped.has(session) && !seen.has(session)) report({ process: id, program: programNameOf(id) });
-      seen.add(session);
+      if (!escaped.has(session) && !running.has(session)) report({ process: id, program: programNameOf(id) });
+      running.add(session);
     }
-    escaped = seen;
+    escaped = running;
     clearTimeout(timer);
     timer = undefined;
     if (leaders.size + escaped.size > 0) timer = setTimeout(reap, reapEvery).unref();
   }
 
-  /** The orphans that run; those that do not are reaped. What is in the own session was not started by a program. */
+  /** Reaps the orphans that have ended, and yields those that run. No program has started what is in the own session. */
   function* adopted(): Generator<{ readonly id: number; readonly session: number }> {
     const own = libc?.getsid(0);
     for (const id of processIds() ?? []) {
       const session = libc?.getsid(id) ?? -1;
       if (session < 0 || session === own || leaders.has(id)) continue;
-      // 0: a child that runs. Positive: one that was a zombie. Negative: no child.
+      // 0: a child that runs. Positive: a child that was a zombie. Negative: no child.
       if (libc?.waitpid(id, null, noHang) === 0) yield { id, session };
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A command line as the words of an argument vector, the way a POSIX shell reads quotes, and nothing else a shell
- * does: no variables, no globs, no operators (shell §6.4).
+ * Splits a command line into the words of an argument vector. It reads quotes as a POSIX shell does, and does nothing else
+ * that a shell does: no variables, no globs, no operators (shell §6.4).
  */
 import { refusePlainly } from "./plain-refusal.ts";
 
@@ -8,7 +8,7 @@ import { refusePlainly } from "./plain-refusal.ts";
 export type Argv = readonly [string, ...string[]];
 
 /**
- * The argument vector of a call: with `args` both are taken as they are; without, `command` is a command line.
+ * The argument vector of a call: `command` and `args` as they are, or without `args` the words of the line `command`.
  * Throws a plain refusal for an unclosed quote and for a line without words.
  */
 export function parseArgv(command: string, args: readonly string[] | null | undefined): Argv {
@@ -37,7 +37,7 @@ export function parseWords(line: string): string[] {
 const isSeparator = (character: string | undefined) =>
   character === " " || character === "\t" || character === "\n";
 
-/** Where what stands between words at `at` ends: a separator, a joined line or a comment; `at` if there is none. */
+/** End of what separates words at `at`: a separator, a joined line or a comment; `at` if there is none. */
 function skipBetweenWords(line: string, at: number): number {
   if (isSeparator(line[at])) return at + 1;
   if (line.startsWith("\\\n", at)) return at + 2;
@@ -46,7 +46,7 @@ function skipBetweenWords(line: string, at: number): number {
   return newline === -1 ? line.length : newline;
 }
 
-/** A piece of a word, and where the line goes on. */
+/** A piece of a word, and its end in the line. */
 interface Piece {
   readonly text: string;
   readonly end: number;
@@ -72,11 +72,11 @@ function parsePiece(line: string, at: number): Piece {
   return { text: escaped === "\n" ? "" : escaped, end: at + 2 };
 }
 
-/** Characters without a meaning, outside of quotes and in double quotes. Sticky: they match at `lastIndex`. */
+/** Characters without special meaning, outside of quotes and in double quotes. Sticky: they match at `lastIndex`. */
 const unquoted = /[^ \t\n'"\\]+/y;
 const doubleQuoted = /[^"\\]+/y;
 
-/** A run of such characters in one step: a line may have millions. */
+/** Parses a run of such characters in one step: a line may have millions. */
 function parseRun(run: RegExp, line: string, at: number): Piece {
   run.lastIndex = at;
   const text = run.exec(line)?.[0] ?? "";

@@ -1,11 +1,11 @@
-/** The folder that programs run in, held so that no other can take its place. */
+/** Holds the folder that programs run in, so that no other can replace it. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { StartFailure } from "./start-failure.ts";
 
 export interface WorkingFolder {
   /**
-   * A path that leads to the folder for this process and for programs that it starts. On Linux that goes by the
-   * descriptor: the folder may be renamed. Throws a `StartFailure` when the folder is not there (any more).
+   * A path of the folder for this process and for programs that it starts. On Linux the path names the descriptor, so the
+   * folder may be renamed. Throws a `StartFailure` when the folder is missing.
    */
   path(): string;
   close(): void;
@@ -50,7 +50,8 @@ function tryOpen(path: string): Held | undefined {
   }
 }
 
-/** Where there is no such path by descriptor, the folder has to be where it was; between this check and the start nothing is promised. */
+/** Without a path by descriptor, the folder must still be at its old path; between this check and the start nothing is
+ * promised. */
 const pathTo = (held: Held, path: string): string | undefined =>
   [`/proc/self/fd/${held.descriptor}`, path].find((candidate) => leadsTo(held, candidate));
 

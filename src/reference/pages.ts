@@ -2,7 +2,7 @@
  * The reference pages and the example configuration, from the list of functions, the configuration schema and the
  * dictionary of errors. They are committed, and the check fails when they differ from what this makes.
  */
-import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
+import { Kind, OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { FunctionDefinition, WorkerDefinition } from "../contract/definition.ts";
 import { type JsonValue, renderSchema, sortKeys } from "../schema/json-schema.ts";
 import { renderExampleConfig } from "./example-config.ts";
@@ -16,7 +16,7 @@ export function renderPages(workers: readonly WorkerDefinition[]): ReadonlyMap<s
 
 /** The pages of one worker. Those of the first are the ones without its name. */
 function renderWorker(worker: WorkerDefinition): [string, string][] {
-  const { name, functions, configSchema, errors } = worker;
+  const { name, functions, configSchema, errors, profiles } = worker;
   const [prefix, example] =
     name === "coder" ? ["", "config.example.yaml"] : [`${name}-`, `config.${name}.example.yaml`];
   return [
@@ -26,6 +26,9 @@ function renderWorker(worker: WorkerDefinition): [string, string][] {
     ]),
     [`docs/reference/${prefix}configuration.md`, renderConfiguration(configSchema)],
     [`docs/reference/${prefix}errors.md`, renderErrors(errors)],
+    ...(profiles === undefined
+      ? []
+      : [[`docs/reference/${prefix}profiles.md`, renderProfiles(profiles)] as [string, string]]),
     [example, renderExampleConfig(configSchema)],
   ];
 }
@@ -37,7 +40,7 @@ function renderIndex(workers: readonly WorkerDefinition[]): string {
 }
 
 /** The part of the index for one worker; the first one has no heading, for its name is the program's. */
-function renderIndexOf({ name, functions }: WorkerDefinition): string[] {
+function renderIndexOf({ name, functions, profiles }: WorkerDefinition): string[] {
   const rows = functions.map((definition) =>
     row(`[\`${definition.id}\`](${pageName(definition)}.md)`, definition.effect, definition.description),
   );
@@ -46,7 +49,7 @@ function renderIndexOf({ name, functions }: WorkerDefinition): string[] {
     ...(name === "coder" ? [] : [`\n## The worker \`${name}\`\n`]),
     "| function | effect | what it does |\n| --- | --- | --- |",
     rows.join("\n"),
-    `\nSee also [configuration](${prefix}configuration.md) and [errors](${prefix}errors.md).`,
+    `\nSee also [configuration](${prefix}configuration.md)${profiles === undefined ? "" : `, [profiles](${prefix}profiles.md)`} and [errors](${prefix}errors.md).`,
   ];
 }
 
@@ -86,7 +89,8 @@ function objectsIn(field: TSchema): TObject[] {
 }
 
 function renderDefault(field: TSchema): string {
-  return "default" in field ? `\`${JSON.stringify(field.default)}\`` : "required";
+  if ("default" in field) return `\`${JSON.stringify(field.default)}\``;
+  return field[OptionalKind] === "Optional" ? "" : "required";
 }
 
 function renderType(field: TSchema): string {
@@ -124,6 +128,17 @@ function renderErrors({ introduction, meanings }: WorkerDefinition["errors"]): s
   return page("Errors", [
     ...introduction.map((paragraph) => `${paragraph}\n`),
     `| code | meaning |\n| --- | --- |\n${rows.join("\n")}`,
+  ]);
+}
+
+function renderProfiles(profiles: NonNullable<WorkerDefinition["profiles"]>): string {
+  const names = Object.keys(Object.values(profiles)[0] ?? {});
+  const rows = Object.entries(profiles).map(([field, columns]) =>
+    row(`\`${field}\``, ...names.map((name) => `\`${JSON.stringify(columns[name]) ?? "none"}\``)),
+  );
+  return page("Profiles", [
+    "A profile is a set of defaults for request fields that came after the published reference. The configuration key `profile` chooses one.\n",
+    `${row("field", ...names)}\n${row("---", ...names.map(() => "---"))}\n${rows.join("\n")}`,
   ]);
 }
 

@@ -6,50 +6,58 @@ const lastAscii = 0x7f;
 const newline = 0x0a;
 
 /**
- * A pattern that finds in a piece of ASCII text, taken line by line, what the pattern of `hir` finds in each of those
- * lines alone: characters past ASCII and newlines are out of its classes, and the ends of the text mean those of a line.
- * The lines end in "\n"; before a "\r\n" the end of a line is not seen. Its automata are a fraction of the size that
- * Unicode's classes need.
+ * Renders a pattern that matches in a chunk of ASCII text what the pattern of `hir` matches in each of its lines alone:
+ * its classes hold neither newlines nor characters past ASCII, and the ends of the text become those of a line. Lines end
+ * in "\n"; the pattern sees no end of a line before a "\r\n". Its automata have a fraction of the size that Unicode's
+ * classes need.
  */
-export function renderAsciiLines(hir: Hir): string {
+export const renderAsciiLines = (hir: Hir): string => render(hir, true);
+
+/** Renders a pattern that matches in an ASCII text, over lines, what the pattern of `hir` matches in it. */
+export const renderAsciiText = (hir: Hir): string => render(hir, false);
+
+function render(hir: Hir, byLine: boolean): string {
   switch (hir.kind) {
     case "empty":
       return "(?:)";
     case "literal":
-      return hir.bytes.every((byte) => byte <= lastAscii && byte !== newline)
+      return hir.bytes.every((byte) => byte <= lastAscii && !(byLine && byte === newline))
         ? Array.from(hir.bytes, renderCode).join("")
         : nothing;
     case "class":
-      return renderClass(hir.ranges);
+      return renderClass(hir.ranges, byLine);
     case "look":
-      return looks[hir.look];
+      return (byLine ? lineEnds[hir.look] : undefined) ?? looks[hir.look];
     case "repetition":
-      return `(?:${renderAsciiLines(hir.of)})${renderCount(hir)}`;
+      return `(?:${render(hir.of, byLine)})${renderCount(hir)}`;
     case "concat":
-      return hir.of.map(renderAsciiLines).join("");
+      return hir.of.map((part) => render(part, byLine)).join("");
     case "alternation":
-      return `(?:${hir.of.map(renderAsciiLines).join("|")})`;
+      return `(?:${hir.of.map((part) => render(part, byLine)).join("|")})`;
   }
 }
 
 const renderCode = (code: number): string => `\\x{${code.toString(16)}}`;
 
-function renderClass(ranges: readonly Range[]): string {
+function renderClass(ranges: readonly Range[], byLine: boolean): string {
   const kept = ranges
     .filter(([first]) => first <= lastAscii)
     .map(([first, last]): Range => [first, Math.min(last, lastAscii)]);
   if (kept.length === 0) return nothing;
   const members = kept.map(([first, last]) => `${renderCode(first)}-${renderCode(last)}`).join("");
-  return `[${members}&&[^\\n]]`;
+  return byLine ? `[${members}&&[^\\n]]` : `[${members}]`;
 }
 
 function renderCount({ min, max, greedy }: { min: number; max: number; greedy: boolean }): string {
   return `{${min},${Number.isFinite(max) ? max : ""}}${greedy ? "" : "?"}`;
 }
 
+/** The ends of a line's text. */
+const lineEnds: Readonly<Partial<Record<Look, string>>> = { Start: "(?m:^)", End: "(?m:$)" };
+
 const looks: Readonly<Record<Look, string>> = {
-  Start: "(?m:^)",
-  End: "(?m:$)",
+  Start: "\\A",
+  End: "\\z",
   StartLF: "(?m:^)",
   EndLF: "(?m:$)",
   StartCRLF: "(?mR:^)",

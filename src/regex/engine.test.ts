@@ -122,8 +122,8 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
 /** Only for patterns that look at nothing but the match. */
 function replaceOneByOne(engine: RegexEngine, body: string, pattern: string): string {
   const bytes = Buffer.from(body);
-  const regex = engine.machine.compile(pattern);
-  const whole = engine.machine.compile(`\\A(?:${pattern})`);
+  const regex = engine.runtime.compile(pattern);
+  const whole = engine.runtime.compile(`\\A(?:${pattern})`);
   let result = "";
   for (let at = 0; at < bytes.length; ) {
     const start = regex.find(bytes, at, bytes.length);

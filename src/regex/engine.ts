@@ -1,8 +1,8 @@
 /**
- * The regular expressions of callers: Rust's dialect, in linear time (coder §7).
+ * Runs the regular expressions of callers: Rust's dialect, in linear time (coder §7).
  *
- * Linear is not short: ten mebibytes against a pattern of a million states take minutes. What a caller's pattern does
- * to a body of unbounded size therefore runs in a thread, in a metered engine, and is ended at the deadline.
+ * Linear is not short: ten mebibytes against a pattern of a million states take minutes. So a caller's pattern runs over
+ * a body of unbounded size in a thread, in a metered engine, which the deadline interrupts.
  */
 import { readFileSync } from "node:fs";
 // @ts-expect-error: the package declares the exports of an instance; importing gives the file.
@@ -26,12 +26,13 @@ import {
   readReply,
 } from "./replace.ts";
 import { TemplateError } from "./template.ts";
+import type { ReplacedRange } from "./traced-replace.ts";
 
-/** What `replaceAll` puts in the place of every match. */
+/** A pattern, and what replaces its matches. */
 export interface Replacement extends Pattern {
   /** `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` as Rust's crate `regex` expands them. */
   readonly replacement: string;
-  /** Whether a group that the pattern does not have is refused (bad-pattern); otherwise it is empty. Default: false. */
+  /** Refuses a group that the pattern does not have (bad-pattern), instead of an empty text. Default: false. */
   readonly strict?: boolean;
 }
 
@@ -45,7 +46,12 @@ export interface ReplacedLines {
   readonly count: number;
 }
 
-/** What a replacement may take. */
+export interface TracedBody extends ReplacedLines {
+  /** The places of the matches; undefined where there are too many to mark. */
+  readonly ranges: readonly ReplacedRange[] | undefined;
+}
+
+/** Limits of a replacement. */
 export interface ReplaceLimits {
   /** The file, as the caller sent it, for error sentences. */
   readonly path: string;
@@ -55,27 +61,31 @@ export interface ReplaceLimits {
 }
 
 export interface RegexEngine {
-  /** The WebAssembly of the engine, metered, for threads to make instances of. */
+  /** The metered WebAssembly of the engine, for threads to instantiate. */
   readonly module: WasmModule;
-  /** Compiles and matches in this thread, for as long as that takes. */
-  readonly machine: RegexRuntime;
-  /** Another one, with a watch that ends what takes too long. */
-  openMachine(watch: InterruptHandler): RegexRuntime;
+  /** Compiles and matches in this thread, without interruption. */
+  readonly runtime: RegexRuntime;
+  /** Opens another one, whose calls `onInterrupt` may end. */
+  openRuntime(onInterrupt: InterruptHandler): RegexRuntime;
   /**
    * `body` (valid UTF-8) with every match replaced as Rust's `Regex::replace_all` does; the same Buffer when that
    * changes nothing. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at the deadline.
    */
   replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer>;
+  /** The same, with the number of matches and where they were, which takes up to three times as long. */
+  replaceTraced(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<TracedBody>;
   /**
-   * The same line by line, each with its "\n", for every match or the first in each line; with the number of
-   * replacements.
+   * The same as `replaceAll` line by line, each with its "\n", for every match or the first in each line; with the
+   * number of replacements.
    */
   replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines>;
   /** Ends the threads. */
   close(): Promise<void>;
 }
 
-/** Bodies that are worked on at once; further ones wait. */
+type AnyReplacement = Replacement & Partial<Pick<LineReplacement, "lines"> & Pick<ReplaceJob, "traced">>;
+
+/** Bodies under way at once; further ones wait. */
 const poolSize = 2;
 
 /** An engine that loads WebAssembly, and starts threads if it may, only when first used. */
@@ -86,7 +96,7 @@ export function createRegexEngine({ threads = true } = {}): RegexEngine {
 class LazyEngine implements RegexEngine {
   #metered: Uint8Array | undefined;
   #engine: CompiledEngine | undefined;
-  #machine: RegexRuntime | undefined;
+  #runtime: RegexRuntime | undefined;
   readonly #hasThreads: boolean;
   readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
     program: "regex",
@@ -103,17 +113,21 @@ class LazyEngine implements RegexEngine {
     return this.#engineWith(searchBytes).module;
   }
 
-  get machine(): RegexRuntime {
-    this.#machine ??= new RegexRuntime(this.module);
-    return this.#machine;
+  get runtime(): RegexRuntime {
+    this.#runtime ??= new RegexRuntime(this.module);
+    return this.#runtime;
   }
 
-  openMachine(watch: InterruptHandler): RegexRuntime {
-    return new RegexRuntime(this.module, watch);
+  openRuntime(onInterrupt: InterruptHandler): RegexRuntime {
+    return new RegexRuntime(this.module, onInterrupt);
   }
 
   async replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer> {
     return (await this.#replace(body, replacement, limits)).body;
+  }
+
+  async replaceTraced(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<TracedBody> {
+    return await this.#replace(body, { ...replacement, traced: true }, limits);
   }
 
   replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines> {
@@ -122,9 +136,9 @@ class LazyEngine implements RegexEngine {
 
   async #replace(
     body: Buffer,
-    { replacement, lines, strict = false, ...source }: Replacement & Partial<LineReplacement>,
+    { replacement, lines, strict = false, traced = false, ...source }: AnyReplacement,
     limits: ReplaceLimits,
-  ): Promise<ReplacedLines> {
+  ): Promise<TracedBody> {
     limits.deadline.check();
     const { maxBytes } = limits;
     try {
@@ -137,11 +151,12 @@ class LazyEngine implements RegexEngine {
         body: share(body),
         maxBytes,
         strict,
+        traced,
         ...(lines && { lines }),
       };
-      const { body: replaced, count } = await this.#run(job, limits.deadline);
-      if (replaced === undefined) return { body, count };
-      return { body: Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length), count };
+      const { body: replaced, count, ranges } = await this.#run(job, limits.deadline);
+      if (replaced === undefined) return { body, count, ranges };
+      return { body: Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length), count, ranges };
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
       if (error instanceof TemplateError) throw refuse.badTemplate(replacement, error.message);
@@ -153,7 +168,7 @@ class LazyEngine implements RegexEngine {
     return this.#pool.close();
   }
 
-  /** In a thread, and once more in another when that is lost; here where there are none. */
+  /** Runs the job in a thread, and once more in another when that is lost; in this thread where there are no others. */
   async #run(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
     if (!this.#hasThreads) return new Replacer(() => deadline.check()).replace(job);
     try {
@@ -164,22 +179,22 @@ class LazyEngine implements RegexEngine {
     }
   }
 
-  /** In a thread, which is ended at the deadline. */
+  /** Runs the job in a thread, which the deadline ends. */
   async #runInThread(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
-    const { reply, cancel: giveUp } = this.#pool.run(job);
-    deadline.signal.addEventListener("abort", giveUp, { once: true });
+    const { reply, cancel } = this.#pool.run(job);
+    deadline.signal.addEventListener("abort", cancel, { once: true });
     try {
       return readReply(await reply);
     } catch (error) {
-      // The signal and not the clock, which may say that there is a little time left when the timer has fired.
+      // The signal decides, not the clock: when the timer fires, the clock may still show some time left.
       deadline.signal.throwIfAborted();
       throw error;
     } finally {
-      deadline.signal.removeEventListener("abort", giveUp);
+      deadline.signal.removeEventListener("abort", cancel);
     }
   }
 
-  /** The engine with at least so much memory at most: one for searches and all but uncommonly large results. */
+  /** The engine with a memory limit of at least `bytes`: one serves searches and all but very large results. */
   #engineWith(bytes: number): CompiledEngine {
     if (this.#engine === undefined || this.#engine.bytes < bytes) {
       const most = Math.max(bytes, searchBytes);
@@ -190,14 +205,14 @@ class LazyEngine implements RegexEngine {
   }
 }
 
-/** A copy that is posted to threads without another. */
+/** A copy in shared memory, which a message to a thread does not copy again. */
 function share(bytes: Uint8Array): Uint8Array {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   shared.set(bytes);
   return shared;
 }
 
-/** What is wrong with a caller's pattern, as a refusal. Anything else as it is. */
+/** Converts an error of a caller's pattern to a refusal; returns any other error unchanged. */
 export function refusalOfPattern(error: unknown, pattern: string): unknown {
   if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
   if (error instanceof RegexEngineFailure) return refuse.patternTooLarge(pattern);
@@ -205,7 +220,7 @@ export function refusalOfPattern(error: unknown, pattern: string): unknown {
 }
 
 const mebibyte = 1024 * 1024;
-/** Memory that the engine may take for a pattern: it refuses one over 10 MiB by itself, and needs more to see that. */
+/** Memory of the engine for a pattern: it refuses one over 10 MiB by itself, but needs more to find that out. */
 const engineBytesAtMost = 96 * mebibyte;
 /** Memory of an instance that searches: the engine's own, and a line. */
 const searchBytes = 2 * engineBytesAtMost;

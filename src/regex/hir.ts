@@ -17,7 +17,7 @@ export type Hir =
   | { readonly kind: "concat"; readonly of: readonly Hir[] }
   | { readonly kind: "alternation"; readonly of: readonly Hir[] };
 
-/** What one extraction says of each kind of HIR; of a whole it knows no more than what it said of the parts. */
+/** What an extraction makes of each kind of HIR; of a whole it knows only its results for the parts. */
 export interface HirFold<T> {
   readonly empty: T;
   readonly look: T;
@@ -28,7 +28,7 @@ export interface HirFold<T> {
   alternation(branches: readonly T[]): T;
 }
 
-/** Folds `hir` from its leaves on. */
+/** Folds `hir` bottom-up. */
 export function foldHir<T>(hir: Hir, fold: HirFold<T>): T {
   switch (hir.kind) {
     case "empty":
@@ -49,7 +49,7 @@ export function foldHir<T>(hir: Hir, fold: HirFold<T>): T {
 /** Code points, both ends included. */
 export type Range = readonly [first: number, last: number];
 
-/** The names of crate regex-syntax for `^`, `\b` and their kin. */
+/** Assertions such as `^` and `\b`, under their names in crate regex-syntax. */
 export type Look =
   | "Start"
   | "End"

@@ -1,6 +1,6 @@
 /**
- * The imports of package rregex, for as many instances as a process needs: the package's own glue keeps one instance for
- * ever, and a trap would end it (decision record on metering).
+ * The imports of package rregex, for as many instances as a process needs: the package's own glue keeps one instance
+ * for the life of the process, and a trap would end it (decision 23).
  *
  * The names that wasm-bindgen gives to imports end in a hash of their signature. This matches names without it, and with
  * it those few that differ in nothing else.
@@ -26,6 +26,14 @@ export interface EngineExports {
     regex: number,
     text: number,
     bytes: number,
+    replacement: number,
+    replacementBytes: number,
+  ): [text: number, bytes: number];
+  rregex_replacen(
+    regex: number,
+    text: number,
+    bytes: number,
+    limit: number,
     replacement: number,
     replacementBytes: number,
   ): [text: number, bytes: number];
@@ -57,13 +65,13 @@ export interface ImportDeps {
 }
 
 /**
- * While `isOn`, the imports collect the numbers of the engine's result alone: to make the object and the string of a match
- * takes longer than to find it.
+ * While `isOn`, the imports collect only the numbers of the engine's result: building the object and the string of a
+ * match takes longer than finding it.
  */
 export interface MatchNumbers {
   isOn: boolean;
   readonly numbers: number[];
-  /** The engine has made a match before: it keeps the strings of the keys, which it needs once. */
+  /** The engine has returned a match before: it creates the strings of the keys once and keeps them. */
   knowsKeys: boolean;
 }
 

@@ -2,12 +2,12 @@ import { instantiate, type WasmModule } from "../wasm/module.ts";
 import { type EngineExports, importsFor, type MatchNumbers } from "./imports.ts";
 
 /**
- * Called every so often during each call into an engine whose module is metered, with the bytes of its memory. What it
- * throws ends the call, and is thrown by it.
+ * Runs regularly during each call into a metered engine, with the bytes of its memory. An exception from it ends that
+ * call, which throws it.
  */
 export type InterruptHandler = (bytes: number) => void;
 
-/** A watch has ended a call into the engine. */
+/** The interrupt handler has ended a call into the engine. */
 export class Interrupted extends Error {
   readonly reason: unknown;
 
@@ -17,21 +17,21 @@ export class Interrupted extends Error {
   }
 }
 
-/** The least and the most by which memory grows ahead of need. */
+/** Least and most bytes by which memory grows ahead of need. */
 const leastRoom = 4 * 1024 * 1024;
 const mostRoom = 16 * 1024 * 1024;
 
 /** Bytes of an index in the table of JavaScript values. */
 const referenceBytes = 4;
 
-/** One instance of the module, and how texts and objects go in and out of it. */
+/** One instance of the module; passes texts and objects into and out of it. */
 export class Instance {
   readonly exports: EngineExports;
-  /** Tells the instances of a machine apart; from 1. */
+  /** Identifies it among the instances of a runtime; from 1. */
   readonly number: number;
   readonly #answer: MatchNumbers = { isOn: false, numbers: [], knowsKeys: false };
   #memory: Buffer;
-  /** The memory after room was made last. */
+  /** Size of the memory when `makeRoom` last grew it. */
   #roomyBytes = 0;
 
   constructor(module: WasmModule, onInterrupt: InterruptHandler, number: number) {
@@ -58,7 +58,7 @@ export class Instance {
   }
 
   /**
-   * Makes room, if there may be none: the engine by itself asks for 64 KiB at a time, and past eight memories Bun copies
+   * Grows the memory ahead of need: the engine itself grows it by 64 KiB at a time, and past eight memories Bun copies
    * all of one that grows.
    */
   makeRoom(): void {
@@ -68,7 +68,7 @@ export class Instance {
     this.#roomyBytes = this.bytes;
   }
 
-  /** Copies `text[from, to)` in, for a callee that frees it. */
+  /** Copies `text[from, to)` into the memory. The callee frees it. */
   pass(text: Buffer, from: number, to: number): number {
     const pointer = this.exports.__wbindgen_malloc(to - from, 1) >>> 0;
     text.copy(this.memory, pointer, from, to);
@@ -82,7 +82,7 @@ export class Instance {
     return value;
   }
 
-  /** The JavaScript values that the engine left a list of at `pointer`. */
+  /** The JavaScript values in the list that the engine left at `pointer`. */
   takeAll(pointer: number, count: number): unknown[] {
     const { memory } = this;
     const indexes = Array.from({ length: count }, (_, at) =>
@@ -100,7 +100,7 @@ export class Instance {
     this.#answer.isOn = false;
     if (outcome[2] !== 0) throw new Error("find failed");
     exports.__externref_table_dealloc(outcome[0]);
-    // The numbers of a match are where it starts and where it ends.
+    // A match has two numbers: its start and its end.
     const { numbers } = this.#answer;
     if (numbers.length === 0) return -1;
     this.#answer.knowsKeys = true;
@@ -109,7 +109,7 @@ export class Instance {
     return start;
   }
 
-  /** A view of the memory as it is now: growing detaches the one before. */
+  /** A view of the current memory: growth detaches earlier views. */
   get memory(): Buffer {
     if (this.#memory.buffer !== this.exports.memory.buffer)
       this.#memory = Buffer.from(this.exports.memory.buffer);

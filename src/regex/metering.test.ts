@@ -62,7 +62,7 @@ describe("a metered module", () => {
 
 describe("a metered engine", () => {
   test("finds and puts in what the engine as it comes does", () => {
-    const machines = [new RegexRuntime(compileModule(engine)), new RegexRuntime(metered)];
+    const runtimes = [new RegexRuntime(compileModule(engine)), new RegexRuntime(metered)];
     const atom = fc.constantFrom("a", "b", ".", "\\w", "[^a]", "\\b", "^", "$", "(a|ab)", "(?<n>b+?)", "é");
     const pattern = fc
       .array(fc.tuple(atom, fc.constantFrom("", "*", "+", "?", "{2}", "*?")), { minLength: 1, maxLength: 5 })
@@ -72,8 +72,8 @@ describe("a metered engine", () => {
     fc.assert(
       fc.property(pattern, words("a", "b", "ab", "é", "\n", " "), template, (source, text, replacement) => {
         const body = Buffer.from(text);
-        const [plain, counted] = machines.map((machine) =>
-          machine.compile(source).replaceAll(body, replacement).toString(),
+        const [plain, counted] = runtimes.map((runtime) =>
+          runtime.compile(source).replaceAll(body, replacement).toString(),
         );
         expect(counted).toBe(plain as string);
       }),
@@ -87,10 +87,10 @@ describe("a metered engine", () => {
     [".*z|a", "a"],
   ])("can be ended in the midst of %s, and works again", (pattern, letters) => {
     let isEnough = false;
-    const machine = new RegexRuntime(metered, () => {
+    const runtime = new RegexRuntime(metered, () => {
       if (isEnough) throw new RangeError("enough");
     });
-    const regex = machine.compile(pattern);
+    const regex = runtime.compile(pattern);
     const body = Buffer.alloc(4 * 1024 * 1024, letters);
     isEnough = true;
     expect(() => regex.replaceAll(body, "x")).toThrow(RangeError);
@@ -99,18 +99,18 @@ describe("a metered engine", () => {
   });
 
   test("can be ended while it compiles", () => {
-    const machine = new RegexRuntime(metered, () => {
+    const runtime = new RegexRuntime(metered, () => {
       throw new RangeError("enough");
     });
-    expect(() => machine.compile("(?:\\w{1,90}){1,90}")).toThrow(RangeError);
+    expect(() => runtime.compile("(?:\\w{1,90}){1,90}")).toThrow(RangeError);
     expect(() => new RegexRuntime(metered).compile("(?:\\w{1,90}){1,90}")).toThrow(PatternError);
   });
 
   test("tells how much memory it has", () => {
     const seen: number[] = [];
-    const machine = new RegexRuntime(metered, (bytes) => seen.push(bytes));
-    const { length } = machine.compile("a").replaceAll(Buffer.alloc(100_000, "a"), "$0".repeat(20));
+    const runtime = new RegexRuntime(metered, (bytes) => seen.push(bytes));
+    const { length } = runtime.compile("a").replaceAll(Buffer.alloc(100_000, "a"), "$0".repeat(20));
     expect(seen.at(-1)).toBeGreaterThan(length);
-    expect(seen.at(-1)).toBeLessThanOrEqual(machine.bytes);
+    expect(seen.at(-1)).toBeLessThanOrEqual(runtime.bytes);
   });
 });

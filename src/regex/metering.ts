@@ -1,20 +1,20 @@
 /**
  * Makes WebAssembly interruptible. One call into the regex engine may take minutes, and Bun ends a thread only between two
- * calls. So each iteration of each loop of the engine takes fuel, and a call back refills it: it may throw, which ends the
- * call.
+ * calls. So each iteration of each loop of the engine consumes fuel, and a callback refills it. The callback may throw,
+ * which ends the call.
  */
 import { Reader, renderSigned, renderUnsigned, rewriteSections, Section, sized } from "../wasm/binary.ts";
 
 /**
- * The import that refills the fuel, called with zeros. The engine itself never calls it so: a text, be it empty, has an
- * address. It is an import that the module has: an additional one would shift the indices of all functions.
+ * The import that serves as callback, with zeros for arguments. The engine itself never passes zeros, since even an empty
+ * text has an address. The module has this import already: an additional one would shift the indices of all functions.
  */
 const callback = "__wbindgen_throw";
 
-/** Iterations of loops between two calls back: well below a millisecond, of which the calls take no more than a hundredth. */
+/** Iterations between two callbacks. They take well below a millisecond, and the callbacks a hundredth of that. */
 const fuel = 4096;
 
-/** `wasm` that calls `__wbindgen_throw(0, 0)` after every few thousand iterations of its loops. */
+/** Returns `wasm` with a call of `__wbindgen_throw(0, 0)` after every `fuel` iterations of its loops. */
 export function meter(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
   let [imported, counter] = [-1, -1];
   return rewriteSections(wasm, (id, contents) => {
@@ -41,7 +41,7 @@ function indexOfImport(imports: Uint8Array, name: string): number {
   throw new Error(`the module does not import ${name}`);
 }
 
-/** The globals and one more: a mutable i32. */
+/** Appends a global: a mutable i32. */
 function addCounter(globals: Uint8Array): Uint8Array {
   const reader = new Reader(globals);
   const count = reader.unsigned();
@@ -53,7 +53,7 @@ function addCounter(globals: Uint8Array): Uint8Array {
   ]);
 }
 
-/** The start of each iteration: it counts down, and at zero refills the fuel and calls back. */
+/** Code for the start of each iteration: counts the fuel down, and at zero refills it and runs the callback. */
 function takeFuel(counter: number, imported: number): Uint8Array {
   const [get, set] = [Op.getGlobal, Op.setGlobal].map((op) => [op, ...renderUnsigned(counter)]);
   return Uint8Array.from([
@@ -88,7 +88,7 @@ function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   let [at, kept] = [reader.at, 0];
   while (at < body.length) {
     const op = body[at++] as number;
-    // Half a million instructions pass here before the first replace: the common ones make no call.
+    // Half a million instructions pass here before the first search: the common ones take no call.
     let numbers = immediates[op] as number;
     if (numbers === otherwise) at = skipImmediates(op, body, at);
     else while (numbers > 0) if ((body[at++] as number) < 0x80) numbers--;
@@ -117,7 +117,7 @@ const Op = {
   extended: 0xfc,
 } as const;
 
-/** As the type of a block. */
+/** The type of a block without a result. */
 const noResult = 0x40;
 
 /** Immediates in LEB128 of each of these opcodes, from the first to the last. */
@@ -145,7 +145,7 @@ const otherwise = 0xff;
 const immediates = new Uint8Array(256).fill(otherwise);
 for (const [first, last, numbers] of immediateCounts) immediates.fill(numbers, first, last + 1);
 
-/** The same for the opcodes whose first byte is `Op.extended`, by the number behind it. */
+/** The same for the opcodes whose first byte is `Op.extended`, by the number that follows it. */
 const extendedNumbers = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
 
 /** End of the immediates that start at `at`, for an opcode that `immediates` does not have. */

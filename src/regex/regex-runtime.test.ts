@@ -11,12 +11,12 @@ const findIn = (regex: Regex, text: string) => {
   return regex.find(bytes, 0, bytes.length);
 };
 
-describe("a machine", () => {
+describe("a runtime", () => {
   test("finds the start of the leftmost match, in bytes", () => {
-    const machine = new RegexRuntime(module);
-    expect(findIn(machine.compile("o+"), "hé foo")).toBe(5);
-    expect(findIn(machine.compile("x"), "hé foo")).toBe(-1);
-    expect(findIn(machine.compile("$"), "")).toBe(0);
+    const runtime = new RegexRuntime(module);
+    expect(findIn(runtime.compile("o+"), "hé foo")).toBe(5);
+    expect(findIn(runtime.compile("x"), "hé foo")).toBe(-1);
+    expect(findIn(runtime.compile("$"), "")).toBe(0);
   });
 
   test("takes the ends of a slice for the ends of the text", () => {
@@ -28,20 +28,20 @@ describe("a machine", () => {
   });
 
   test("grows in few steps", () => {
-    const machine = new RegexRuntime(module);
+    const runtime = new RegexRuntime(module);
     const sizes = Array.from({ length: 40 }, (_, i) => {
-      machine.compile(`\\w{3}x{${i}}`);
-      return machine.bytes;
+      runtime.compile(`\\w{3}x{${i}}`);
+      return runtime.bytes;
     });
     expect(Math.max(...sizes)).toBeGreaterThan(12 * 1024 * 1024);
     expect(new Set(sizes).size).toBeLessThan(20);
   });
 
   test("refuses what Rust refuses, in its words, on one line", () => {
-    const machine = new RegexRuntime(module);
+    const runtime = new RegexRuntime(module);
     const messageOf = (pattern: string) => {
       try {
-        machine.compile(pattern);
+        runtime.compile(pattern);
       } catch (error) {
         if (error instanceof PatternError) return error.message;
       }
@@ -53,8 +53,8 @@ describe("a machine", () => {
   });
 
   test("keeps working through more patterns than it keeps, used in any order", () => {
-    const machine = new RegexRuntime(module);
-    const patterns = Array.from({ length: 50 }, (_, i) => machine.compile(`^n${i}$`));
+    const runtime = new RegexRuntime(module);
+    const patterns = Array.from({ length: 50 }, (_, i) => runtime.compile(`^n${i}$`));
     for (const round of [1, 2]) {
       patterns.forEach((regex, i) => {
         expect(findIn(regex, `n${i}`)).toBe(0);
@@ -64,37 +64,37 @@ describe("a machine", () => {
   });
 
   test("keeps an instance that has grown for the next use, and not for other work", () => {
-    const machine = new RegexRuntime(module);
-    machine.compile("a");
-    machine.trimMemory();
-    expect(machine.bytes).toBeGreaterThan(0);
-    const large = machine.compile("\\w{80}");
+    const runtime = new RegexRuntime(module);
+    runtime.compile("a");
+    runtime.trimMemory();
+    expect(runtime.bytes).toBeGreaterThan(0);
+    const large = runtime.compile("\\w{80}");
     expect(findIn(large, "é".repeat(80))).toBe(0);
-    expect(machine.bytes).toBeGreaterThan(16 * 1024 * 1024);
-    machine.trimMemory();
-    expect(machine.bytes).toBe(0);
+    expect(runtime.bytes).toBeGreaterThan(16 * 1024 * 1024);
+    runtime.trimMemory();
+    expect(runtime.bytes).toBe(0);
     expect(findIn(large, "é".repeat(80))).toBe(0);
   });
 
   test("keeps nothing of a pattern that is refused for its size", () => {
-    const machine = new RegexRuntime(module);
-    expect(() => machine.compile("a{1000000}")).toThrow("size limit");
-    expect(machine.bytes).toBe(0);
+    const runtime = new RegexRuntime(module);
+    expect(() => runtime.compile("a{1000000}")).toThrow("size limit");
+    expect(runtime.bytes).toBe(0);
   });
 
   test("lets go of the memory of what it dropped, though patterns that were compiled in it stay", async () => {
-    const machine = new RegexRuntime(module);
-    const patterns = ["a", "b", "c"].map((pattern) => machine.compile(pattern));
+    const runtime = new RegexRuntime(module);
+    const patterns = ["a", "b", "c"].map((pattern) => runtime.compile(pattern));
     const dropped = Array.from({ length: 4 }, () => {
       for (const regex of patterns) findIn(regex, "abc");
-      const instance = new WeakRef(machine.instance);
-      machine.drop();
+      const instance = new WeakRef(runtime.instance);
+      runtime.drop();
       return instance;
     });
-    // Once to let go of what was looked at in this turn, and once for it to be collected.
+    // One turn releases the references of the previous one, the next collects them.
     for (let turns = 0; turns < 2; turns++) {
-      machine.compile("a");
-      machine.drop();
+      runtime.compile("a");
+      runtime.drop();
       await setImmediate();
       await setImmediate();
     }
@@ -104,20 +104,20 @@ describe("a machine", () => {
   });
 
   test("goes on after the engine ran out of memory", () => {
-    const machine = new RegexRuntime(module);
-    const regex = machine.compile("a");
+    const runtime = new RegexRuntime(module);
+    const regex = runtime.compile("a");
     const bomb = Buffer.alloc(16 * 1024 * 1024, "a");
     expect(() => regex.replaceAll(bomb, "x".repeat(1000))).toThrow(RegexEngineFailure);
     expect(findIn(regex, "ba")).toBe(1);
   });
 
   test("does not grow with the patterns it is given", () => {
-    const machine = new RegexRuntime(module);
+    const runtime = new RegexRuntime(module);
     for (let i = 0; i < 6; i++) {
-      expect(() => machine.compile(`\\w{${i + 1000}}`)).toThrow("size limit");
-      machine.compile(`\\w{${i + 80}}`);
+      expect(() => runtime.compile(`\\w{${i + 1000}}`)).toThrow("size limit");
+      runtime.compile(`\\w{${i + 80}}`);
     }
-    expect(machine.instance.bytes).toBeLessThan(128 * 1024 * 1024);
+    expect(runtime.instance.bytes).toBeLessThan(128 * 1024 * 1024);
   });
 });
 
@@ -130,8 +130,8 @@ test.each([
   ["\\n|c", "\n", "c"],
   ["(?-u:\\b)a{2,3}", "aba", "aa"],
 ])("%s in lines of ASCII", (pattern, other, matching) => {
-  const machine = new RegexRuntime(module);
-  const ascii = machine.compile(renderAsciiLines(machine.compile(pattern).syntax()));
+  const runtime = new RegexRuntime(module);
+  const ascii = runtime.compile(renderAsciiLines(runtime.compile(pattern).syntax()));
   expect(findIn(ascii, other)).toBe(-1);
   expect(findIn(ascii, `-\n${matching}\n-`)).toBe(2);
 });

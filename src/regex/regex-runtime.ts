@@ -1,7 +1,6 @@
 /**
- * The Rust engine in WebAssembly, called on bytes. A machine holds one instance at a time: when one trapped (out of
- * memory, an assertion of the engine) or has grown large it is dropped, and what was compiled in it is compiled
- * again when next used.
+ * Calls the Rust engine in WebAssembly on bytes. A runtime holds one instance at a time. It drops an instance that
+ * trapped (out of memory, an assertion of the engine) or has grown large, and compiles patterns again when next used.
  */
 
 import { collectSoon } from "../wasm/collect.ts";
@@ -15,7 +14,7 @@ export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-/** The engine gave up on a valid pattern: as far as is known, only for want of memory. */
+/** The engine failed on a valid pattern: as far as we know, only for lack of memory. */
 export class RegexEngineFailure extends Error {
   override readonly name = "RegexEngineFailure";
 }
@@ -25,60 +24,74 @@ export interface Pattern {
   readonly pattern: string;
   /** As with Rust's `case_insensitive(true)`: the pattern starts with the flag `i` set. */
   readonly ignoreCase: boolean;
+  /** As with Rust's `dot_matches_new_line(true)`: it starts with the flag `s` set. */
+  readonly dotMatchesNewline?: boolean;
 }
 
 /** Longest pattern of a caller in UTF-16 units; compiling one takes up to a few tenths of a second. */
 const longestPattern = 32 * 1024;
 
-/** A caller's pattern as one text for `compile`. Throws a `PatternError` when it is too long or not well-formed. */
-export function toSource({ pattern, ignoreCase }: Pattern): string {
+/** A caller's pattern as a source for `compile`. Throws a `PatternError` when it is too long or not well-formed. */
+export function toSource({ pattern, ignoreCase, dotMatchesNewline = false }: Pattern): string {
   if (pattern.length > longestPattern) {
     throw new PatternError(`it has ${pattern.length} characters and may have at most ${longestPattern}`);
   }
   if (!pattern.isWellFormed()) throw new PatternError("it holds half of a surrogate pair");
-  return ignoreCase ? `(?i)${pattern}` : pattern;
+  const flags = `${ignoreCase ? "i" : ""}${dotMatchesNewline ? "s" : ""}`;
+  return flags === "" ? pattern : `(?${flags})${pattern}`;
 }
 
-/** A pattern that matches exactly this text: a backslash before each character that means something. */
+/** A pattern that matches exactly this text. */
 export const escapePattern = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
 
 /** A compiled pattern. Texts are valid UTF-8, offsets are bytes. */
 export interface Regex {
-  /** Start of the leftmost match in `text[from, to)`, counted from `from`, or -1. The text ends at the slice's ends. */
+  /**
+   * Start of the leftmost match in `text[from, to)`, counted from `from`, or -1. `^` and `$` match at the ends of the
+   * slice.
+   */
   find(text: Buffer, from: number, to: number): number;
   isMatch(text: Buffer, from: number, to: number): boolean;
+  /**
+   * Start and end of each match in `text[from, to)`, one after the other, counted from `from`; of the first `limit` ones,
+   * where 0 is no limit. The text holds no NUL byte.
+   */
+  findEach(
+    text: Buffer,
+    span: { readonly from: number; readonly to: number; readonly limit: number },
+  ): number[];
   /** `text` with every match replaced, as Rust's `Regex::replace_all` does; the same Buffer when that changes nothing. */
   replaceAll(text: Buffer, replacement: string): Buffer;
   /** The same with the first match only. */
   replaceFirst(text: Buffer, replacement: string): Buffer;
-  /** The pattern as the engine understood it. */
+  /** The pattern as the engine has parsed it. */
   syntax(): Hir;
   /** Its groups by number; 0 is the whole match. */
   groups(): GroupNames;
 }
 
-/** Past this much memory an instance is not given another pattern: two of the largest fit, side by side. */
+/** An instance with more memory compiles no further pattern: two of the largest fit side by side. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** An instance with more is not kept for other work: dozens of common patterns need less, and it never shrinks. */
+/** `trimMemory` drops an instance with more: dozens of common patterns need less, and memory never shrinks. */
 const keptBytes = 16 * 1024 * 1024;
 
-/** Compiled patterns that a machine keeps. A dropped one is compiled again when used. */
+/** Compiled patterns that a runtime caches. It compiles an evicted one again when used. */
 const keptPatterns = 16;
 
 export class RegexRuntime {
   readonly #module: WasmModule;
-  readonly #watch: InterruptHandler;
+  readonly #onInterrupt: InterruptHandler;
   readonly #compiled = new Map<string, CompiledRegex>();
   #instance: Instance | undefined;
   #instances = 0;
 
-  constructor(module: WasmModule, watch: InterruptHandler = () => {}) {
+  constructor(module: WasmModule, onInterrupt: InterruptHandler = () => {}) {
     this.#module = module;
-    this.#watch = watch;
+    this.#onInterrupt = onInterrupt;
   }
 
-  /** The pattern, compiled, or as it was compiled before. Throws a `PatternError`. */
+  /** Compiles the pattern, or returns it from the cache. Throws a `PatternError`. */
   compile(pattern: string): Regex {
     const known = this.#compiled.get(pattern);
     this.#compiled.delete(pattern);
@@ -92,7 +105,7 @@ export class RegexRuntime {
   /** The instance to compile a new pattern in. */
   get instance(): Instance {
     if (this.bytes > enoughBytes) this.drop();
-    this.#instance ??= new Instance(this.#module, this.#watch, ++this.#instances);
+    this.#instance ??= new Instance(this.#module, this.#onInterrupt, ++this.#instances);
     return this.#instance;
   }
 
@@ -101,24 +114,24 @@ export class RegexRuntime {
     return this.#instance?.bytes ?? 0;
   }
 
-  /** The instance with this number, while it is the one to use. */
+  /** The current instance, if it has this number. */
   numbered(number: number): Instance | undefined {
     return this.#instance?.number === number ? this.#instance : undefined;
   }
 
-  /** Forgets the instance, and has its memory freed soon; the next use of any pattern makes another. */
+  /** Drops the instance and schedules the release of its memory; the next use of any pattern makes another. */
   drop(): void {
     if (this.#instance === undefined) return;
     this.#instance = undefined;
     collectSoon();
   }
 
-  /** Drops an instance that has grown large. To be called between two pieces of work, which share few patterns. */
+  /** Drops an instance that has grown large. Call it between two jobs, which share few patterns. */
   trimMemory(): void {
     if (this.bytes > keptBytes) this.drop();
   }
 
-  /** A pattern that is refused leaves nothing, but may have taken much. */
+  /** A refused pattern leaves nothing behind, but may have taken much memory. */
   #prepare(regex: CompiledRegex): void {
     try {
       regex.prepare();
@@ -136,14 +149,14 @@ export class RegexRuntime {
 }
 
 class CompiledRegex implements Regex {
-  readonly #machine: RegexRuntime;
+  readonly #runtime: RegexRuntime;
   readonly #pattern: Buffer;
-  /** Number of the instance that it is compiled in: holding the instance itself would keep a dropped one's memory. */
+  /** Number of the instance that it is compiled in: a reference to the instance would keep a dropped one's memory. */
   #instance = 0;
   #pointer = 0;
 
-  constructor(machine: RegexRuntime, pattern: string) {
-    this.#machine = machine;
+  constructor(runtime: RegexRuntime, pattern: string) {
+    this.#runtime = runtime;
     this.#pattern = Buffer.from(pattern);
   }
 
@@ -156,6 +169,26 @@ class CompiledRegex implements Regex {
       (instance) =>
         instance.exports.rregex_isMatch(this.#pointer, instance.pass(text, from, to), to - from) !== 0,
     );
+  }
+
+  /** By marks around the matches: objects for them would take many times as much time and memory. */
+  findEach(
+    text: Buffer,
+    { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+  ): number[] {
+    return this.#call((instance) => {
+      const [start, bytes] = instance.exports.rregex_replacen(
+        this.#pointer,
+        instance.pass(text, from, to),
+        to - from,
+        limit,
+        instance.pass(marks, 0, marks.length),
+        marks.length,
+      );
+      const offsets = offsetsOfMarks(instance.memory.subarray(start >>> 0, (start >>> 0) + bytes));
+      instance.exports.__wbindgen_free(start, bytes, 1);
+      return offsets;
+    });
   }
 
   replaceAll(text: Buffer, replacement: string): Buffer {
@@ -199,19 +232,19 @@ class CompiledRegex implements Regex {
     });
   }
 
-  /** Compiles the pattern in the machine's instance, unless it is there. Throws a `PatternError`. */
+  /** Compiles the pattern in the runtime's instance, unless it is there. Throws a `PatternError`. */
   prepare(): Instance {
-    const held = this.#machine.numbered(this.#instance);
+    const held = this.#runtime.numbered(this.#instance);
     if (held !== undefined) return held;
-    const { instance } = this.#machine;
+    const { instance } = this.#runtime;
     this.#pointer = this.#compile(instance);
     this.#instance = instance.number;
     return instance;
   }
 
-  /** Gives the engine's memory back. */
+  /** Frees it in the engine's memory. */
   release(): void {
-    this.#machine.numbered(this.#instance)?.exports.__wbg_rregex_free(this.#pointer, 0);
+    this.#runtime.numbered(this.#instance)?.exports.__wbg_rregex_free(this.#pointer, 0);
     this.#instance = 0;
   }
 
@@ -233,19 +266,31 @@ class CompiledRegex implements Regex {
     return this.#guard(() => use(instance));
   }
 
-  /** After an exception out of the engine its memory cannot be trusted. */
+  /** After an exception from the engine its memory may be corrupt, so this drops the instance. */
   #guard<T>(act: () => T): T {
     try {
       return act();
     } catch (error) {
-      this.#machine.drop();
+      this.#runtime.drop();
       if (error instanceof Interrupted) throw error.reason;
       throw new RegexEngineFailure(String(error));
     }
   }
 }
 
-/** The engine draws the pattern with a caret below it and ends with `error: …`; that end says it. */
+/** A match between two marks. */
+const mark = 0;
+const marks = Buffer.from("\0$0\0");
+
+/** The offset of each mark in the text without them. */
+function offsetsOfMarks(marked: Buffer): number[] {
+  const offsets: number[] = [];
+  for (let at = marked.indexOf(mark); at >= 0; at = marked.indexOf(mark, at + 1))
+    offsets.push(at - offsets.length);
+  return offsets;
+}
+
+/** The last part of the engine's message, `error: …`; before it stands a drawing of the pattern with a caret. */
 function problem(message: string): string {
   const at = message.lastIndexOf("error: ");
   return (at < 0 ? message : message.slice(at + "error: ".length))

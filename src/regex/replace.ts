@@ -1,8 +1,9 @@
 import type { WasmModule } from "../wasm/module.ts";
 import { PatternError, type Regex, RegexEngineFailure, RegexRuntime } from "./regex-runtime.ts";
 import { requireDefinedGroups, TemplateError } from "./template.ts";
+import { markFor, type ReplacedRange, replaceTraced, type TracedReplacement } from "./traced-replace.ts";
 
-/** The result has more bytes than it may, or than there was memory for. */
+/** The result has more than `maxBytes`, or did not fit into memory. */
 export class ResultTooLarge extends Error {
   override readonly name = "ResultTooLarge";
 }
@@ -13,72 +14,100 @@ export interface ReplaceJob {
   readonly replacement: string;
   readonly body: Uint8Array;
   readonly maxBytes: number;
-  /** Takes the body line by line, each with its "\n", and replaces every match or the first one in each. */
+  /** Works line by line, each with its "\n", and replaces every match or the first one in each. */
   readonly lines?: "every" | "first";
-  /** Whether a replacement that names a group which the pattern does not have is an error, or puts nothing there. */
+  /** Whether matches are counted, and their places returned. */
+  readonly traced?: boolean;
+  /** Whether a replacement that names a group which the pattern does not have is an error, instead of an empty text. */
   readonly strict?: boolean;
 }
 
 /** The regex engine, compiled and metered. */
 export interface CompiledEngine {
   readonly module: WasmModule;
-  /** Most memory of an instance. It tells modules apart, which are other objects in each thread and for each job. */
+  /** Most memory of an instance. It identifies the module, which is another object in each thread and for each job. */
   readonly bytes: number;
 }
 
 export interface Replaced {
   /** Absent when nothing changed. */
   readonly body?: Uint8Array;
-  /** How many matches were replaced; only counted line by line. */
+  /** Number of replacements; counted only line by line, and when traced. */
   readonly count: number;
+  /** The places of the matches, when traced; absent where there are too many to mark. */
+  readonly ranges?: readonly ReplacedRange[];
 }
 
-/** The new body, or the failure with the name of its class, which an error that is posted loses. */
+/** The new body, or the failure with the name of its class, which an error loses in a message. */
 export type ReplaceReply = Replaced | { readonly failure: string; readonly message: string };
 
-/** Replaces in one body after the other. */
+/** Runs replacements, one after the other. */
 export class Replacer {
   readonly #check: () => void;
   #engineBytes = 0;
-  #machine: RegexRuntime | undefined;
+  #runtime: RegexRuntime | undefined;
   #mostMemory = Number.POSITIVE_INFINITY;
 
-  /** `check` is called all along, and may throw. */
+  /** `check` runs regularly during the work, and may throw. */
   constructor(check: () => void) {
     this.#check = check;
   }
 
   /** Throws `PatternError`, `TemplateError`, `EngineFailure` or `ResultTooLarge`, and what `check` throws. */
   replace(job: ReplaceJob): Replaced {
-    const machine = this.#machineFor(job.engine);
+    const runtime = this.#runtimeFor(job.engine);
     try {
       this.#mostMemory = Number.POSITIVE_INFINITY;
-      const regex = machine.compile(job.pattern);
+      const regex = runtime.compile(job.pattern);
       if (job.strict) requireDefinedGroups(job.replacement, regex.groups());
-      this.#mostMemory = enoughMemory(machine.bytes, job);
-      return withinMemory(() => replaceWith(regex, job));
+      return job.traced ? this.#trace(runtime, regex, job) : this.#replaceWithin(runtime, regex, job);
     } finally {
-      machine.trimMemory();
+      runtime.trimMemory();
     }
   }
 
-  #machineFor({ module, bytes }: CompiledEngine): RegexRuntime {
-    if (this.#machine === undefined || bytes !== this.#engineBytes) {
-      this.#machine?.drop();
+  /** Throws `ResultTooLarge` when the engine takes more memory than the result may need. */
+  #replaceWithin(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
+    this.#mostMemory = enoughMemory(runtime.bytes, job);
+    return withinMemory(() => replaceWith(regex, job));
+  }
+
+  /** Without marks, and only counted, where the text with marks takes too much memory. */
+  #trace(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
+    const body = bodyOf(job);
+    const tracedJob = { ...job, maxBytes: tracedFactor * job.maxBytes };
+    const mark = markFor(body, job.replacement);
+    try {
+      this.#mostMemory = enoughMemory(runtime.bytes, tracedJob);
+      if (mark !== undefined)
+        return withinMemory(() =>
+          limitTraced(replaceTraced(regex, body, { replacement: job.replacement, mark }), job),
+        );
+    } catch (error) {
+      if (!(error instanceof ResultTooLarge)) throw error;
+    }
+    const replaced = this.#replaceWithin(runtime, regex, job);
+    this.#mostMemory = enoughMemory(runtime.bytes, tracedJob);
+    return { ...replaced, count: withinMemory(() => countMatches(regex, body)) };
+  }
+
+  #runtimeFor({ module, bytes }: CompiledEngine): RegexRuntime {
+    if (this.#runtime === undefined || bytes !== this.#engineBytes) {
+      this.#runtime?.drop();
       this.#engineBytes = bytes;
-      this.#machine = new RegexRuntime(module, (used) => this.#watch(used));
+      this.#runtime = new RegexRuntime(module, (used) => this.#checkMemory(used));
     }
-    return this.#machine;
+    return this.#runtime;
   }
 
-  #watch(bytes: number): void {
+  #checkMemory(bytes: number): void {
     this.#check();
     if (bytes > this.#mostMemory) throw new ResultTooLarge();
   }
 }
 
 function replaceWith(regex: Regex, job: ReplaceJob): Replaced {
-  const body = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.length);
+  const body = bodyOf(job);
   const { body: replaced, count } =
     job.lines === undefined
       ? { body: regex.replaceAll(body, job.replacement), count: 0 }
@@ -87,13 +116,23 @@ function replaceWith(regex: Regex, job: ReplaceJob): Replaced {
   return replaced === body || replaced.equals(body) ? { count } : { body: replaced, count };
 }
 
-/** What the engine may take to match, beside as much again as it took until then, for the states of the pattern. */
+function limitTraced(traced: TracedReplacement, { maxBytes }: ReplaceJob): Replaced {
+  if (traced.body.length > maxBytes) throw new ResultTooLarge();
+  return traced;
+}
+
+const bodyOf = ({ body }: ReplaceJob): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
+
+/** By how much a text with marks may be larger than the result. */
+const tracedFactor = 3;
+
+/** Memory to match in, besides as much again as compiling took, for the states of the pattern. */
 const workBytes = 16 * 1024 * 1024;
 
 /**
- * Memory past which the result must be larger than `maxBytes`, when `before` bytes are taken before the body goes in.
- * Rust starts a result with as much room as the body has and doubles that until it is enough; WebAssembly gives no
- * memory back, so each of these rooms may still be there.
+ * Memory past which the result must be larger than `maxBytes`, when `before` bytes are in use before the body is passed.
+ * Rust allocates as much for a result as the body has and doubles that until it is enough; WebAssembly returns no
+ * memory, so each of these allocations may still be there.
  */
 function enoughMemory(before: number, { body, maxBytes }: ReplaceJob): number {
   let enough = 2 * before + workBytes + body.length;
@@ -126,11 +165,11 @@ function replaceInLines(
   return { body: count === 0 ? body : Buffer.concat([...pieces, body.subarray(kept)]), count };
 }
 
-/** One byte more stands behind each match. */
+/** Counts matches by a replacement that adds one byte to each. */
 const countMatches = (regex: Regex, line: Buffer): number =>
   regex.replaceAll(line, "${0}.").length - line.length;
 
-/** The pattern has got its memory by then, so it is the result that there was not enough for. */
+/** The pattern has its memory by now, so the engine fails only when the result does not fit. */
 function withinMemory<T>(act: () => T): T {
   try {
     return act();
@@ -139,7 +178,7 @@ function withinMemory<T>(act: () => T): T {
   }
 }
 
-/** What `replacer` makes of a job, as a reply that can be posted. */
+/** Runs a job and returns its result or its error as a message. */
 export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
   try {
     return replacer.replace(job);
@@ -149,7 +188,7 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
   }
 }
 
-/** What a posted reply says; throws as `Replacer.replace` does. */
+/** Decodes a message of `replyTo`; throws as `Replacer.replace` does. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
   const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge];

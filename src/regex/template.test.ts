@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { createRegexEngine } from "./engine.ts";
 import { undefinedGroupIn } from "./template.ts";
 
-const { machine } = createRegexEngine();
+const { runtime } = createRegexEngine();
 
 const pattern = "(?<year>\\d+)-(\\d+)(x)?";
-const groups = machine.compile(pattern).groups();
+const groups = runtime.compile(pattern).groups();
 
 test("the groups of a pattern, by number and by name", () => {
   expect(groups).toEqual([null, "year", null, null]);
-  expect(machine.compile("a").groups()).toEqual([null]);
+  expect(runtime.compile("a").groups()).toEqual([null]);
 });
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
 test.each(["$2x", "${nme}", "${}", "$99999999999", "${-1}", "$4"])(
   "the engine, too, takes %p for a group that is not there",
   (template) => {
-    const replaced = machine.compile(pattern).replaceAll(Buffer.from("2024-11"), template);
+    const replaced = runtime.compile(pattern).replaceAll(Buffer.from("2024-11"), template);
     expect(replaced.toString()).toBe("");
   },
 );

@@ -1,5 +1,5 @@
 /**
- * The groups that a replacement template names, read as Rust's crate `regex` reads it: `$name` with the longest run of
+ * Parses the groups that a replacement template names as Rust's crate `regex` does: `$name` with the longest run of
  * word characters, `${name}` with anything up to the brace, `$$` for a dollar sign, and any other `$` literally.
  */
 
@@ -8,7 +8,7 @@ export type GroupNames = readonly (string | null)[];
 
 const reference = /\$(?:\$|\{([^}]*)\}|([0-9A-Za-z_]+))/g;
 
-/** What Rust's `u32` is parsed from; a larger number is taken for a name. */
+/** What Rust parses as a number. One beyond `u32` is a name there; here it is a group that no pattern has. */
 const number = /^\+?[0-9]+$/;
 
 /** A replacement template names a group that the pattern does not have. */
@@ -16,7 +16,7 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
-/** Throws a `TemplateError`, which says what groups there are, when `template` names another one. */
+/** Throws a `TemplateError`, which lists the groups, when `template` names one that is not among them. */
 export function requireDefinedGroups(template: string, groups: GroupNames): void {
   const named = undefinedGroupIn(template, groups);
   if (named === undefined) return;
@@ -28,7 +28,7 @@ export function requireDefinedGroups(template: string, groups: GroupNames): void
 /** Groups that an error lists. */
 const mostListed = 20;
 
-/** The first reference to a group that there is not, as the template has it; undefined without one. */
+/** The first reference to an undefined group, as the template spells it; undefined without one. */
 export function undefinedGroupIn(template: string, groups: GroupNames): string | undefined {
   for (const [text, braced, bare] of template.matchAll(reference)) {
     const name = braced ?? bare;

@@ -1,4 +1,4 @@
-/** The program of a regex thread: replaces in bodies, however long that takes. */
+/** The program of a regex thread: runs replacements. */
 import { serveJobs } from "../threads/serve.ts";
 import { type ReplaceJob, Replacer, replyTo } from "./replace.ts";
 

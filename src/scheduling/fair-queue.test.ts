@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { FairQueue } from "./fair-queue.ts";
 
-const oldest = (queue: FairQueue<string>) => [...queue.oldest()].map(({ wish }) => wish);
+const oldest = (queue: FairQueue<string>) => [...queue.oldest()].map(({ request }) => request);
 
 test("the oldest of each key is shown in the order of the keys' turns", async () => {
   const queue = new FairQueue<string>();
-  const waits = ["a1", "a2", "b1", "a3"].map((wish) => queue.wait(wish[0], wish, undefined));
+  const waits = ["a1", "a2", "b1", "a3"].map((request) => queue.wait(request[0], request, undefined));
   expect([queue.size, ...oldest(queue)]).toEqual([4, "a1", "b1"]);
   const [first] = queue.oldest();
   queue.admit(first!);

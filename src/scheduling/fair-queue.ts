@@ -1,13 +1,13 @@
-/** One that waits in a `FairQueue`, and what for. */
+/** An entry of a `FairQueue`, and what it waits for. */
 export interface Waiter<T> {
   readonly key: string | undefined;
-  readonly wish: T;
+  readonly request: T;
   readonly resolve: () => void;
 }
 
-/** Those who wait, by key: the keys take turns, and under one key the oldest comes first. */
+/** A queue with keys: the keys take turns, and under one key the oldest entry comes first. */
 export class FairQueue<T = undefined> {
-  /** In the order in which the keys have their turns. */
+  /** In the order of the keys' turns. */
   readonly #lines = new Map<string | undefined, Set<Waiter<T>>>();
   #size = 0;
 
@@ -16,10 +16,10 @@ export class FairQueue<T = undefined> {
   }
 
   /**
-   * Waits from now on, and resolves when admitted. Rejects with the signal's reason when it aborts first; then it waits
-   * no longer.
+   * Adds an entry, and resolves when it is admitted. When the signal aborts first, removes the entry and rejects with the
+   * signal's reason.
    */
-  async wait(key: string | undefined, wish: T, signal: AbortSignal | undefined): Promise<void> {
+  async wait(key: string | undefined, request: T, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
@@ -28,7 +28,7 @@ export class FairQueue<T = undefined> {
       };
       const waiter: Waiter<T> = {
         key,
-        wish,
+        request,
         resolve() {
           signal?.removeEventListener("abort", leave);
           resolve();
@@ -39,12 +39,12 @@ export class FairQueue<T = undefined> {
     });
   }
 
-  /** The oldest under each key, in the order of the keys' turns. */
+  /** The oldest entry under each key, in the order of the keys' turns. */
   *oldest(): Generator<Waiter<T>, void, void> {
     for (const [first] of this.#lines.values()) yield first!;
   }
 
-  /** Lets one go on, and sends its key to the end. */
+  /** Resolves an entry, and moves its key to the end. */
   admit(waiter: Waiter<T>): void {
     const line = this.#remove(waiter);
     if (line.size > 0) {

@@ -5,12 +5,12 @@ import { FairQueue } from "./fair-queue.ts";
  * `AnswerBudget`: it admits by rules of its own from the same queue.
  */
 export interface Semaphore {
-  /** Whether a permit can be had without waiting. */
+  /** Whether a permit is free. */
   readonly isFree: boolean;
   /** A permit, to be disposed of; undefined when none is free. */
   tryAcquire(): Disposable | undefined;
   /**
-   * A permit, to be disposed of. Waits for one behind whoever has waited longer under the same key; the keys take turns.
+   * A permit, to be disposed of. Callers under one key get permits in the order of arrival; the keys take turns.
    * Rejects with the signal's reason when it aborts first; then there is nothing to dispose of.
    */
   acquire(waiting?: Waiting): Promise<Disposable>;
@@ -24,8 +24,8 @@ interface Waiting {
 interface SemaphoreOptions {
   readonly permits: number;
   /**
-   * Milliseconds after which one who waits gets a permit though none is free, one at a time: so holders that take long
-   * slow others down and do not shut them out. Absent: whoever waits does so until one is free.
+   * Milliseconds after which the first in the queue gets a permit though none is free, so that long holders delay others
+   * but do not block them. Absent: a caller waits until one is free.
    */
   readonly patience?: number;
 }
@@ -35,7 +35,7 @@ export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaph
   let held = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** For one who is counted in `held`. */
+  /** A permit that `held` already counts. */
   function permit(): Disposable {
     let isHeld = true;
     return {
@@ -48,7 +48,7 @@ export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaph
     };
   }
 
-  /** Counts the next one before it goes on, so that nobody overtakes it. */
+  /** Counts the next entry before it resumes, so that no caller overtakes it. */
   function admitNext(): void {
     clearTimeout(timer);
     const [next] = queue.oldest();

@@ -1,14 +1,14 @@
 /**
- * Cooperative multitasking in the thread of everyone: long work is done in slices of time, and between two slices the
- * event loop serves other calls. Whoever waits for the next slice waits in one line, and in one turn of the event loop
- * one of them goes on: so a turn lasts as long as one slice, however much work is under way.
+ * Cooperative multitasking on the main thread: long work runs in time slices, and between two slices the event loop
+ * serves other calls. All work that waits for its next slice stands in one queue, and each turn of the event loop runs one
+ * slice of it: so a turn lasts as long as one slice, however much work is under way.
  */
 
 /** The slices of one piece of work. */
 export interface TimeSlice {
   /** Whether the slice is used up. */
   readonly isDue: boolean;
-  /** Once the slice is used up: lets others go on, and begins another slice. */
+  /** Once the slice is used up: yields to the event loop, and begins another slice. */
   yieldIfDue(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ function nextTurn(): Promise<void> {
 
 function takeTurn(): void {
   line[0]!();
-  // The promise goes on as soon as this returns, so whoever asks again is last in line.
+  // The promise goes on as soon as this returns, so its next request is last in the queue.
   line.shift();
   if (line.length > 0) setImmediate(takeTurn);
 }

@@ -14,7 +14,7 @@ const settle = async () => {
   for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** Walks under way that have used up so many slices. */
+/** Walks under way that have used up `slices` slices. */
 function startWalks(count: number, slices: number, deadline: Deadline) {
   const walks = Array.from({ length: count }, (_, i) => createWalkSlice({ deadline, caller: `${i}` }));
   const gone = new Set<number>();

@@ -20,7 +20,7 @@ export interface Pace {
   readonly deadline: Deadline;
 }
 
-/** Once the slice is used up: lets others go on, and then throws the timeout refusal if the deadline has come. */
+/** Once the slice is used up: yields to the event loop, and then throws the timeout refusal if the deadline has come. */
 export async function yieldIfDue({ slice, deadline }: Pace): Promise<void> {
   if (!slice.isDue) return;
   await slice.yieldIfDue();

@@ -9,6 +9,8 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 interface Options {
   readonly description?: string;
   readonly default?: number | null;
+  /** The version that brought it, for what came after the published reference. */
+  readonly since?: string;
 }
 
 /** An unsigned 32-bit whole number. */

@@ -1,8 +1,8 @@
 /**
- * A schema as JSON Schema draft-07 in the form that the registry shows (bus §9). Named types stand under `definitions`,
- * an optional value is a `null` alternative, a tag is a one-value `enum`.
+ * Renders a schema as JSON Schema draft-07 in the form of the registry (bus §9): named types under `definitions`, an
+ * optional value as a `null` alternative, a tag as a one-value `enum`.
  */
-import { Kind, OptionalKind, type TObject, type TSchema, type TUnion } from "@sinclair/typebox";
+import { Kind, OptionalKind, type TObject, type TRecord, type TSchema, type TUnion } from "@sinclair/typebox";
 
 export type JsonValue =
   | null
@@ -15,7 +15,10 @@ type JsonObject = { [key: string]: JsonValue };
 
 interface Rendering {
   readonly definitions: JsonObject;
-  /** Whether fields that came after the published reference are left out. */
+  /**
+   * Leaves out what came after the published reference: fields and alternatives with `since`, and that a field with
+   * `optionalSince` may be absent.
+   */
   readonly isPublished: boolean;
 }
 
@@ -30,13 +33,13 @@ export function renderSchema(schema: TSchema, { isPublished = false } = {}): Jso
   };
 }
 
-/** A schema where it is used: a named one becomes a definition and a reference to it. */
+/** Renders a schema at its place: a named one becomes a definition and a reference to it. */
 function render(schema: TSchema, rendering: Rendering): JsonObject {
   if (schema[Kind] === "This") return { $ref: `#/definitions/${schema["$ref"]}` };
   const name = schema.$id;
   if (name === undefined) return renderBody(schema, rendering);
   const { definitions } = rendering;
-  // With a default, the annotations are those of the place where the type is used, not of the type.
+  // With a default, the annotations belong to this place, not to the type.
   const { default: byDefault, description, ...type } = schema;
   const isAnnotated = byDefault !== undefined;
   if (!(name in definitions)) {
@@ -55,6 +58,10 @@ function renderBody(schema: TSchema, rendering: Rendering): JsonObject {
       return { ...annotations(schema), type: "array", items: render(schema["items"], rendering) };
     case "Union":
       return { ...annotations(schema), ...renderUnion(schema as TUnion, rendering) };
+    case "Record": {
+      const [items] = Object.values((schema as TRecord).patternProperties);
+      return { ...annotations(schema), type: "object", additionalProperties: render(items!, rendering) };
+    }
     case "Unknown":
       return annotations(schema);
     case "Literal":
@@ -78,7 +85,7 @@ function renderObject(schema: TObject, rendering: Rendering): JsonObject {
     ([, property]) => !(rendering.isPublished && "since" in property),
   );
   const required = properties
-    .filter(([, property]) => !("default" in property) && property[OptionalKind] !== "Optional")
+    .filter(([, property]) => isRequired(property, rendering))
     .map(([name]) => name)
     .sort();
   return {
@@ -88,8 +95,13 @@ function renderObject(schema: TObject, rendering: Rendering): JsonObject {
   };
 }
 
+function isRequired(property: TSchema, { isPublished }: Rendering): boolean {
+  if (isPublished && "optionalSince" in property) return true;
+  return !("default" in property) && property[OptionalKind] !== "Optional";
+}
+
 function renderUnion(schema: TUnion, rendering: Rendering): JsonObject {
-  const variants = schema.anyOf;
+  const variants = schema.anyOf.filter((variant) => !(rendering.isPublished && "since" in variant));
   if (variants.every((variant) => variant[Kind] === "Literal")) {
     return { type: "string", enum: variants.map((variant) => variant["const"]) };
   }

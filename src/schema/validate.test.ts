@@ -20,16 +20,12 @@ function complaint(schema: TSchema, value: unknown): string {
 const schemaOf = (id: string) => functions.find((definition) => definition.id === id)?.request as TSchema;
 
 describe("what a caller is told", () => {
+  const one = Type.Object({ path: Type.String() });
   const update = schemaOf("coder::update-file");
   const cases: [string, TSchema, unknown, string][] = [
-    ["a missing field", schemaOf("coder::read-file"), {}, "path is missing; expected a string"],
-    ["a wrong type", schemaOf("coder::read-file"), { path: 7 }, "path is 7; expected a string"],
-    [
-      "no object",
-      schemaOf("coder::read-file"),
-      "a.txt",
-      'the value is the string "a.txt"; expected an object with path',
-    ],
+    ["a missing field", one, {}, "path is missing; expected a string"],
+    ["a wrong type", one, { path: 7 }, "path is 7; expected a string"],
+    ["no object", one, "a.txt", 'the value is the string "a.txt"; expected an object with path'],
     [
       "a number as text",
       schemaOf("coder::list-folder"),
@@ -58,19 +54,19 @@ describe("what a caller is told", () => {
       "an unknown tag",
       update,
       { files: [{ path: "a", ops: [{ op: "replce" }] }] },
-      'files[0].ops[0].op is the string "replce"; expected one of "insert", "remove", "update_lines", "replace"',
+      'files[0].ops[0].op is the string "replce"; expected one of "insert", "remove", "update_lines", "replace", "str_replace"',
     ],
     [
       "an inherited tag",
       update,
       { files: [{ path: "a", ops: [{ op: "constructor" }] }] },
-      'files[0].ops[0].op is the string "constructor"; expected one of "insert", "remove", "update_lines", "replace"',
+      'files[0].ops[0].op is the string "constructor"; expected one of "insert", "remove", "update_lines", "replace", "str_replace"',
     ],
     [
       "no tag",
       update,
       { files: [{ path: "a", ops: [{}] }] },
-      'files[0].ops[0].op is missing; expected one of "insert", "remove", "update_lines", "replace"',
+      'files[0].ops[0].op is missing; expected one of "insert", "remove", "update_lines", "replace", "str_replace"',
     ],
     [
       "half a surrogate pair",

@@ -1,10 +1,10 @@
 /**
- * A value from outside against a TypeBox schema: what comes back holds exactly the fields the schema names, in
- * fresh objects, defaults filled in; or a `Mismatch` says which field is wrong and what was expected.
+ * Validates a value from outside against a TypeBox schema. The result holds exactly the fields of the schema, in fresh
+ * objects with defaults; a `Mismatch` names the wrong field and what was expected.
  *
- * TypeBox's own checker is the peer the property tests compare with. This one exists for three things that one
- * does not do: a sentence a model can act on (also inside tagged unions), defaults and the check in one pass, and
- * no copying of foreign keys (`__proto__` in a payload must not become a prototype).
+ * Property tests compare it with TypeBox's own checker, which lacks three things: a sentence that a model can act on (also
+ * inside tagged unions), defaults and check in one pass, and safety from foreign keys (`__proto__` in a payload must not
+ * become a prototype).
  */
 import {
   Kind,
@@ -12,6 +12,7 @@ import {
   type Static,
   type TArray,
   type TObject,
+  type TRecord,
   type TSchema,
   type TUnion,
 } from "@sinclair/typebox";
@@ -36,7 +37,7 @@ export interface ValidateOptions {
   readonly unknownKeys: "ignore" | "refuse";
 }
 
-/** `value` as `schema` describes it, or a thrown `Mismatch`. */
+/** Returns `value` as `schema` describes it. Throws a `Mismatch`. */
 export function validate<T extends TSchema>(schema: T, value: unknown, options: ValidateOptions): Static<T> {
   return check(schema, value, "", options) as Static<T>;
 }
@@ -49,6 +50,8 @@ function check(schema: TSchema, value: unknown, field: string, options: Validate
       return checkArray(schema as TArray, value, field, options);
     case "Union":
       return checkUnion(schema as TUnion, value, field, options);
+    case "Record":
+      return checkRecord(schema as TRecord, value, field, options);
     case "String":
       return checkString(schema, value, field);
     case "Integer":
@@ -74,13 +77,24 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
   for (const name of Object.keys(schema.properties)) {
     const property = schema.properties[name]!;
     const at = field === "" ? name : `${field}.${name}`;
-    if (Object.hasOwn(given, name)) result[name] = check(property, given[name], at, options);
+    if (Object.hasOwn(given, name) && !isOmitted(property, given[name]))
+      result[name] = check(property, given[name], at, options);
     else if ("default" in property) result[name] = structuredClone(property.default);
     else if (property[OptionalKind] !== "Optional")
       throw new Mismatch(at, `is missing; expected ${expected(property)}`);
   }
   return result;
 }
+
+/**
+ * Whether null means absent: models send it for fields that they leave out. Published fields stay as strict as
+ * published.
+ */
+const isOmitted = (property: TSchema, value: unknown): boolean =>
+  value === null && "since" in property && !acceptsNull(property);
+
+const acceptsNull = (property: TSchema): boolean =>
+  property[Kind] === "Union" && property["anyOf"].some((variant: TSchema) => variant[Kind] === "Null");
 
 function refuseUnknownKeys(schema: TObject, given: Record<string, unknown>, field: string): void {
   for (const key of Object.keys(given)) {
@@ -94,6 +108,17 @@ function checkArray(schema: TArray, value: unknown, field: string, options: Vali
   if (!Array.isArray(value)) return fail(schema, value, field);
   return value.map((item, index) => check(schema.items, item, `${field}[${index}]`, options));
 }
+
+/** Keys of any name, which a prototype must not have. */
+function checkRecord(schema: TRecord, value: unknown, field: string, options: ValidateOptions): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail(schema, value, field);
+  const result = Object.create(null) as Record<string, unknown>;
+  for (const [key, item] of Object.entries(value))
+    result[key] = check(itemOf(schema), item, `${field}[${JSON.stringify(key)}]`, options);
+  return result;
+}
+
+const itemOf = (schema: TRecord): TSchema => Object.values(schema.patternProperties)[0]!;
 
 function checkUnion(schema: TUnion, value: unknown, field: string, options: ValidateOptions): unknown {
   const tag = tagOf(schema);
@@ -177,13 +202,19 @@ function fail(schema: TSchema, value: unknown, field: string): never {
   throw new Mismatch(field, `is ${shown(value)}; expected ${expected(schema)}`);
 }
 
+/** The fields that every caller knows. */
+const publishedFields = ({ properties }: TObject): string[] =>
+  Object.keys(properties).filter((name) => !("since" in properties[name]!));
+
 /** `schema` in words: `a string`, `a whole number from 0 to 4294967295, or null`. */
 function expected(schema: TSchema): string {
   switch (schema[Kind]) {
     case "Object":
-      return `an object with ${Object.keys((schema as TObject).properties).join(", ")}`;
+      return `an object with ${publishedFields(schema as TObject).join(", ")}`;
     case "Array":
       return "an array";
+    case "Record":
+      return `an object, each of its values ${expected(itemOf(schema as TRecord))}`;
     case "Union":
       return (schema as TUnion).anyOf.map(expected).join(" or ");
     case "Integer": {
@@ -201,7 +232,7 @@ function expected(schema: TSchema): string {
   }
 }
 
-/** `value` as the caller would recognise it, short. */
+/** `value` in a short form that the caller recognises. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";

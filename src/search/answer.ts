@@ -1,7 +1,18 @@
-import { digits, jsonBytes } from "../text/json-size.ts";
+import { commaBytes, JsonBudget } from "../text/json-budget.ts";
+import { digits, jsonBytes, objectBytes } from "../text/json-size.ts";
+import { cursorBytes } from "./cursors.ts";
 import type { Finding } from "./files.ts";
-import type { LineMatch } from "./lines.ts";
-import type { ContentMatch, Found, PathMatch } from "./request.ts";
+import type { LineMatch, LineOptions, MatchMode } from "./lines.ts";
+import { afterFile, atPath, type Position } from "./place.ts";
+import type {
+  ContentMatch,
+  Found,
+  MatchingFile,
+  PageFields,
+  PageRequest,
+  PathMatch,
+  StoppedBy,
+} from "./request.ts";
 
 /** What an answer may hold. */
 export interface AnswerLimits {
@@ -11,31 +22,65 @@ export interface AnswerLimits {
   readonly maxBytes: number;
   readonly content: boolean;
   readonly paths: boolean;
+  readonly lines: Pick<LineOptions, "mode">;
+  /** The answer is a page: both lists end at the first match that does not fit. */
+  readonly page?: Pick<PageRequest, "maxBytes"> | undefined;
 }
 
-/** JSON of an answer without matches, and of matches without their strings and numbers. */
-const envelopeBytes = jsonBytes({ content_matches: [], path_matches: [], truncated: false });
+/** Bytes of matches as JSON without their strings and numbers. */
 const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
 const contentMatchBytes =
   jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
 
 const quotes = jsonBytes("");
-const commaBytes = 1;
+
+/** Whether a match has no other fields than those that `contentMatchBytes` counts. */
+const isPlain = ({ end_column, before, after }: LineMatch): boolean =>
+  end_column === undefined && before === undefined && after === undefined;
+
+/** Most bytes of the fields of a page, without the path in its cursor. */
+const pageBytes = jsonBytes({
+  next_cursor: "x".repeat(cursorBytes(0)),
+  searched: { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER },
+  skipped: {
+    too_large: Number.MAX_SAFE_INTEGER,
+    binary: Number.MAX_SAFE_INTEGER,
+    unreadable: Number.MAX_SAFE_INTEGER,
+  },
+  stopped_by: "max_matches",
+} satisfies PageFields);
 
 /**
- * The two lists of an answer, filled in order. A list is over when a match was left out of it: then, and only then,
- * the answer is truncated.
+ * Builds the lists of an answer, in order. A list ends at the first match that does not fit, and the answer is then
+ * truncated.
  */
 export class SearchAnswerBuilder {
   readonly #contents: ContentMatch[] = [];
   readonly #paths: PathMatch[] = [];
+  readonly #files: MatchingFile[] = [];
   readonly #limits: AnswerLimits;
+  readonly #mode: MatchMode;
   readonly #over = { content: false, paths: false };
-  #bytes = envelopeBytes;
+  readonly #budget: JsonBudget;
   #truncated = false;
+  #stoppedBy: "max_matches" | "max_bytes" | undefined;
+  #lastAdded: Position | undefined;
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
+    this.#mode = limits.lines.mode ?? "content";
+    const maxBytes = Math.min(limits.maxBytes, limits.page?.maxBytes ?? limits.maxBytes);
+    this.#budget = new JsonBudget(maxBytes, jsonBytes(this.#answer()));
+  }
+
+  /** Which limit has ended a page. */
+  get stoppedBy(): StoppedBy | undefined {
+    return this.#stoppedBy;
+  }
+
+  /** Position of the last match of the last finding that is in the answer. */
+  get lastAdded(): Position | undefined {
+    return this.#lastAdded;
   }
 
   get wantsContent(): boolean {
@@ -46,84 +91,166 @@ export class SearchAnswerBuilder {
     return this.#limits.paths && !this.#over.paths;
   }
 
-  /** Matching lines that would change the answer: one more than fit. */
-  get remainingLines(): number {
-    return this.#limits.maxMatches - this.#contents.length + 1;
+  /** Entries for matches in contents that would change the answer: one more than fit. */
+  get remainingEntries(): number {
+    return this.#limits.maxMatches - this.#entries.length + 1;
   }
 
-  /** The share of matching lines that is there already, from 0 to 1. */
+  /** UTF-16 units of their texts that would change it, and at least one. */
+  get remainingUnits(): number {
+    return Math.max(1, this.#budget.bytesLeft);
+  }
+
+  /** Share of the list for matches in contents that is used, from 0 to 1. */
   get fill(): number {
-    return this.#contents.length / Math.max(1, this.#limits.maxMatches);
+    return this.#entries.length / Math.max(1, this.#limits.maxMatches);
+  }
+
+  /** The list for matches in contents. */
+  get #entries(): readonly unknown[] {
+    return this.#mode === "content" ? this.#contents : this.#files;
   }
 
   get isFull(): boolean {
     return !this.wantsContent && !this.wantsPaths;
   }
 
-  /** Takes in what was found in the file at `path`. */
-  add(path: string, { isInPath, lines }: Finding): void {
+  /** Adds the finding in the file at `path`. */
+  add(path: string, { isInPath, lines, count }: Finding): void {
     const pathBytes = jsonBytes(path);
+    this.#lastAdded = undefined;
     if (isInPath) this.#addPath(path, pathBytes);
+    if (count > 0) this.#addFile(path, count, pathBytes);
     if (!this.#addTogether(path, lines, pathBytes))
       for (const line of lines) this.#addLine(path, line, pathBytes);
   }
 
   #addPath(path: string, pathBytes: number): void {
     if (!this.wantsPaths) return;
-    if (this.#admit(this.#paths, pathMatchBytes + pathBytes)) this.#paths.push({ path });
-    else this.#end("paths");
+    if (this.#admit(this.#paths, pathMatchBytes + pathBytes, pathBytes)) {
+      this.#paths.push({ path });
+      this.#lastAdded = atPath;
+    } else this.#end("paths");
   }
 
-  /** Takes in all lines of a file if all fit: their texts are measured as one, in a third of the time. */
+  #addFile(path: string, count: number, pathBytes: number): void {
+    if (!this.wantsContent) return;
+    const file = this.#mode === "counts" ? { path, count } : { path };
+    if (this.#admit(this.#files, jsonBytes(file), pathBytes)) {
+      this.#files.push(file);
+      this.#lastAdded = afterFile;
+    } else this.#end("content");
+  }
+
+  /** Adds all lines of a file if all fit: it measures their texts as one, in a third of the time. */
   #addTogether(path: string, lines: readonly LineMatch[], pathBytes: number): boolean {
-    if (lines.length < 2 || !this.wantsContent) return false;
+    if (lines.length < 2 || !isPlain(lines[0]!) || !this.wantsContent) return false;
     if (this.#contents.length + lines.length > this.#limits.maxMatches) return false;
     const texts = jsonBytes(lines.map(({ text }) => text).join("")) - quotes;
     const numbers = lines.reduce((sum, { line, column }) => sum + digits(line) + digits(column), 0);
-    const perLine = contentMatchBytes + pathBytes + quotes + commaBytes;
-    const noComma = this.#contents.length === 0 ? commaBytes : 0;
-    const bytes = this.#bytes + texts + numbers + lines.length * perLine - noComma;
-    if (bytes > this.#limits.maxBytes) return false;
-    this.#bytes = bytes;
+    const perLine = contentMatchBytes + pathBytes + quotes;
+    const commas = commaBytes(this.#contents.length, lines.length);
+    const bytes = texts + numbers + lines.length * perLine + commas;
+    if (bytes > this.#bytesLeft(pathBytes)) return false;
+    this.#budget.add(bytes);
     for (const line of lines) this.#contents.push({ path, ...line });
+    this.#lastAdded = lines.at(-1);
     return true;
   }
 
   #addLine(path: string, match: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const { line, column, text } = match;
-    const numberBytes = digits(line) + digits(column);
-    if (this.#admit(this.#contents, contentMatchBytes + pathBytes + numberBytes + jsonBytes(text)))
-      this.#contents.push({ path, ...match });
-    else this.#end("content");
+    const whole = { path, ...match };
+    const entry = this.#shorten(whole, pathBytes);
+    const bytes = objectBytes(entry, { path: pathBytes });
+    if (this.#admit(this.#contents, bytes, pathBytes)) {
+      this.#contents.push(entry);
+      this.#lastAdded = match;
+      // The search in this file ends with a match that is longer than the rest of the answer.
+      if (entry !== whole) this.#stopByBytes();
+    } else this.#end("content");
   }
 
-  /** Something was left out without having been seen. */
+  /** Marks the answer as truncated: the search did not get to everything. */
   cut(): void {
     this.#truncated = true;
   }
 
-  render(): Found {
-    const answer = {
+  /** The answer, with the fields of a page if it is one. */
+  render(page?: PageFields): Found {
+    return {
+      answer: { ...this.#answer(), ...page },
+      bytes:
+        this.#budget.bytes +
+        (jsonBytes(this.#truncated) - jsonBytes(false)) +
+        (page === undefined ? 0 : jsonBytes(page) - 1),
+    };
+  }
+
+  #answer(): Found["answer"] {
+    return {
       content_matches: this.#contents,
       path_matches: this.#paths,
+      ...(this.#mode !== "content" && { files: this.#files }),
       truncated: this.#truncated,
     };
-    return { answer, bytes: this.#bytes + jsonBytes(this.#truncated) - jsonBytes(false) };
   }
 
   #end(list: "content" | "paths"): void {
     this.#over[list] = true;
     this.#truncated = true;
+    if (this.#limits.page === undefined) return;
+    this.#over.content = this.#over.paths = true;
+    this.#stoppedBy ??= "max_matches";
   }
 
-  /** Counts another match in the list, of so many bytes, if it fits. */
-  #admit(list: readonly unknown[], matchBytes: number): boolean {
+  /** Counts another match in the list, of `matchBytes` bytes, if it fits. */
+  #admit(list: readonly unknown[], matchBytes: number, pathBytes: number): boolean {
     if (list.length === this.#limits.maxMatches) return false;
-    const bytes = this.#bytes + matchBytes + (list.length === 0 ? 0 : commaBytes);
+    const bytes = matchBytes + commaBytes(list.length);
+    const fits = bytes <= this.#bytesLeft(pathBytes);
+    const isTaken = fits || this.#isFirstOfPage(bytes, pathBytes);
+    if (isTaken) this.#budget.add(bytes);
     // No later match may take the place of this one: the answer would not be the first matches.
-    if (bytes > this.#limits.maxBytes) this.#over.content = this.#over.paths = true;
-    else this.#bytes = bytes;
-    return bytes <= this.#limits.maxBytes;
+    if (!fits) this.#stopByBytes();
+    return isTaken;
+  }
+
+  /** Bytes that are left for a match in a file; a page also holds a cursor to that. */
+  #bytesLeft(pathBytes: number, maxBytes = this.#budget.maxBytes): number {
+    const reserved =
+      this.#limits.page === undefined ? 0 : pageBytes + cursorBytes(pathBytes) - cursorBytes(0);
+    return maxBytes - this.#budget.bytes - reserved;
+  }
+
+  /** Whether a match is in a page although it takes more than the page may: each page has one, so that pages go on. */
+  #isFirstOfPage(bytes: number, pathBytes: number): boolean {
+    return this.#isEmptyPage && bytes <= this.#bytesLeft(pathBytes, this.#limits.maxBytes);
+  }
+
+  get #isEmptyPage(): boolean {
+    return this.#limits.page !== undefined && this.#entries.length + this.#paths.length === 0;
+  }
+
+  /** The first match of a page without so much of its text that no message could carry it. */
+  #shorten(match: ContentMatch, pathBytes: number): ContentMatch {
+    if (!this.#isEmptyPage) return match;
+    const left = this.#bytesLeft(pathBytes, this.#limits.maxBytes);
+    if (objectBytes(match, { path: pathBytes }) <= left) return match;
+    const { before: _before, after: _after, text, ...others } = match;
+    const rest = left - objectBytes({ ...others, text: "" });
+    return {
+      ...others,
+      text: text.slice(0, Math.max(0, Math.floor(rest / mostBytesOfUnit))).toWellFormed(),
+    };
+  }
+
+  #stopByBytes(): void {
+    this.#over.content = this.#over.paths = true;
+    this.#truncated = true;
+    if (this.#limits.page !== undefined) this.#stoppedBy = "max_bytes";
   }
 }
+
+/** Bytes of JSON that a UTF-16 unit takes at most: as an escape such as \u0001. */
+const mostBytesOfUnit = 6;

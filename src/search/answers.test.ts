@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { BackendName } from "../jail/folder.ts";
-import { type Ask, openAsking } from "./search.test-kit.ts";
+import { openSearcher, type RunSearch } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const closers: (() => Promise<void>)[] = [];
@@ -24,8 +24,8 @@ function fill(tree: Readonly<Record<string, string | Buffer>>): void {
   }
 }
 
-function openAsk(backend: BackendName, threads: boolean): Ask {
-  const { ask, close } = openAsking(base, { backend, threads });
+function openAsk(backend: BackendName, threads: boolean): RunSearch {
+  const { search: ask, close } = openSearcher(base, { backend, threads });
   closers.push(close);
   return ask;
 }

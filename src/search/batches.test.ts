@@ -15,7 +15,7 @@ function add(batch: Batch, folder: SharedFolder, name: string | Buffer): boolean
   return batch.add(folder, bytes, 6, bytes.length - 6);
 }
 
-/** A walk of folders with a file each, which fails after the last; each is given to `onClose` when nobody holds it. */
+/** A walk of folders with a file each, which fails after the last; `onClose` is called with each when it is closed. */
 const failing = (folders: string[], onClose: (path: string) => void) => ({
   fill(batch: Batch): boolean {
     for (let path = folders.shift(); path !== undefined; path = folders.shift()) {

@@ -23,10 +23,10 @@ export interface PostedFiles extends Omit<FileNames, "bytes"> {
   readonly descriptors: readonly number[];
 }
 
-/** Bytes of a name, as most are; there is room for longer ones. */
+/** Bytes of a typical name; the buffer grows for longer ones. */
 const usualName = 32;
 
-/** Files that are searched together, in the order of their paths. Their folders are held until `release`. */
+/** The files of one job, in the order of their paths. Holds their folders until `release`. */
 export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
@@ -47,6 +47,10 @@ export class Batch implements FileSink {
   /** Whether it holds no file: the walk yielded before it came to one. */
   get isEmpty(): boolean {
     return this.#files === 0;
+  }
+
+  get count(): number {
+    return this.#files;
   }
 
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
@@ -70,7 +74,7 @@ export class Batch implements FileSink {
     return { bytes, count: this.#files, firsts: this.#firsts, prefixes: this.#prefixes() };
   }
 
-  /** The files for a thread, without prefixes unless paths are wanted. Every folder has a descriptor. */
+  /** The files as a message to a thread, without prefixes unless `wantsPaths`. Each folder must have a descriptor. */
   post(wantsPaths: boolean): PostedFiles {
     const { bytes, end } = this.#names;
     return {
@@ -97,6 +101,14 @@ export class Batch implements FileSink {
     while (this.#cursor.index < index && this.#cursor.next());
     if (this.#cursor.index !== index) throw new Error("a finding names a file that is not in its batch");
     return this.#cursor.path;
+  }
+
+  /** The path of a file from the start of the walk, one character per byte (`Place.file`). */
+  walkedPathOf(index: number): string {
+    const cursor = new FileCursor(this.files);
+    while (cursor.index < index && cursor.next());
+    const name = cursor.bytes.toString("latin1", cursor.from, cursor.to);
+    return this.#folders[cursor.folder]!.walked + name;
   }
 
   release(): void {

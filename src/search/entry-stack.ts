@@ -3,28 +3,28 @@ import { mergeSort } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
-/** Bytes of names that there is room for at first. */
+/** Initial capacity for names, in bytes. */
 const firstBytes = 16 * 1024;
 
-/** Names that are compared with the first one in a step. */
+/** Names that one step compares with the first one. */
 const comparedPerStep = 16 * 1024;
 
-/** So many are sorted by insertion, which is faster for few. */
+/** Most entries that insertion sort orders: it is faster for few. */
 const few = 24;
 
 /**
- * The entries of the folders on the way of a walk, those of the deepest on top. Names stay the bytes they are on disk: as
- * strings, most of which nobody ever looks at, they would cost more than all else that a walk does in JavaScript.
+ * A stack with the entries of a walk's open folders, those of the deepest on top. Names stay bytes as on disk: as strings,
+ * most of which nothing reads, they would cost more than all else that a walk does in JavaScript.
  */
 export class EntryStack {
   readonly #names = new NameBuffer(firstBytes);
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #kinds: EntryKind[] = [];
-  /** The numbers of the entries above, folder by folder in the order they are asked for. */
+  /** Sorted indices into the arrays above, folder by folder. */
   readonly #order: number[] = [];
 
-  /** Where the names are. */
+  /** Holds the names. */
   get bytes(): Buffer {
     return this.#names.bytes;
   }
@@ -43,14 +43,14 @@ export class EntryStack {
     this.#names.add(bytes, from, to, kind === "dir");
   }
 
-  /** Puts the entries from the place `from` on in the order of the paths below them: a folder's go on with "/". */
+  /** Sorts the entries from index `from` on by the paths below them: those of a folder continue with "/". */
   *sort(from: number): Steps<void> {
     const order = this.#order;
     if (order.length - from <= few) {
       this.#sortFew(from);
       return;
     }
-    const shared = yield* this.#shared(from);
+    const shared = yield* this.#commonPrefix(from);
     const sorted = yield* mergeSort(order.slice(from), (one, other) => this.#isBefore(one, other, shared));
     for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
   }
@@ -65,42 +65,58 @@ export class EntryStack {
     }
   }
 
-  /** Takes away what was added after there were `size` entries. */
+  /** Removes all but the first `size` entries. */
   drop(size: number): void {
     if (size === this.size) return;
     this.#names.end = this.#starts[size]!;
     this.#order.length = this.#starts.length = this.#ends.length = this.#kinds.length = size;
   }
 
-  kind(place: number): EntryKind {
-    return this.#kinds[this.#order[place]!]!;
+  kind(index: number): EntryKind {
+    return this.#kinds[this.#order[index]!]!;
   }
 
   /** Where the name of an entry starts in `bytes`. */
-  start(place: number): number {
-    return this.#starts[this.#order[place]!]!;
+  start(index: number): number {
+    return this.#starts[this.#order[index]!]!;
   }
 
-  end(place: number): number {
-    return this.#ends[this.#order[place]!]!;
+  end(index: number): number {
+    return this.#ends[this.#order[index]!]!;
   }
 
-  /** Bytes with which all names from the place on begin: names of many files, made by programs, differ at their ends. */
-  *#shared(from: number): Steps<number> {
+  /** The index of the first entry of the folder on top that does not come before `key`, of the sorted ones from `from` on. */
+  firstNotBefore(key: Buffer, from: number): number {
+    let [low, high] = [from, this.size];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (Buffer.compare(this.keyOf(middle), key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** By what it is sorted: its name, for a folder with "/" after it. */
+  keyOf(index: number): Buffer {
+    return this.bytes.subarray(this.start(index), this.end(index) + (this.kind(index) === "dir" ? 1 : 0));
+  }
+
+  /** Length of the common prefix of all names from `from` on: names that programs generate differ at their ends. */
+  *#commonPrefix(from: number): Steps<number> {
     const { bytes } = this;
     const first = this.start(from);
     let shared = this.end(from) - first;
-    for (let place = from + 1; place < this.size; place++) {
-      const start = this.start(place);
+    for (let index = from + 1; index < this.size; index++) {
+      const start = this.start(index);
       let length = 0;
       while (length < shared && bytes[start + length] === bytes[first + length]) length++;
       shared = length;
-      if (place % comparedPerStep === 0) yield;
+      if (index % comparedPerStep === 0) yield;
     }
     return shared;
   }
 
-  /** Of names of which so many bytes are known to be the same. */
+  /** Whether `one` comes before `other`; their first `shared` bytes are known to be equal. */
   #isBefore(one: number, other: number, shared = 0): boolean {
     const { bytes } = this;
     let at = this.#starts[one]! + shared;

@@ -1,22 +1,22 @@
 import type { NameBytes } from "../jail/name.ts";
 
-/** Files in the order of their paths: their names one behind the other, folder by folder. */
+/** The names of files in the order of their paths, folder by folder. */
 export interface FileNames {
-  /** As they are on disk, with a NUL behind each. */
+  /** The names as they are on disk, each followed by a NUL. */
   readonly bytes: Buffer;
   readonly count: number;
-  /** Of each folder, the index of its first file. */
+  /** Index of the first file of each folder. */
   readonly firsts: readonly number[];
-  /** Of each folder, what stands before its names in paths from the base. */
+  /** Prefix of the names of each folder in paths from the base. */
   readonly prefixes: readonly string[];
 }
 
-/** Goes from one file to the next. It is itself the name of the file it has come to. */
+/** Iterates over files. It is itself the name of the current one. */
 export class FileCursor implements NameBytes {
   readonly bytes: Buffer;
   from = 0;
   to = -1;
-  /** Of the file, from 0; -1 before the first. */
+  /** Index of the current file, from 0; -1 before the first. */
   index = -1;
   readonly #files: FileNames;
   #folder = -1;
@@ -28,7 +28,7 @@ export class FileCursor implements NameBytes {
     this.bytes = files.bytes;
   }
 
-  /** The number of its folder. */
+  /** Index of the folder of the current file. */
   get folder(): number {
     return this.#folder;
   }
@@ -37,7 +37,7 @@ export class FileCursor implements NameBytes {
     return this.#files.prefixes[this.#folder]! + this.bytes.toString("utf8", this.from, this.to);
   }
 
-  /** False when there is no further file. */
+  /** Advances to the next file; false when there is none. */
   next(): boolean {
     const { bytes } = this;
     const { count, firsts } = this.#files;

@@ -1,29 +1,53 @@
 import type { FileBuffer } from "../files/file-buffer.ts";
+import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { FileCursor } from "./file-cursor.ts";
-import { ignoreVanished } from "./ignore-vanished.ts";
-import type { LineMatcher } from "./line-matcher.ts";
-import { type LineMatch, type LineOptions, searchLines, slackBytes } from "./lines.ts";
+import {
+  countMatchingLines,
+  type LineMatch,
+  type LineOptions,
+  type LineSearch,
+  type MatchMode,
+  searchLines,
+  slackBytes,
+} from "./lines.ts";
+import { afterFile, atPath, isAfter, type Position } from "./place.ts";
+import type { QueryMatcher } from "./query-compiler.ts";
+import { countSpans, longestText, searchSpans } from "./spans.ts";
+import { outcomes } from "./tally.ts";
+import type { TextMatcher } from "./text-matcher.ts";
+
+/** The matches in the contents of a file. */
+export interface FileMatches {
+  /** In other modes than content: none. */
+  readonly lines: readonly LineMatch[];
+  /** In mode counts, the number of matching lines; in mode files, 1 when there is one; else 0. */
+  readonly count: number;
+}
 
 /** The matches in one file, of which there is at least one. */
-export interface Finding {
+export interface Finding extends FileMatches {
   /** Index of the file in its batch. */
   readonly index: number;
   readonly isInPath: boolean;
-  readonly lines: readonly LineMatch[];
 }
+
+/** Entries of an answer that a finding in contents fills. */
+export const entriesOf = ({ lines, count }: FileMatches): number => lines.length + Math.min(count, 1);
 
 /** Collects findings in order, and says what more it takes. */
 export interface FindingSink {
   readonly wantsPaths: boolean;
   readonly wantsContent: boolean;
-  /** Matching lines that it still takes. */
-  readonly remainingLines: number;
+  /** Entries for matches in contents that it still takes. */
+  readonly remainingEntries: number;
+  /** UTF-16 units of their texts that it still takes. */
+  readonly remainingUnits: number;
   add(finding: Finding): void;
 }
 
 export interface FileSearch {
-  readonly matcher: LineMatcher;
+  readonly matcher: QueryMatcher;
   readonly lines: LineOptions;
   /** Opens the file under the cursor. Throws the errno error. */
   readonly open: (file: FileCursor) => number;
@@ -31,35 +55,112 @@ export interface FileSearch {
   readonly lineBounds: FindLineBounds;
   /** The search skips larger files. */
   readonly maxFileBytes: number;
-  /** True when the search has to end; it asks often. */
+  /** Whether the search has to end; polled at each file and candidate. */
   readonly isOver: () => boolean;
+  /** What is to be left out of the first file: what comes up to this position. */
+  readonly after?: Position | undefined;
+  /** Gets what became of each file that was searched to its end (`outcomes`). Only such files have findings then. */
+  readonly outcomes?: Float64Array | undefined;
 }
 
 /** Searches the files in order, until the sink takes no more or the search has to end. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
-  const { matcher } = search;
-  const searchContent = contentSearch(file, search);
+  const { matcher, outcomes: record } = search;
+  const content = new ContentSearch(file, search);
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
-    const isInPath = sink.wantsPaths && matcher.matchesPath(file.path);
-    const lines = sink.wantsContent ? searchContent(sink.remainingLines) : nothing;
-    if (isInPath || lines.length > 0) sink.add({ index: file.index, isInPath, lines });
+    const after = file.index === 0 ? search.after : undefined;
+    const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
+    const { lines, count } = sink.wantsContent ? content.search(sink, after) : nothing;
+    if (record !== undefined) {
+      if (search.isOver()) return;
+      record[file.index] = sink.wantsContent ? content.outcome : 0;
+    }
+    if (isInPath || count > 0 || lines.length > 0) sink.add({ index: file.index, isInPath, lines, count });
   }
 }
 
-const nothing: readonly LineMatch[] = [];
+const nothing: FileMatches = { lines: [], count: 0 };
 
-/** A function that searches the file under the cursor. It allocates once, as most files hold nothing. */
-function contentSearch(file: FileCursor, search: FileSearch) {
-  const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
-  const limits = { maxBytes: maxFileBytes, slackBytes: slackBytes(matcher), isOfUse: beginsAsText };
-  const lineSearch = { ...search.lines, maxMatches: 0, isOver, lineBounds };
-  const searchText = (text: Buffer, length: number) => searchLines(text, length, matcher, lineSearch);
-  const searchFile = () => buffer.withContents(open(file), limits, searchText);
-  return (maxMatches: number): readonly LineMatch[] => {
-    lineSearch.maxMatches = maxMatches;
-    return ignoreVanished(searchFile) ?? nothing;
+/** Searches the contents of the file under the cursor. It allocates once, as most files hold nothing. */
+class ContentSearch {
+  /** What became of the last file (`outcomes`). */
+  outcome: number = outcomes.gone;
+  readonly #lines: Mutable<LineSearch>;
+  readonly #searchFile: () => FileMatches[];
+
+  constructor(file: FileCursor, search: FileSearch) {
+    const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
+    const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, longestText) : maxFileBytes;
+    const onBinary = () => this.#setOutcome(outcomes.binary);
+    this.#lines = {
+      ...search.lines,
+      maxMatches: 0,
+      maxUnits: 0,
+      after: undefined,
+      onBinary,
+      isOver,
+      lineBounds,
+    };
+    const isOfUse = (text: Buffer, length: number) => {
+      const isText = beginsAsText(text, length);
+      if (!isText) onBinary();
+      return isText;
+    };
+    const limits = { maxBytes, slackBytes: slackBytes(matcher), isOfUse };
+    const searchIn = textSearch(matcher, search.lines.mode ?? "content");
+    const searchText = (text: Buffer, length: number) => {
+      this.#setOutcome(length);
+      return searchIn(text, length, this.#lines);
+    };
+    this.#searchFile = () => {
+      const descriptor = open(file);
+      this.#setOutcome(outcomes.tooLarge);
+      return buffer.withContents(descriptor, limits, searchText);
+    };
+  }
+
+  /** Leaves out what comes up to `after`. */
+  search({ remainingEntries, remainingUnits }: FindingSink, after: Position | undefined): FileMatches {
+    this.outcome = outcomes.gone;
+    if (!isAfter(afterFile, after)) return nothing;
+    this.#lines.maxMatches = remainingEntries;
+    this.#lines.maxUnits = remainingUnits;
+    this.#lines.after = after;
+    return ignoreVanished(this.#searchFile, this.#onUnreadable)?.[0] ?? nothing;
+  }
+
+  readonly #onUnreadable = () => this.#setOutcome(outcomes.unreadable);
+
+  #setOutcome(outcome: number): void {
+    this.outcome = outcome;
+  }
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The search in one text, for each mode: none or one result. */
+function textSearch(
+  matcher: QueryMatcher,
+  mode: MatchMode,
+): (text: Buffer, length: number, search: LineSearch) => FileMatches[] {
+  if (mode === "content")
+    return (text, length, search) => {
+      const lines = isTextMatcher(matcher)
+        ? searchSpans(text, length, matcher, search)
+        : searchLines(text, length, matcher, search);
+      return lines.length === 0 ? [] : [{ lines, count: 0 }];
+    };
+  const maxMatches = mode === "files" ? 1 : Number.POSITIVE_INFINITY;
+  return (text, length, limits) => {
+    const search = { ...limits, maxMatches };
+    const count = isTextMatcher(matcher)
+      ? countSpans(text, length, matcher, search)
+      : countMatchingLines(text, length, matcher, search);
+    return count === 0 ? [] : [{ lines: [], count }];
   };
 }
+
+const isTextMatcher = (matcher: QueryMatcher): matcher is TextMatcher => "mayMatch" in matcher;
 
 /** Bytes at the beginning of a file in which most binaries show a NUL. */
 const binaryProbeBytes = 1024;

@@ -8,65 +8,149 @@ import type { LineMatch } from "./lines.ts";
 export interface EncodedFindings {
   /** The texts of findings that are ASCII. */
   readonly ascii: string;
-  /** The other ones: one character that takes two bytes makes all of its string take them. */
+  /** The other texts: in memory, one character beyond Latin-1 makes its whole string take two bytes per character. */
   readonly other: string;
   /**
-   * Per finding its index, 1 for a match of the path, 1 for texts that are ASCII, the number of lines; per line number,
-   * column, length of text.
+   * Per finding its index, flags, the count, the number of lines; per line its number, column, length of text, with
+   * `hasEnds` the line (or 0) and column of its end, and with `hasContext` its two lists: one more than their length, or 0 for no list, and the length of each text.
    */
   readonly numbers: Int32Array;
+  /** What became of the files of the batch (`outcomes`), where that was requested. */
+  readonly outcomes?: Float64Array;
 }
+
+/** Flags of a finding. */
+const inPath = 1;
+const asciiTexts = 2;
+const hasContext = 4;
+const hasEnds = 8;
 
 /** Numbers of a finding, and of a line. */
 const perFinding = 4;
 const perLine = 3;
 
-export function encodeFindings(findings: readonly Finding[]): EncodedFindings {
-  const count = findings.reduce((sum, { lines }) => sum + lines.length, 0);
-  const numbers = new Int32Array(perFinding * findings.length + perLine * count);
+export function encodeFindings(findings: readonly Finding[], outcomes?: Float64Array): EncodedFindings {
+  const numbers = new Int32Array(findings.reduce((sum, { lines }) => sum + perFinding + sizeOf(lines), 0));
   let [at, ascii, other] = [0, "", ""];
-  for (const { index, isInPath, lines } of findings) {
-    const texts = lines.length === 1 ? lines[0]!.text : lines.map(({ text }) => text).join("");
+  for (const { index, isInPath, lines, count } of findings) {
+    const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
+    const texts = lines.length === 1 && shape === 0 ? lines[0]!.text : lines.flatMap(textsOf).join("");
     const isAscii = Buffer.byteLength(texts) === texts.length;
     if (isAscii) ascii += texts;
     else other += texts;
     numbers[at] = index;
-    numbers[at + 1] = Number(isInPath);
-    numbers[at + 2] = Number(isAscii);
+    numbers[at + 1] = shape | (isInPath ? inPath : 0) | (isAscii ? asciiTexts : 0);
+    numbers[at + 2] = count;
     numbers[at + 3] = lines.length;
     at += perFinding;
-    for (const { line, column, text } of lines) {
-      numbers[at] = line;
-      numbers[at + 1] = column;
-      numbers[at + 2] = text.length;
-      at += perLine;
-    }
+    for (const line of lines) at = write(numbers, at, line, shape);
   }
-  return { ascii, other, numbers };
+  return { ascii, other, numbers, ...(outcomes && { outcomes }) };
 }
 
-export function* decodeFindings({ ascii, other, numbers }: EncodedFindings): Generator<Finding> {
-  let at = 0;
-  let [asciiStart, otherStart] = [0, 0];
-  while (at < numbers.length) {
-    const [index, isInPath, isAscii, count] = [
-      numbers[at]!,
-      numbers[at + 1]!,
-      numbers[at + 2]!,
-      numbers[at + 3]!,
-    ];
-    const texts = isAscii ? ascii : other;
-    let start = isAscii ? asciiStart : otherStart;
+/** The flags of its fields, which all matches of a search share. */
+const shapeOf = ({ before, after, end_column }: LineMatch): number =>
+  (before !== undefined || after !== undefined ? hasContext : 0) | (end_column !== undefined ? hasEnds : 0);
+
+const textsOf = ({ text, before, after }: LineMatch): readonly string[] =>
+  before === undefined && after === undefined ? [text] : [text, ...(before ?? []), ...(after ?? [])];
+
+/** Numbers that the lines of a finding take. */
+function sizeOf(lines: readonly LineMatch[]): number {
+  const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
+  const fixed = (perLine + (shape & hasEnds ? 2 : 0)) * lines.length;
+  return shape & hasContext ? lines.reduce((sum, line) => sum + 1 + textsOf(line).length, fixed) : fixed;
+}
+
+function write(numbers: Int32Array, start: number, match: LineMatch, shape: number): number {
+  let at = start + perLine;
+  numbers[start] = match.line;
+  numbers[start + 1] = match.column;
+  numbers[start + 2] = match.text.length;
+  if (shape & hasEnds) {
+    numbers[at++] = match.end_line ?? 0;
+    numbers[at++] = match.end_column!;
+  }
+  return shape & hasContext ? writeList(numbers, writeList(numbers, at, match.before), match.after) : at;
+}
+
+function writeList(numbers: Int32Array, at: number, texts: readonly string[] | undefined): number {
+  if (texts === undefined) return at + 1;
+  numbers[at] = texts.length + 1;
+  for (let i = 0; i < texts.length; i++) numbers[at + 1 + i] = texts[i]!.length;
+  return at + 1 + texts.length;
+}
+
+export function* decodeFindings(encoded: EncodedFindings): Generator<Finding> {
+  const decoder = new Decoder(encoded);
+  while (!decoder.isAtEnd) yield decoder.readFinding();
+}
+
+class Decoder {
+  readonly #ascii: string;
+  readonly #other: string;
+  readonly #numbers: Int32Array;
+  #at = 0;
+  #asciiStart = 0;
+  #otherStart = 0;
+
+  constructor({ ascii, other, numbers }: EncodedFindings) {
+    this.#ascii = ascii;
+    this.#other = other;
+    this.#numbers = numbers;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#numbers.length;
+  }
+
+  readFinding(): Finding {
+    const [index, flags, count, length] = [this.#number(), this.#number(), this.#number(), this.#number()];
+    const isAscii = (flags & asciiTexts) !== 0;
     const lines: LineMatch[] = [];
-    at += perFinding;
-    for (let left = count; left > 0; left--) {
-      const end = start + numbers[at + 2]!;
-      lines.push({ line: numbers[at]!, column: numbers[at + 1]!, text: texts.slice(start, end) });
-      start = end;
-      at += perLine;
+    for (let left = length; left > 0; left--) {
+      lines.push(this.#line(isAscii, flags));
     }
-    if (isAscii) asciiStart = start;
-    else otherStart = start;
-    yield { index, isInPath: isInPath === 1, lines };
+    return { index, isInPath: (flags & inPath) !== 0, lines, count };
+  }
+
+  #line(isAscii: boolean, shape: number): LineMatch {
+    const [line, column, units] = [this.#number(), this.#number(), this.#number()];
+    const ends = shape & hasEnds ? [this.#number(), this.#number()] : undefined;
+    const text = this.#text(units, isAscii);
+    if (ends === undefined && !(shape & hasContext)) return { line, column, text };
+    const [end_line, end_column] = ends ?? [];
+    return {
+      line,
+      column,
+      ...(end_line && { end_line }),
+      ...(end_column !== undefined && { end_column }),
+      text,
+      ...(shape & hasContext && this.#context(isAscii)),
+    };
+  }
+
+  #number(): number {
+    return this.#numbers[this.#at++]!;
+  }
+
+  #text(units: number, isAscii: boolean): string {
+    const start = isAscii ? this.#asciiStart : this.#otherStart;
+    const end = start + units;
+    if (isAscii) this.#asciiStart = end;
+    else this.#otherStart = end;
+    return (isAscii ? this.#ascii : this.#other).slice(start, end);
+  }
+
+  #context(isAscii: boolean): Pick<LineMatch, "before" | "after"> {
+    const [before, after] = [this.#list(isAscii), this.#list(isAscii)];
+    return { ...(before && { before }), ...(after && { after }) };
+  }
+
+  #list(isAscii: boolean): string[] | undefined {
+    const length = this.#number();
+    return length === 0
+      ? undefined
+      : Array.from({ length: length - 1 }, () => this.#text(this.#number(), isAscii));
   }
 }

@@ -2,17 +2,17 @@ import { isAscii, isUtf8 } from "node:buffer";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { literalPrefilter, type Prefilter } from "../prefilter/prefilter.ts";
 import type { Regex } from "../regex/regex-runtime.ts";
-import { rawOffset } from "./utf8.ts";
+import { rawOffset, rawOffsets } from "./utf8.ts";
 
 /** Matches lines of files and paths against a query. */
 export interface LineMatcher {
   /** Whether `path` matches. */
   matchesPath(path: string): boolean;
-  /** Bytes that `prepare` writes behind a text. */
+  /** Bytes that `prepare` writes after a text. */
   readonly slack: number;
   /**
-   * Starts on `text[0, length)`, of which it matches so many bytes of each line. A newline follows the text, and then the
-   * slack.
+   * Starts on `text[0, length)`, and matches no more than `maxLineBytes` of each line. A newline and the slack follow the
+   * text.
    */
   prepare(text: Buffer, length: number, maxLineBytes: number): void;
   /**
@@ -22,6 +22,15 @@ export interface LineMatcher {
   candidate(text: Buffer, from: number, length: number): number;
   /** Offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
   locate(text: Buffer, start: number, end: number): number;
+  /** Start and end of the first `limit` matches in that line, counted from `start`. Its text holds no NUL byte. */
+  locateEach(text: Buffer, span: MatchSpan): number[];
+}
+
+/** Where matches are located, and how many at most. */
+export interface MatchSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly limit: number;
 }
 
 /** Matches a literal. */
@@ -49,10 +58,25 @@ export class LiteralMatcher implements LineMatcher {
     return this.#prefilter.next(text, from, length);
   }
 
-  /** The last candidate is the first in its line; when it ends behind `end`, so does each later one. */
+  /** The last candidate is the first in its line; when it ends after `end`, so does each later one. */
   locate(_text: Buffer, _start: number, end: number): number {
     return this.#prefilter.end <= end ? this.#prefilter.start : -1;
   }
+
+  locateEach(text: Buffer, { start, end, limit }: MatchSpan): number[] {
+    return literalOffsets(text.subarray(start, end), this.#text, limit);
+  }
+}
+
+/** Start and end of the first `limit` occurrences of a literal that do not overlap. */
+export function literalOffsets(text: Buffer, literal: string, limit: number): number[] {
+  const offsets: number[] = [];
+  const bytes = Buffer.from(literal);
+  for (let at = text.indexOf(bytes); at >= 0 && offsets.length < 2 * limit; ) {
+    offsets.push(at, at + bytes.length);
+    at = text.indexOf(bytes, at + bytes.length);
+  }
+  return offsets;
 }
 
 /** Start of the first match in the line `text[from, to)`, or -1; undefined when the line is not ASCII. */
@@ -71,7 +95,7 @@ export interface RegexPlan {
   readonly dfa: AsciiLineMatcher | undefined;
 }
 
-/** Bytes of one call of the engine, which stops at the first match: the next call starts behind that line. */
+/** Bytes of one call of the engine, which stops at the first match: the next call starts after that line. */
 const chunkBytes = 16 * 1024;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -122,6 +146,12 @@ export class RegexMatcher implements LineMatcher {
     const { prefilter } = this.#plan;
     if (prefilter === undefined) return this.#located < 0 ? this.#search(text, start, end) : this.#located;
     return prefilter.isWhole && prefilter.end <= end ? prefilter.start : this.#search(text, start, end);
+  }
+
+  locateEach(text: Buffer, { start, end, limit }: MatchSpan): number[] {
+    const { regex, ascii = regex } = this.#plan;
+    const isAsciiLine = this.#isAsciiIn(text, start, end);
+    return findEach(isAsciiLine ? ascii : regex, text.subarray(start, end), limit);
   }
 
   /** The next line that may match. It searches whole chunks where those match exactly as their lines do. */
@@ -189,6 +219,15 @@ export class RegexMatcher implements LineMatcher {
     const offset = regex.find(decoded, 0, decoded.length);
     return offset < 0 ? -1 : start + rawOffset(line, offset);
   }
+}
+
+/** The first `limit` matches in a text, which is decoded first if it is not UTF-8. */
+export function findEach(regex: Regex, text: Buffer, limit: number): number[] {
+  // To the engine, 0 is no limit.
+  const most = Math.min(limit, text.length + 1);
+  if (isUtf8(text)) return regex.findEach(text, { from: 0, to: text.length, limit: most });
+  const decoded = Buffer.from(text.toString());
+  return rawOffsets(text, regex.findEach(decoded, { from: 0, to: decoded.length, limit: most }));
 }
 
 const shift = (start: number, offset: number): number => (offset < 0 ? -1 : start + offset);

@@ -1,9 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { LineMatcher } from "./line-matcher.ts";
+import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { isAfter, type Position } from "./place.ts";
 import { cutEnd } from "./utf8.ts";
 
-/** The first match in one line. */
+/** A match, as an answer shows it. */
 export interface LineMatch {
   /** From 1. */
   readonly line: number;
@@ -11,41 +13,88 @@ export interface LineMatch {
   readonly column: number;
   /** The line without its ending, cut to the limit; bytes that are not UTF-8 as U+FFFD. */
   readonly text: string;
+  /** The line of its last byte, where matches may span lines; `text` is then all of its lines. */
+  readonly end_line?: number;
+  /** Byte offset after its end, from 1, in its last line: where every match is requested, or matches may span lines. */
+  readonly end_column?: number;
+  /** The lines before it, and those after it, as far as they were requested. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
 }
 
-/** UTF-16 units of the texts of these lines. */
-export const textUnits = (lines: readonly LineMatch[]): number =>
-  lines.reduce((sum, { text }) => sum + text.length, 0);
+/** What a search collects of each file: its matches, only that there is one, or how many there are. */
+export type MatchMode = "content" | "files" | "counts";
 
-/** What a caller decides about lines. The handler sets it, and it reaches the thread that searches untouched. */
+/** Options of a caller for lines. They pass unchanged from the handler to the thread that searches. */
 export interface LineOptions {
   /** Bytes of a line that are searched and returned. */
   readonly maxLineBytes: number;
   /**
    * Selects the rules of shell §9.7: a NUL byte counts at the start of a file alone, lines that are not UTF-8 do not
-   * match, and a match shows so many bytes of its line, with "…" where more follow.
+   * match, and a match shows at most this many bytes of its line, with "…" where more follow.
    */
   readonly textBytes?: number | undefined;
+  /** Most lines that each match shows before it, and after it. Default: 0, and the match has no such list. */
+  readonly linesBefore?: number;
+  readonly linesAfter?: number;
+  /** Every match of a line, instead of the first one. Default: false. */
+  readonly every?: boolean;
+  /** Default: content. */
+  readonly mode?: MatchMode;
 }
 
-/** How the lines of one text are searched. */
+/** Options of the search in one text. */
 export interface LineSearch extends LineOptions {
-  /** Matching lines that are returned. */
+  /** Most matches to return. */
   readonly maxMatches: number;
-  /** True when the search has to end; it asks at every line that may match. */
+  /** The search ends with the match whose text fills this many UTF-16 units. */
+  readonly maxUnits: number;
+  /** Leaves out the matches up to this position. */
+  readonly after?: Position | undefined;
+  /** Called when it finds out that the text is a binary. */
+  readonly onBinary?: () => void;
+  /** Whether the search has to end; polled at each candidate. */
   readonly isOver: () => boolean;
   readonly lineBounds: FindLineBounds;
 }
 
-const newline = 0x0a;
-const carriageReturn = 0x0d;
+/** UTF-16 units of all texts of these matches. */
+export const textUnits = (matches: readonly LineMatch[]): number =>
+  matches.reduce((sum, match) => sum + unitsOf(match), 0);
 
-/** Bytes behind a text that `searchLines` writes to. */
-export const slackBytes = (matcher: LineMatcher): number => matcher.slack + 1;
+export function unitsOf({ text, before, after }: LineMatch): number {
+  if (before === undefined && after === undefined) return text.length;
+  return [text, ...(before ?? []), ...(after ?? [])].reduce((sum, { length }) => sum + length, 0);
+}
+
+/** A line that matches. */
+interface MatchedLine {
+  /** From 1. */
+  readonly number: number;
+  readonly start: number;
+  /** End of the part that is searched. */
+  readonly cut: number;
+  /** Offset of the newline at its end. */
+  readonly next: number;
+  /** Offset of the first match. */
+  readonly at: number;
+}
+
+/** Takes matching lines in order. */
+interface MatchSink {
+  /** Whether it takes more. */
+  readonly isFull: boolean;
+  add(line: MatchedLine): void;
+}
+
+const newline = 0x0a;
+
+/** Bytes after a text that a search overwrites. */
+export const slackBytes = (matcher: Pick<LineMatcher, "slack">): number => matcher.slack + 1;
 
 /**
- * Returns the matching lines of `text[0, length)`, in order; none when it holds a NUL byte, as a binary does. Writes
- * `slackBytes` behind the text.
+ * Returns the matches in `text[0, length)`, in order; none when it holds a NUL byte, as a binary does. Overwrites
+ * `slackBytes` after the text.
  */
 export function searchLines(
   text: Buffer,
@@ -53,15 +102,40 @@ export function searchLines(
   matcher: LineMatcher,
   search: LineSearch,
 ): LineMatch[] {
+  const found = new MatchCollector({ text, length, matcher, search });
+  return visitMatchingLines({ text, length, matcher, search }, found) ? found.matches : [];
+}
+
+/** Counts the matching lines, or every match, in the same way, at most `maxMatches`; 0 when the search had to end before the end. */
+export function countMatchingLines(
+  text: Buffer,
+  length: number,
+  matcher: LineMatcher,
+  search: LineSearch,
+): number {
+  const found = new MatchCounter({ text, length, matcher, search });
+  return visitMatchingLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
+}
+
+/** What one search goes through. */
+interface SearchedText {
+  readonly text: Buffer;
+  readonly length: number;
+  readonly matcher: LineMatcher;
+  readonly search: LineSearch;
+}
+
+/** Adds the matching lines to the sink until it is full. False for a binary, whose lines do not count. */
+function visitMatchingLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
   const { textBytes } = search;
-  if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return [];
+  if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return false;
   text[length] = newline;
   matcher.prepare(text, length, search.maxLineBytes);
-  const matches: LineMatch[] = [];
   const known = { from: 0, counted: 0 };
   const line = { start: 0, next: 0, newlines: 0 };
   let number = 1;
-  while (known.from < length && matches.length < search.maxMatches && !search.isOver()) {
+  let isText = textBytes !== undefined;
+  while (known.from < length && !sink.isFull && !search.isOver()) {
     const hit = matcher.candidate(text, known.from, length);
     if (hit < 0 || hit > length) break;
     search.lineBounds(text, hit, known, line);
@@ -69,23 +143,108 @@ export function searchLines(
     const { start, next } = line;
     known.counted = start;
     known.from = next + 1;
-    const end = next > start && text[next - 1] === carriageReturn && next < length ? next - 1 : next;
+    const end = lineEndBefore(text, { start, next, length });
     const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
     const at = matcher.locate(text, start, cut);
     if (at < 0 || (textBytes !== undefined && !isUtf8(text.subarray(start, end)))) continue;
-    if (textBytes === undefined && matches.length === 0 && text.subarray(0, length).includes(0)) return [];
-    matches.push({ line: number, column: at - start + 1, text: excerpt(text, { start, cut, textBytes }) });
+    if (!isText && text.subarray(0, length).includes(0)) {
+      search.onBinary?.();
+      return false;
+    }
+    isText = true;
+    sink.add({ number, start, cut, next, at });
   }
-  return matches;
+  return true;
 }
 
 /** Bytes at the start of a file in which a NUL byte makes it a binary. */
 const headBytes = 8192;
 
-function excerpt(
-  text: Buffer,
-  { start, cut, textBytes }: { start: number; cut: number; textBytes: number | undefined },
-): string {
-  if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
-  return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
+class MatchCollector implements MatchSink {
+  readonly matches: LineMatch[] = [];
+  readonly #text: Buffer;
+  readonly #length: number;
+  readonly #matcher: LineMatcher;
+  readonly #search: LineSearch;
+  #units = 0;
+
+  constructor({ text, length, matcher, search }: SearchedText) {
+    this.#text = text;
+    this.#length = length;
+    this.#matcher = matcher;
+    this.#search = search;
+  }
+
+  get isFull(): boolean {
+    return this.matches.length >= this.#search.maxMatches || this.#units >= this.#search.maxUnits;
+  }
+
+  add(line: MatchedLine): void {
+    const { number, start, at } = line;
+    const { every = false, after } = this.#search;
+    // No match of an earlier line, nor the only one of this, comes after.
+    if (!isAfter({ line: number, column: every ? wholeLine : at - start + 1 }, after)) return;
+    const text = this.#excerpt(line);
+    const context = this.#context(line);
+    if (!every) this.#push({ line: number, column: at - start + 1, text, ...context });
+    else
+      for (const columns of this.#columns(line))
+        if (!this.isFull && isAfter({ line: number, ...columns }, after))
+          this.#push({ line: number, ...columns, text, ...context });
+  }
+
+  /** Those of every match, as far as it takes them. */
+  #columns({ number, start, cut }: MatchedLine): { column: number; end_column: number }[] {
+    const { maxMatches, after } = this.#search;
+    const limit = number === after?.line ? Number.POSITIVE_INFINITY : maxMatches - this.matches.length;
+    const offsets = this.#matcher.locateEach(this.#text, { start, end: cut, limit });
+    return Array.from({ length: offsets.length / 2 }, (_, i) => ({
+      column: offsets[2 * i]! + 1,
+      end_column: offsets[2 * i + 1]! + 1,
+    }));
+  }
+
+  #push(match: LineMatch): void {
+    this.#units += unitsOf(match);
+    this.matches.push(match);
+  }
+
+  #excerpt({ start, cut }: MatchedLine): string {
+    const { textBytes } = this.#search;
+    const text = this.#text;
+    if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
+    return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
+  }
+
+  #context({ start, next }: MatchedLine): Pick<LineMatch, "before" | "after"> | undefined {
+    const { linesBefore: before = 0, linesAfter: after = 0, maxLineBytes } = this.#search;
+    if (before === 0 && after === 0) return undefined;
+    const lines = { text: this.#text, length: this.#length, maxLineBytes };
+    return {
+      ...(before > 0 && { before: linesBefore(lines, start, before) }),
+      ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
+    };
+  }
+}
+
+/** A column after every match of a line. */
+const wholeLine = Number.POSITIVE_INFINITY;
+
+class MatchCounter implements MatchSink {
+  count = 0;
+  readonly #searched: SearchedText;
+
+  constructor(searched: SearchedText) {
+    this.#searched = searched;
+  }
+
+  get isFull(): boolean {
+    return this.count >= this.#searched.search.maxMatches;
+  }
+
+  add({ start, cut }: MatchedLine): void {
+    const { text, matcher, search } = this.#searched;
+    const limit = search.maxMatches - this.count;
+    this.count += search.every ? matcher.locateEach(text, { start, end: cut, limit }).length / 2 : 1;
+  }
 }

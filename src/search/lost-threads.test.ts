@@ -23,19 +23,18 @@ afterAll(() => {
   rmSync(base, { recursive: true });
 });
 
-/** Searches with threads of which the first `lost` end in the midst of their work; the next one finds the file's path. */
+/** Searches with threads of which the first `lost` end during their work; the next one finds the file's path. */
 async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs: number }> {
   let jobs = 0;
   const run = ({ files }: BatchJob) => {
     // It asks whether the pattern is valid.
-    if (files.count === 0)
-      return { reply: Promise.resolve<BatchReply>(encodeFindings([])), giveUp: () => {} };
+    if (files.count === 0) return { reply: Promise.resolve<BatchReply>(encodeFindings([])), abort: () => {} };
     jobs++;
     const reply: Promise<BatchReply> =
       jobs <= lost
         ? Promise.reject(new ThreadEnded("lost"))
-        : Promise.resolve(encodeFindings([{ index: 0, isInPath: true, lines: [] }]));
-    return { reply, giveUp: () => {} };
+        : Promise.resolve(encodeFindings([{ index: 0, isInPath: true, lines: [], count: 0 }]));
+    return { reply, abort: () => {} };
   };
   const state: SearchState = {
     pool: { run } as unknown as NonNullable<SearchState["pool"]>,

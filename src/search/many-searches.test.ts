@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
-import { openDescriptors } from "../jail/jail.test-kit.ts";
+import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { openJail } from "../jail/jail.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
@@ -33,7 +33,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
   const waiting: ((reply: BatchReply) => void)[] = [];
   const run = () => {
     const reply = new Promise<BatchReply>((resolve) => waiting.push(resolve));
-    return { reply, giveUp: () => {} };
+    return { reply, abort: () => {} };
   };
   const state: SearchState = {
     pool: { run } as unknown as NonNullable<SearchState["pool"]>,
@@ -48,7 +48,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     },
   };
   const request = requestOf({ pattern: "nee+dle", regex: true });
-  const before = openDescriptors(base);
+  const before = countDescriptorsBelow(base);
   const answers: Promise<SearchAnswer>[] = [];
   for (let i = 0; i < searches; i++) {
     state.active++;
@@ -65,7 +65,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     answers.push(search.run().then(({ answer }) => answer));
   }
   // Of each search a batch, of which one folder is always let through, and what its walk holds.
-  expect(openDescriptors(base) - before).toBeLessThan(640 + searches * 4);
+  expect(countDescriptorsBelow(base) - before).toBeLessThan(640 + searches * 4);
 
   let done = false;
   const all = Promise.all(answers).finally(() => {
@@ -76,6 +76,6 @@ test("many searches at once leave descriptors for others, and each of them ends"
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect((await all).every(({ truncated }) => !truncated)).toBe(true);
-  expect(openDescriptors(base)).toBe(before);
+  expect(countDescriptorsBelow(base)).toBe(before);
   expect(state.held.folders).toBe(0);
 });

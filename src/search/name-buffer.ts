@@ -1,20 +1,20 @@
-/** Names as they are on disk, one behind the other, with a NUL behind each. */
+/** A buffer of names as they are on disk, each followed by a NUL. */
 export class NameBuffer {
   bytes: Buffer;
-  /** Behind the last one. */
+  /** Offset after the last one. */
   end = 0;
 
-  /** With room for so many bytes; it grows. */
+  /** Starts with room for `bytes` bytes, and grows. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** Adds the name in `bytes[from, to)`, with a "/" behind it for a folder. */
+  /** Adds the name in `bytes[from, to)`, and a "/" after that of a folder. */
   add(bytes: Buffer, from: number, to: number, isFolder = false): void {
     const least = this.end + to - from + (isFolder ? 2 : 1);
     if (least > this.bytes.length) this.#grow(least);
     const own = this.bytes;
-    // A call of `copy` takes longer for so few.
+    // For bytes this few, a call of `copy` takes longer.
     let at = this.end;
     for (let i = from; i < to; i++) own[at++] = bytes[i]!;
     if (isFolder) own[at++] = slash;

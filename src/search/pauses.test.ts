@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAsking } from "./search.test-kit.ts";
-import type { PathFilter } from "./walk.ts";
+import type { PathFilter } from "./entry-filter.ts";
+import { openSearcher } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 for (let i = 0; i < 100; i++) writeFileSync(join(base, `${i}.txt`), "needle\n");
-const { ask, close } = openAsking(base, { backend: "openat", threads: true });
+const { search: ask, close } = openSearcher(base, { backend: "openat", threads: true });
 
 afterAll(async () => {
   await close();

@@ -7,13 +7,13 @@ import type { BatchReply } from "./thread.ts";
 /** The findings of a batch, or the error of its pattern. */
 export type BatchOutcome = EncodedFindings | Error;
 
-/** Milliseconds that a thread is given to notice that a search is over. */
+/** Milliseconds that a thread has to notice the end of a search before its job is cancelled. */
 const grace = 200;
 
 /** A batch that a thread searches. */
 export class PendingBatch {
   readonly batch: Batch;
-  /** A thread ended over it before. */
+  /** A thread has ended during it before. */
   readonly isRetry: boolean;
   readonly #running: PoolJob<BatchReply>;
   readonly #ended: Promise<void>;
@@ -32,7 +32,7 @@ export class PendingBatch {
     const settle = (outcome: BatchOutcome | undefined) => {
       this.#isSettled = true;
       this.#outcome = outcome;
-      // Nobody opens files in its folders any more.
+      // The thread opens no more files in its folders.
       if (outcome !== undefined) batch.release();
       onSettled();
     };
@@ -51,7 +51,7 @@ export class PendingBatch {
     return this.#outcome;
   }
 
-  /** UTF-16 units of text that wait here. */
+  /** UTF-16 units of text that wait for an earlier batch. */
   get units(): number {
     if (this.#outcome === undefined || this.#outcome instanceof Error) return 0;
     return this.#outcome.ascii.length + this.#outcome.other.length;
@@ -67,7 +67,7 @@ export class PendingBatch {
   }
 }
 
-/** Undefined for a failure that a retry may not have. */
+/** Undefined for a failure that a retry may avoid. */
 function outcomeOf(reply: BatchReply): BatchOutcome | undefined {
   if ("numbers" in reply) return reply;
   const failure = [PatternError, RegexEngineFailure].find(({ name }) => name === reply.failure);

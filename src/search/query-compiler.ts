@@ -1,7 +1,7 @@
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { compileLineDfa } from "../prefilter/line-dfa.ts";
-import { choosePrefilter } from "../prefilter/prefilter.ts";
-import { asksForEnd, renderAsciiLines } from "../regex/ascii-lines.ts";
+import { choosePrefilter, chooseTextPrefilter } from "../prefilter/prefilter.ts";
+import { asksForEnd, renderAsciiLines, renderAsciiText } from "../regex/ascii-lines.ts";
 import type { Hir } from "../regex/hir.ts";
 import {
   escapePattern,
@@ -11,15 +11,20 @@ import {
   toSource,
 } from "../regex/regex-runtime.ts";
 import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
+import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher } from "./text-matcher.ts";
 
-/** What a caller looks for: goes untouched from the handler to the thread that searches. */
+/** What a caller searches for; passes unchanged from the handler to the thread that searches. */
 export interface Query {
   /** A regular expression, or a literal. */
   readonly pattern: string;
   readonly regex: boolean;
   /** Folds Unicode case as Rust's crate `regex` does, for literals too. */
   readonly ignoreCase: boolean;
+  /** Matches may span lines: `^` and `$` match at the ends of each, which end in "\n" or "\r\n". Default: false. */
+  readonly multiline?: boolean;
 }
+
+export type QueryMatcher = LineMatcher | TextMatcher;
 
 /** Compiled queries in the cache: callers often repeat a query, and all batches of a search share one. */
 const cacheSize = 8;
@@ -28,7 +33,7 @@ const cacheSize = 8;
 export class QueryCompiler {
   readonly #runtime: () => RegexRuntime;
   readonly #kernel: SearchKernel | undefined;
-  readonly #cache = new Map<string, LineMatcher>();
+  readonly #cache = new Map<string, QueryMatcher>();
 
   /** With a `kernel`, texts have to lie in its memory. */
   constructor(runtime: () => RegexRuntime, kernel: SearchKernel | undefined) {
@@ -37,7 +42,7 @@ export class QueryCompiler {
   }
 
   /** Throws a `PatternError` or an `EngineFailure`. */
-  compile(query: Query): LineMatcher {
+  compile(query: Query): QueryMatcher {
     const key = JSON.stringify(query);
     const matcher = this.#cache.get(key) ?? this.#compile(query);
     this.#cache.delete(key);
@@ -46,19 +51,24 @@ export class QueryCompiler {
     return matcher;
   }
 
-  #compile({ pattern, regex, ignoreCase }: Query): LineMatcher {
+  #compile({ pattern, regex, ignoreCase, multiline = false }: Query): QueryMatcher {
     // A decoded line may hold a U+FFFD that the file does not hold.
     if (!regex && !ignoreCase && !pattern.includes("\ufffd"))
-      return new LiteralMatcher(pattern, this.#kernel);
+      return new (multiline ? LiteralTextMatcher : LiteralMatcher)(pattern, this.#kernel);
     const runtime = this.#runtime();
     runtime.trimMemory();
-    const compiled = runtime.compile(
-      toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase }),
-    );
+    const source = toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase });
+    const compiled = runtime.compile(multiline ? `(?mR)${source}` : source);
     const hir = compiled.syntax();
+    if (multiline)
+      return new RegexTextMatcher({
+        regex: compiled,
+        ascii: compileAscii(runtime, renderAsciiText(hir)),
+        prefilter: chooseTextPrefilter(hir, this.#kernel),
+      });
     return new RegexMatcher({
       regex: compiled,
-      ascii: compileAscii(runtime, hir),
+      ascii: compileAscii(runtime, renderAsciiLines(hir)),
       asksForEnd: asksForEnd(hir),
       prefilter: choosePrefilter(hir, this.#kernel),
       dfa: compileDfa(hir, this.#kernel),
@@ -72,9 +82,9 @@ function compileDfa(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatche
 }
 
 /** A pattern at the limits of the engine may exceed them in this longer form: then the matcher uses the pattern itself. */
-function compileAscii(runtime: RegexRuntime, hir: Hir): Regex | undefined {
+function compileAscii(runtime: RegexRuntime, pattern: string): Regex | undefined {
   try {
-    return runtime.compile(renderAsciiLines(hir));
+    return runtime.compile(pattern);
   } catch (error) {
     if (error instanceof PatternError) return undefined;
     throw error;

@@ -1,29 +1,57 @@
+import type { IgnoreFiles } from "../ignore/ignore-files.ts";
+import type { EntryFilterOptions } from "./entry-filter.ts";
 import type { LineMatch, LineOptions } from "./lines.ts";
+import type { Place } from "./place.ts";
 import type { Query } from "./query-compiler.ts";
-import type { PathFilter } from "./walk.ts";
 
-/** What to look for, where, and how much of it to answer. Neither the pattern nor both switches may be empty. */
-export interface SearchRequest {
+/** A query, where to search it, and limits of the answer. The pattern must not be empty, nor both switches off. */
+export interface SearchRequest extends EntryFilterOptions {
   readonly query: Query;
   readonly lines: LineOptions;
-  /** The folder to walk. Results are relative to the base all the same. */
+  /** The folder to walk. Paths in the answer are relative to the base. */
   readonly path: string;
-  /** `path` may also be a file, which alone is searched then. */
+  /** `path` may also be a file: then the search reads that file alone. */
   readonly mayBeFile?: boolean;
-  /** Paths that are considered at all; undefined for every path. */
-  readonly include: PathFilter | undefined;
-  readonly exclude: PathFilter | undefined;
+  /** Leaves out what ignore files name. */
+  readonly ignoreFiles?: IgnoreFiles | undefined;
   /** Cap of each list. */
   readonly maxMatches: number;
-  /** Larger files are skipped. */
+  /** The search skips larger files. */
   readonly maxFileBytes: number;
   readonly content: boolean;
   readonly paths: boolean;
-  /** Most bytes of the answer as JSON; what does not fit is cut. */
+  /** Most bytes of the answer as JSON; matches that do not fit are left out. */
   readonly maxAnswerBytes: number;
+  /** The answer is a page: one part of the results, with the fields of `PageFields`. */
+  readonly page?: PageRequest | undefined;
 }
 
-/** The first match in one line of a file. */
+/** Limits and beginning of a page (coder §16). */
+export interface PageRequest {
+  /** Bytes of the answer as JSON, which only a first match may exceed. */
+  readonly maxBytes: number;
+  /** Time after which the search stops. */
+  readonly milliseconds: number | undefined;
+  /** What comes up to this place is left out. */
+  readonly after: Place | undefined;
+  /** Makes the cursor of a place. */
+  readonly seal: (place: Place) => string;
+}
+
+export type StoppedBy = "max_matches" | "max_bytes" | "deadline";
+
+/** What only a page has. */
+export interface PageFields {
+  /** Where the next page starts, unless this is the last one. */
+  readonly next_cursor?: string;
+  /** Files, and the bytes of their contents. */
+  readonly searched: { readonly files: number; readonly bytes: number };
+  /** Files whose contents were not searched, and folders that could not be read. */
+  readonly skipped: { readonly too_large: number; readonly binary: number; readonly unreadable: number };
+  readonly stopped_by?: StoppedBy;
+}
+
+/** A match in a file. */
 export interface ContentMatch extends LineMatch {
   readonly path: string;
 }
@@ -32,10 +60,19 @@ export interface PathMatch {
   readonly path: string;
 }
 
-/** Both lists in the order of path bytes, then lines. */
-export interface SearchAnswer {
+/** A file whose contents match. */
+export interface MatchingFile {
+  readonly path: string;
+  /** Its matching lines, in mode counts. */
+  readonly count?: number;
+}
+
+/** All lists in the order of path bytes, then lines. */
+export interface SearchAnswer extends Partial<PageFields> {
   readonly content_matches: readonly ContentMatch[];
   readonly path_matches: readonly PathMatch[];
+  /** In modes files and counts, instead of matches. */
+  readonly files?: readonly MatchingFile[];
   /** Something was left out: for a cap, for the size of the answer, or because the deadline passed. */
   readonly truncated: boolean;
 }

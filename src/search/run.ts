@@ -7,15 +7,18 @@ import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
-import { FileCursor } from "./file-cursor.ts";
-import { type FindingSink, searchFiles } from "./files.ts";
+import type { Finding, FindingSink } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
+import { LocalSearch } from "./local.ts";
+import { Pacing } from "./pacing.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
+import { laterPlace } from "./place.ts";
 import type { Found, SearchRequest } from "./request.ts";
+import { ResultPage } from "./result-page.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
+import { createOutcomes, outcomes } from "./tally.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
-import type { ThreadEngines } from "./thread-engines.ts";
 import { Walk, type WalkOptions } from "./walk.ts";
 
 export interface SearchOptions {
@@ -34,40 +37,40 @@ const headStart = 1;
 const maxHeadStart = 30;
 /** A batch for this thread. */
 const localBatch: BatchSize = { files: 16, folders: 1 };
-/** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
-const firstBatch = 16;
-const largestBatch = 512;
-/** Folders that one batch holds open, and that all batches hold together: a process may have 1,024 descriptors. */
-const maxFolders = 64;
-const foldersAtOnce = 640;
-/** Batches under way at first; each reply allows one more. */
-const firstPending = 6;
-/** UTF-16 units of text that may wait for an earlier batch before the search submits no more. */
-const maxWaiting = 4 * 1024 * 1024;
-
-/** Ends a call of the engine when the search has to end. */
-class SearchEnded extends Error {
-  override readonly name = "SearchEnded";
-}
-
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
   readonly #walk: Walk;
   readonly #over = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
-  #batchFiles = firstBatch;
-  #mostPending = firstPending;
+  readonly #pacing: Pacing;
+  readonly #local: LocalSearch;
+  readonly #page: ResultPage | undefined;
+  /** The first file of a batch of this thread that the deadline kept from being searched. */
+  #unfinished: string | undefined;
+  #endsEarly = false;
   /** Ends the wait for a reply. */
   #wake = () => {};
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    this.#answer = new SearchAnswerBuilder({ ...options.request, maxBytes: options.request.maxAnswerBytes });
-    this.#walk = new Walk(options.folder, { ...options.walk, onTooDeep: () => this.#answer.cut() });
+    const { request } = options;
+    this.#pacing = new Pacing(options.state);
+    this.#local = new LocalSearch(request, options.state, () => this.#isOver());
+    this.#page = request.page && new ResultPage(request.page, options.deadline.left);
+    this.#answer = new SearchAnswerBuilder({ ...request, maxBytes: request.maxAnswerBytes });
+    this.#walk = new Walk(options.folder, {
+      ...options.walk,
+      after: request.page?.after?.file,
+      onTooDeep: () => this.#answer.cut(),
+      onUnreadable: (folder) => this.#page?.countUnreadableFolder(folder),
+    });
   }
 
-  /** Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read without. */
+  /**
+   * Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read
+   * without.
+   */
   async run(): Promise<Found> {
     const { request, state, folder } = this.#options;
     // An empty batch validates the pattern, also where there is nothing to search.
@@ -82,15 +85,33 @@ export class SearchRun {
         else this.#pending.push(this.#submit(empty, state.pool, false));
         await this.#searchInThreads(state.pool);
       }
+      return this.#render();
     } finally {
       this.#walk.close();
       folder.release();
       this.#endPending();
+      this.#page?.end();
     }
-    return this.#answer.render();
   }
 
-  /** Searches batch by batch in this thread, for so many milliseconds, or longer if the answer is nearly full. */
+  #render(): Found {
+    const page = this.#page;
+    if (page === undefined) return this.#answer.render();
+    const by = this.#answer.stoppedBy;
+    if (by !== undefined) return this.#answer.render(page.fields({ by, at: page.lastPlace }));
+    const next = this.#endsEarly ? this.#nextFile() : undefined;
+    if (next === undefined) return this.#answer.render(page.fields());
+    this.#answer.cut();
+    return this.#answer.render(page.fields({ by: "deadline", at: laterPlace(next, page.after) }));
+  }
+
+  /** The first file or folder that was not searched to its end; undefined when all were. */
+  #nextFile(): string | undefined {
+    const first = this.#pending.find(({ batch }) => !batch.isEmpty);
+    return this.#unfinished ?? first?.batch.walkedPathOf(0) ?? this.#walk.position;
+  }
+
+  /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
   async #searchHere(milliseconds: number): Promise<void> {
     const started = performance.now();
     const mayGoOn = () =>
@@ -99,43 +120,29 @@ export class SearchRun {
       const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
-      if (this.#isOver()) break;
+      if (batch.isEmpty) this.#page?.makeProgressTo(this.#walk.position);
+      if (this.#isOver()) return this.#endEarly();
       await this.#yieldIfDue();
     }
   }
 
   #searchBatchHere(batch: Batch): void {
-    const { request } = this.#options;
-    try {
-      const { compiler, ...engines } = this.#engines();
-      const isOver = () => this.#isOver();
-      searchFiles(
-        new FileCursor(batch.files),
-        {
-          ...request,
-          ...engines,
-          matcher: compiler.compile(request.query),
-          open: (file) => batch.open(file),
-          isOver,
-        },
-        this.#sink(batch),
-      );
-    } catch (error) {
-      if (!(error instanceof SearchEnded)) throw error;
-    } finally {
-      batch.release();
-    }
-    if (this.#isOver()) this.#answer.cut();
+    const record = this.#page && createOutcomes(batch.count);
+    const options = { after: this.#page?.afterIn(batch), outcomes: record };
+    this.#local.search(batch, this.#sink(batch), options);
+    if (record !== undefined) this.#noteOutcomes(batch, record);
   }
 
-  /** The engines of this thread, which work for this search until another one takes them. */
-  #engines(): ThreadEngines {
-    const { state } = this.#options;
-    state.isOverHere = () => this.#isOver();
-    state.engines ??= state.createEngines(() => {
-      if (state.isOverHere()) throw new SearchEnded();
-    });
-    return state.engines;
+  #noteOutcomes(batch: Batch, record: Float64Array): void {
+    this.#page?.count(record, batch.count);
+    const unfinished = this.#answer.isFull ? -1 : record.indexOf(outcomes.notReached);
+    if (unfinished >= 0) this.#unfinished = batch.walkedPathOf(unfinished);
+    else if (!batch.isEmpty) this.#page?.makeProgress();
+  }
+
+  #endEarly(): void {
+    if (this.#page === undefined) this.#answer.cut();
+    this.#endsEarly = true;
   }
 
   #sink(batch: Batch): FindingSink {
@@ -147,11 +154,19 @@ export class SearchRun {
       get wantsContent() {
         return answer.wantsContent;
       },
-      get remainingLines() {
-        return answer.remainingLines;
+      get remainingEntries() {
+        return answer.remainingEntries;
       },
-      add: (finding) => answer.add(batch.pathOf(finding.index), finding),
+      get remainingUnits() {
+        return answer.remainingUnits;
+      },
+      add: (finding) => this.#add(batch, finding),
     };
+  }
+
+  #add(batch: Batch, finding: Finding): void {
+    this.#answer.add(batch.pathOf(finding.index), finding);
+    this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
   }
 
   /** Keeps batches under way in threads, and collects their findings in the order of submission. */
@@ -159,6 +174,7 @@ export class SearchRun {
     const { signal } = this.#options.deadline;
     const wake = () => this.#wake();
     signal.addEventListener("abort", wake, { once: true });
+    this.#page?.signal?.addEventListener("abort", wake, { once: true });
     while (!this.#answer.isFull && !this.#isOver()) {
       await this.#post(pool);
       if (this.#takeNext(pool)) continue;
@@ -173,14 +189,15 @@ export class SearchRun {
   }
 
   async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
-    while (this.#maySubmit() && !this.#isOver()) {
-      const batch = takeBatch(this.#walk, this.#nextSize(), this.#options.state.held);
+    while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
+      const batch = takeBatch(this.#walk, this.#pacing.nextSize(), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
         // The walk yielded to others.
         batch.release();
         if (this.#pending.length > 0) return;
+        this.#page?.makeProgressTo(this.#walk.position);
       }
       await this.#yieldIfDue();
     }
@@ -194,26 +211,6 @@ export class SearchRun {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
 
-  /** Each search gets its share of the folders that batches may hold, and at least one, so that it goes on. */
-  #nextSize(): BatchSize {
-    const { batchesAtOnce, active, held } = this.#options.state;
-    const ofAll = Math.min(maxFolders, Math.floor(foldersAtOnce / batchesAtOnce));
-    const ofRest = Math.floor((foldersAtOnce - held.folders) / active);
-    return { files: this.#batchFiles, folders: Math.max(1, Math.min(ofAll, ofRest)) };
-  }
-
-  /** Whether to submit another batch. One that is settled and waits for an earlier one holds no folders. */
-  #maySubmit(): boolean {
-    const { batchesAtOnce, active } = this.#options.state;
-    const underWay = this.#pending.filter(({ isSettled }) => !isSettled).length;
-    const waiting = this.#pending.reduce((sum, { units }) => sum + units, 0);
-    return (
-      underWay < Math.max(1, Math.floor(batchesAtOnce / active)) &&
-      this.#pending.length < this.#mostPending &&
-      waiting < maxWaiting
-    );
-  }
-
   #submit(batch: Batch, pool: Pool<BatchJob, BatchReply>, isRetry: boolean): PendingBatch {
     return new PendingBatch(batch, pool.run(this.#jobOf(batch)), { isRetry, onSettled: () => this.#wake() });
   }
@@ -225,8 +222,10 @@ export class SearchRun {
       lines,
       maxFileBytes,
       wantsPaths: this.#answer.wantsPaths,
-      remainingLines: this.#answer.wantsContent ? this.#answer.remainingLines : 0,
-      remainingText: maxAnswerBytes,
+      remainingEntries: this.#answer.wantsContent ? this.#answer.remainingEntries : 0,
+      remainingUnits: this.#page === undefined ? maxAnswerBytes : this.#answer.remainingUnits,
+      after: this.#page?.afterIn(batch),
+      wantsOutcomes: this.#page !== undefined,
       over: this.#over,
       files: batch.post(this.#answer.wantsPaths),
     };
@@ -243,8 +242,8 @@ export class SearchRun {
   }
 
   /**
-   * A batch without an outcome goes to another thread once. Never is it searched here, where a caller's pattern could
-   * hold up everyone: without an outcome again, it is left out.
+   * Submits a batch without an outcome to another thread, once. The answer leaves it out after a second loss: here a
+   * caller's pattern could block the event loop.
    */
   #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<BatchJob, BatchReply>): void {
     if (!isRetry) {
@@ -253,25 +252,35 @@ export class SearchRun {
     }
     batch.release();
     this.#answer.cut();
+    this.#page?.countLost(batch);
   }
 
-  /** Takes in what was found in a batch. */
+  /** Adds the outcome of a batch to the answer. */
   #take(batch: Batch, outcome: BatchOutcome): void {
     if (outcome instanceof Error) throw outcome;
     if (batch.isEmpty) return;
-    this.#mostPending++;
-    this.#batchFiles = Math.min(2 * this.#batchFiles, largestBatch);
+    this.#pacing.speedUp();
+    this.#page?.makeProgress();
     this.#takeFindings(batch, outcome);
   }
 
   #takeFindings(batch: Batch, found: EncodedFindings): void {
-    for (const finding of decodeFindings(found)) this.#answer.add(batch.pathOf(finding.index), finding);
+    let searched = batch.count;
+    for (const finding of decodeFindings(found)) {
+      this.#add(batch, finding);
+      if (!this.#answer.isFull) continue;
+      searched = finding.index + 1;
+      break;
+    }
+    if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched);
   }
 
-  /** Collects what later batches have found when the search ends early: that is still in order. */
+  /** Adds the findings of later batches when the search ends early: they are still in order. */
   #takeSettled(): void {
     if (this.#answer.isFull) return;
-    this.#answer.cut();
+    this.#endEarly();
+    // A page goes on where the first of these batches starts.
+    if (this.#page !== undefined) return;
     for (const { batch, outcome } of this.#pending) {
       if (outcome !== undefined && !(outcome instanceof Error)) this.#takeFindings(batch, outcome);
     }
@@ -279,7 +288,7 @@ export class SearchRun {
 
   /** Whether it has to end early, with what it has. */
   #isOver(): boolean {
-    return this.#options.deadline.left === 0 || this.#options.state.isClosed;
+    return this.#options.deadline.left === 0 || this.#options.state.isClosed || this.#page?.isOver === true;
   }
 
   /** Cancels the batches under way. Each holds its folders until no thread opens files in them. */

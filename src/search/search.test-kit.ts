@@ -11,19 +11,19 @@ import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { createSearcher } from "./search.ts";
 
 /** What a test varies of a request. */
-export type Asked = Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines">>;
+export type RequestFields = Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines">>;
 
 /** A request for everything, with what is asked changed. */
 export function requestOf({
   pattern = "",
   regex = false,
   ignoreCase = false,
-  ...asked
-}: Asked): SearchRequest {
-  const { maxLineBytes = 4096, ...others } = asked;
+  ...fields
+}: RequestFields): SearchRequest {
+  const { maxLineBytes = 4096, mode = "content", linesBefore = 0, ...others } = fields;
   return {
     query: { pattern, regex, ignoreCase },
-    lines: { maxLineBytes },
+    lines: { maxLineBytes, mode, linesBefore },
     path: ".",
     include: undefined,
     exclude: undefined,
@@ -43,18 +43,18 @@ export interface SearchFixture {
   readonly deny?: readonly string[];
 }
 
-/** Searches for what is asked, within so many milliseconds. */
-export type Ask = (asked: Asked, milliseconds?: number) => Promise<SearchAnswer>;
+/** Runs the request, with a deadline in `milliseconds`. */
+export type RunSearch = (fields: RequestFields, milliseconds?: number) => Promise<SearchAnswer>;
 
 /** Opens a searcher over the folder `base`. */
-export function openAsking(base: string, { backend, threads, deny = [] }: SearchFixture) {
+export function openSearcher(base: string, { backend, threads, deny = [] }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
   const regex = createRegexEngine({ threads });
   const searcher = createSearcher({ jail, files, regex, threads });
-  const ask: Ask = async (asked, milliseconds = 60_000) => {
+  const search: RunSearch = async (fields, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
-    const { answer, bytes } = await searcher.search(requestOf(asked), { deadline });
+    const { answer, bytes } = await searcher.search(requestOf(fields), { deadline });
     deadline.end();
     if (bytes !== Buffer.byteLength(JSON.stringify(answer)))
       throw new Error(`an answer was counted as ${bytes} bytes`);
@@ -65,5 +65,5 @@ export function openAsking(base: string, { backend, threads, deny = [] }: Search
     await regex.close();
     jail.close();
   };
-  return { ask, close };
+  return { search, close };
 }

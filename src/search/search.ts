@@ -7,6 +7,7 @@ import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
 import { createWalkSlice, type Walker } from "../scheduling/walk-slice.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
+import { Cursors } from "./cursors.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./run.ts";
 import { SharedFolder } from "./shared-folder.ts";
@@ -17,10 +18,12 @@ import type { WalkOptions } from "./walk.ts";
 
 export interface Searcher {
   /**
-   * Throws refusals for a bad pattern and for a path that is no folder; past the deadline answers with what was found
-   * so far. The same tree gives the same answer, whatever the number of threads.
+   * Throws refusals for a bad pattern and for a path that is no folder; past the deadline it answers with its
+   * findings so far. The same tree gives the same answer, whatever the number of threads.
    */
   search(request: SearchRequest, walker: Walker): Promise<Found>;
+  /** The cursors of its pages. */
+  readonly cursors: Cursors;
   /** Ends the threads. Searches still under way answer with what they have. */
   close(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
 /** Where a walk starts. */
 interface Start {
   readonly folder: SharedFolder;
-  /** The one file in it that is meant. */
+  /** The one entry to search, when the path names a file. */
   readonly only: Entry | undefined;
 }
 
@@ -49,12 +52,12 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
   return { folder: new SharedFolder(folder, () => place[Symbol.dispose]()), only };
 }
 
-/** Threads that search at once: the disk feeds no more, and each takes some 25 MB. */
+/** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
 const threads = Math.min(8, availableParallelism());
-/** Batches that a thread is given at once: one to work on, and the next ones so that it need not wait. */
+/** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
-/** A searcher that loads WebAssembly and starts threads only when a search deserves them. */
+/** A searcher that loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({
   jail,
   files,
@@ -72,12 +75,13 @@ export function createSearcher({
     batchesAtOnce: threads * (batchesPerThread + 1),
     held: { folders: 0 },
     engines: undefined,
-    createEngines: (watch) => createThreadEngines(() => regex.openMachine(watch)),
+    createEngines: (interrupt) => createThreadEngines(() => regex.openRuntime(interrupt)),
     isOverHere: () => false,
     active: 0,
     isClosed: false,
   };
   return {
+    cursors: new Cursors(),
     async search(request, walker) {
       const { folder, only } = startOf(jail, request);
       using slice = createWalkSlice(walker);
@@ -93,7 +97,7 @@ export function createSearcher({
       try {
         return await search.run();
       } catch (error) {
-        // What keeps it from folders and files altogether, such as a want of descriptors.
+        // One that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
         throw refusalOfPattern(error, request.query.pattern);
       } finally {

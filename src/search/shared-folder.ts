@@ -1,17 +1,20 @@
 import type { Folder } from "../jail/folder.ts";
 
-/** A folder that is closed when the last of its users let go. */
+/** A folder that closes when the last of its users releases it. */
 export class SharedFolder {
   readonly folder: Folder;
+  /** Prefix of its entries' names in paths from the start of the walk, one character per byte (`Place.file`). */
+  readonly walked: string;
   readonly #close: () => void;
   #users = 1;
 
-  constructor(folder: Folder, close = () => folder.close()) {
+  constructor(folder: Folder, close = () => folder.close(), walked = "") {
     this.folder = folder;
+    this.walked = walked;
     this.#close = close;
   }
 
-  /** What stands before the names of its entries in their paths from the base. */
+  /** Prefix of its entries' names in paths from the base. */
   get prefix(): string {
     return this.folder.path === "" ? "" : `${this.folder.path}/`;
   }

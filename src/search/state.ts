@@ -16,8 +16,8 @@ export interface SearchState {
   isClosed: boolean;
   /** The engines of this thread; undefined until a search needs them. */
   engines: ThreadEngines | undefined;
-  /** Creates them with a regex runtime that calls `interrupt` all along, which may throw. */
+  /** Creates them with a regex runtime that calls `interrupt` regularly, which may throw. */
   readonly createEngines: (interrupt: () => void) => ThreadEngines;
-  /** Whether the search that the engines of this thread work for has to end. */
+  /** Whether the search that uses the engines of this thread has to end. */
   isOverHere: () => boolean;
 }

@@ -5,10 +5,12 @@ import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import type { PostedFiles } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
-import { type Finding, type FindingSink, searchFiles } from "./files.ts";
+import { entriesOf, type Finding, type FindingSink, searchFiles } from "./files.ts";
 import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
 import { type LineOptions, textUnits } from "./lines.ts";
+import type { Position } from "./place.ts";
 import type { Query } from "./query-compiler.ts";
+import { createOutcomes } from "./tally.ts";
 import { createThreadEngines, type ThreadEngines } from "./thread-engines.ts";
 
 /** What starts a search thread. */
@@ -23,10 +25,14 @@ export interface BatchJob {
   readonly lines: LineOptions;
   readonly maxFileBytes: number;
   readonly wantsPaths: boolean;
-  /** Matching lines that the answer still takes. */
-  readonly remainingLines: number;
-  /** Bytes of text that the answer still takes. */
-  readonly remainingText: number;
+  /** Entries for matches in contents that the answer still takes. */
+  readonly remainingEntries: number;
+  /** UTF-16 units of their texts that the answer still takes. */
+  readonly remainingUnits: number;
+  /** See `FileSearch.after`. */
+  readonly after: Position | undefined;
+  /** Whether to say what became of each file. */
+  readonly wantsOutcomes: boolean;
   /** Not 0 when the search has ended. */
   readonly over: Int32Array;
   readonly files: PostedFiles;
@@ -36,14 +42,14 @@ export interface BatchJob {
 export type BatchReply = EncodedFindings | { readonly failure: string; readonly message: string };
 
 serveJobs(({ engine }: SearchThreadData, check) => {
-  let machine: RegexRuntime | undefined;
+  let runtime: RegexRuntime | undefined;
   const engines = createThreadEngines(() => {
-    machine ??= new RegexRuntime(engine, check);
-    return machine;
+    runtime ??= new RegexRuntime(engine, check);
+    return runtime;
   });
   return (job: BatchJob): BatchReply => {
     try {
-      return encodeFindings(searchBatch(job, engines));
+      return searchBatch(job, engines);
     } catch (error) {
       const { name, message } = error as Error;
       return { failure: name, message };
@@ -51,36 +57,37 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
-function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Finding[] {
+function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): EncodedFindings {
   const sink = new Collector(job);
   const matcher = compiler.compile(job.query);
   const isOver = () => Atomics.load(job.over, 0) !== 0;
-  const { lines, maxFileBytes, files } = job;
+  const { lines, maxFileBytes, files, after } = job;
+  const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  searchFiles(cursor, { ...engines, matcher, lines, open, maxFileBytes, isOver }, sink);
-  return sink.findings;
+  searchFiles(cursor, { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes }, sink);
+  return encodeFindings(sink.findings, outcomes);
 }
 
 class Collector implements FindingSink {
   readonly findings: Finding[] = [];
   readonly wantsPaths: boolean;
-  remainingLines: number;
-  #remainingText: number;
+  remainingEntries: number;
+  remainingUnits: number;
 
-  constructor({ wantsPaths, remainingLines, remainingText }: BatchJob) {
+  constructor({ wantsPaths, remainingEntries, remainingUnits }: BatchJob) {
     this.wantsPaths = wantsPaths;
-    this.remainingLines = remainingLines;
-    this.#remainingText = remainingText;
+    this.remainingEntries = remainingEntries;
+    this.remainingUnits = remainingUnits;
   }
 
   get wantsContent(): boolean {
-    return this.remainingLines > 0 && this.#remainingText > 0;
+    return this.remainingEntries > 0 && this.remainingUnits > 0;
   }
 
   add(finding: Finding): void {
     this.findings.push(finding);
-    this.remainingLines -= finding.lines.length;
-    this.#remainingText -= textUnits(finding.lines);
+    this.remainingEntries -= entriesOf(finding);
+    this.remainingUnits -= textUnits(finding.lines);
   }
 }

@@ -6,7 +6,7 @@
 /** Bytes of U+FFFD in UTF-8. */
 const replacementBytes = 3;
 
-/** How far `text[start, end)` reaches when it may have at most `limit` bytes and no character is cut. */
+/** End of the longest part of `text[start, end)` from its start that has at most `limit` bytes and cuts no character. */
 export function cutEnd(
   text: Uint8Array,
   { start, end, limit }: { start: number; end: number; limit: number },
@@ -19,15 +19,20 @@ export function cutEnd(
   return cut;
 }
 
-/** The offset in `bytes` of what stands at `shown` in their decoded form, encoded again. */
-export function rawOffset(bytes: Uint8Array, shown: number): number {
-  let at = 0;
-  for (let passed = 0; passed < shown; ) {
-    const { length, valid } = sequence(bytes, at);
-    passed += valid ? length : replacementBytes;
-    at += length;
-  }
-  return at;
+/** The offset in `bytes` that corresponds to `shown`, an offset in the UTF-8 of their decoded form. */
+export const rawOffset = (bytes: Uint8Array, shown: number): number => rawOffsets(bytes, [shown])[0]!;
+
+/** The same for ascending offsets. */
+export function rawOffsets(bytes: Uint8Array, shown: readonly number[]): number[] {
+  let [at, passed] = [0, 0];
+  return shown.map((offset) => {
+    while (passed < offset) {
+      const { length, valid } = sequence(bytes, at);
+      passed += valid ? length : replacementBytes;
+      at += length;
+    }
+    return at;
+  });
 }
 
 /** The character at `at`, or the maximal part of one. */

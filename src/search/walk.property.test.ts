@@ -31,7 +31,7 @@ const { folder: branch } = fc.letrec<{ tree: Tree; folder: Branch }>((tie) => ({
 
 const kinds = { file: "file", link: "symlink", gone: "dir" } as const;
 
-/** The folder that a tree is, without a disk. `closed` is told of each that is closed. */
+/** A tree as a folder, without a disk. `closed` is called with each that is closed. */
 function folderOf(branch: Branch, path: string, closed: (path: string) => void): Folder {
   const folder: Pick<Folder, "path" | "asked" | "list" | "child" | "close"> = {
     path,

@@ -30,7 +30,7 @@ test.each(["ENOENT", "EIO"] as const)("a start that cannot be listed (%s) is not
 });
 
 test("a large folder is listed and sorted over many fills, and in each for a few steps only", () => {
-  let told = 0;
+  let reported = 0;
   const large = {
     path: "",
     asked: ".",
@@ -40,7 +40,7 @@ test("a large folder is listed and sorted over many fills, and in each for a few
           const name = Buffer.from(`${(i * 7919) % 1000}-${piece}`);
           onDirent(name, 0, name.length, "file");
         }
-        told++;
+        reported++;
         yield;
       }
     },
@@ -53,10 +53,10 @@ test("a large folder is listed and sorted over many fills, and in each for a few
   const walk = new Walk(start, options);
   let [fills, files] = [0, 0];
   for (let isMore = true; isMore; fills++) {
-    const before = told;
+    const before = reported;
     const taken = new Batch({ files: 100_000, folders: 1 }, { folders: 0 });
     isMore = walk.fill(taken);
-    expect(told - before).toBeLessThan(8);
+    expect(reported - before).toBeLessThan(8);
     files += taken.files.count;
     taken.release();
   }
@@ -68,13 +68,13 @@ test("a large folder is listed and sorted over many fills, and in each for a few
 
 test("a folder that is removed while it is listed has no files", () => {
   const closed: string[] = [];
-  const tell = (onDirent: OnDirent, name: string, kind: "file" | "dir") =>
+  const report = (onDirent: OnDirent, name: string, kind: "file" | "dir") =>
     onDirent(Buffer.from(name), 0, name.length, kind);
   const gone = {
     path: "gone",
     asked: ".",
     *list(onDirent: OnDirent) {
-      tell(onDirent, "never-seen", "file");
+      report(onDirent, "never-seen", "file");
       yield;
       throw errnoError("ENOENT");
     },
@@ -84,10 +84,10 @@ test("a folder that is removed while it is listed has no files", () => {
     path: "",
     asked: ".",
     *list(onDirent: OnDirent) {
-      tell(onDirent, "z", "file");
-      tell(onDirent, "gone", "dir");
+      report(onDirent, "z", "file");
+      report(onDirent, "gone", "dir");
       yield;
-      tell(onDirent, "a", "file");
+      report(onDirent, "a", "file");
     },
     child: () => gone,
     close: () => closed.push("base"),

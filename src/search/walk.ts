@@ -1,84 +1,93 @@
 /**
- * The regular files below a folder, in the order of the bytes of their paths, folder by folder and lazily: of the
- * folders on the way one per level is held open.
+ * Walks the regular files below a folder lazily, in the order of the bytes of their paths. Holds one folder per level
+ * open.
  */
 
+import { kindIn } from "../files/entries.ts";
 import type { Files } from "../files/files.ts";
+import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Entry } from "../files/types.ts";
-import type { GlobSet } from "../globs/glob-set.ts";
+import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
+import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
-import { type EntryKind, kindOf } from "../jail/kind.ts";
+import type { Jail } from "../jail/folder.ts";
 import { nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
+import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
-import { ignoreVanished } from "./ignore-vanished.ts";
 import { SharedFolder } from "./shared-folder.ts";
 
-/** Which paths are wanted; a `GlobSet` is one. */
-export type PathFilter = Pick<GlobSet, "matches">;
-
-/** Where a walk puts the files that it comes to. */
+/** Takes the files of a walk. */
 export interface FileSink {
-  /** Adds the file whose name is `bytes[from, to)`, behind all others. False, and not added, when it takes no more. */
+  /** Adds the file with the name `bytes[from, to)`, after all others. False, without adding it, when it is full. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
-export interface WalkOptions {
+export interface WalkOptions extends EntryFilterOptions {
   readonly jail: Jail;
-  /** Removes the temporary files that it meets and that nobody uses any more. */
+  /** Sweeps the temporary files of each folder that the walk lists. */
   readonly files: Pick<Files, "sweepFolder">;
-  readonly include: PathFilter | undefined;
-  readonly exclude: PathFilter | undefined;
-  /** The one entry of the start that is meant, instead of all of them. */
+  /** Leaves out what ignore files name. */
+  readonly ignoreFiles?: IgnoreFiles | undefined;
+  /** The one entry of the start to walk, instead of all of them. */
   readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
-  /** Told of folders that lie too deep to be entered. */
+  /** The path to start at, one character per byte (`Place.file`): the walk opens no folder that comes before it. */
+  readonly after?: string | undefined;
+  /** Called for each folder that is too deep to enter. */
   readonly onTooDeep: () => void;
+  /** Called for each folder that cannot be read, with its path as `Place.file`. */
+  readonly onUnreadable?: ((folder: string) => void) | undefined;
 }
 
-/** Folders this deep are not entered: no tree that people made is, and each level holds a descriptor. */
+/** A walk enters no deeper folder: trees made by hand are flatter, and each level holds a descriptor. */
 const maxDepth = 256;
 
-/** Longest that a walk goes on, in milliseconds, before it lets others have a turn. */
+/** Milliseconds that a walk runs before it yields. */
 const sliceMilliseconds = 5;
 
-/** Entries after which it looks at the clock. A caller's globs can be slow. */
+/** Entries between two checks of the clock. A caller's globs can be slow. */
 const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
 
-/** A folder on the way. */
+/** An open folder between the start and the current one. */
 interface Level {
   readonly held: SharedFolder;
-  /** The place of its first entry among all, and of the first that was not taken yet, and the one behind its last. */
+  /** Indices into the entry stack: of its first entry, of the next one to take, and after its last one. */
   readonly first: number;
   next: number;
   end: number;
+  /** For its entries; before it is listed, those from the folders above it. */
+  rules: IgnoreRules;
+  /** The part below this folder of the path to start at. */
+  readonly after: string | undefined;
 }
 
 export class Walk {
   readonly #options: WalkOptions;
+  readonly #filter: EntryFilter;
   readonly #entries = new EntryStack();
   readonly #levels: Level[] = [];
   #start: SharedFolder | undefined;
-  /** The listing of the deepest folder, which is under way. */
+  /** The unfinished listing of the deepest folder. */
   #listing: Steps<void> | undefined;
   #slice: TimeSlice | undefined;
 
-  /** `start` is held until it was walked, or the walk is closed. */
+  /** Holds `start` until the walk has left it, or is closed. */
   constructor(start: SharedFolder, options: WalkOptions) {
     this.#options = options;
+    this.#filter = new EntryFilter(options, start.folder);
     this.#start = start.hold();
   }
 
   /**
-   * Adds the next files to the sink until it is full, or for so long that others have to have their turn. False when
-   * there are no more. Throws a refusal when the start cannot be listed.
+   * Adds the next files to the sink until it is full or the time slice is used up. False when there are no more. Throws
+   * a refusal when the start cannot be listed.
    */
   fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
     this.#begin();
     for (;;) {
-      if (!this.#listOn()) return true;
+      if (!this.#continueListing()) return true;
       const level = this.#levels.at(-1);
       if (level === undefined) return false;
       if (this.#isOverdue() || !this.#takeFiles(level, sink)) return true;
@@ -87,7 +96,20 @@ export class Walk {
     }
   }
 
-  /** Lets go of the folders on the way. */
+  /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */
+  get position(): string | undefined {
+    if (this.#start !== undefined) return "";
+    const isListing = this.#listing !== undefined;
+    const level = this.#levels.findLast(
+      (one, index) => one.next < one.end || (isListing && index === this.#levels.length - 1),
+    );
+    if (level === undefined) return undefined;
+    return (
+      level.held.walked + (level.next < level.end ? this.#entries.keyOf(level.next).toString("latin1") : "")
+    );
+  }
+
+  /** Releases the folders that it holds. */
   close(): void {
     this.#listing?.return();
     this.#listing = undefined;
@@ -101,7 +123,8 @@ export class Walk {
     const start = this.#start;
     if (start === undefined) return;
     this.#start = undefined;
-    const level = this.#descend(start);
+    const rules = this.#options.ignoreFiles?.above(start.folder) ?? IgnoreRules.none;
+    const level = this.#descend(start, rules, this.#options.after);
     if (only === undefined) this.#listing = this.#list(level);
     else {
       const name = Buffer.from(only.raw);
@@ -110,55 +133,62 @@ export class Walk {
     }
   }
 
-  /** Takes the wanted files up to the next folder or the end; false when the sink is full or the time is over. */
+  /** Adds the selected files up to the next folder or the end; false when the sink is full or the slice is used up. */
   #takeFiles(level: Level, sink: FileSink): boolean {
     const { jail } = this.#options;
     const { held } = level;
     const entries = this.#entries;
-    const perLook = this.#hasGlobs ? entriesPerClockCheck.withGlobs : entriesPerClockCheck.withoutGlobs;
+    const isSlow = this.#filter.comparesPaths || level.rules !== IgnoreRules.none;
+    const perCheck = isSlow ? entriesPerClockCheck.withGlobs : entriesPerClockCheck.withoutGlobs;
     for (; level.next < level.end; level.next++) {
-      if (level.next % perLook === 0 && this.#isOverdue()) return false;
+      if (level.next % perCheck === 0 && this.#isOverdue()) return false;
       const kind = entries.kind(level.next);
       if (kind !== "file" && kind !== "dir") continue;
-      const [from, to] = [entries.start(level.next), entries.end(level.next)];
-      if (jail.deniesBytesIn(held.folder, entries.bytes, from, to)) continue;
-      if (kind === "dir") return true;
-      if (this.#isWanted(held, from, to) && !sink.add(held, entries.bytes, from, to)) return false;
+      const name = { bytes: entries.bytes, from: entries.start(level.next), to: entries.end(level.next) };
+      if (jail.deniesBytesIn(held.folder, name.bytes, name.from, name.to)) continue;
+      if (kind === "dir") {
+        if (this.#filter.entersFolder(held.folder, name, level.rules)) return true;
+      } else if (this.#filter.wantsFile(held.folder, name, level.rules)) {
+        if (!sink.add(held, name.bytes, name.from, name.to)) return false;
+      }
     }
     return true;
   }
 
-  #isWanted(held: SharedFolder, from: number, to: number): boolean {
-    if (!this.#hasGlobs) return true;
-    const { include, exclude } = this.#options;
-    const path = held.prefix + this.#entries.bytes.toString("utf8", from, to);
-    return (include === undefined || include.matches(path)) && !(exclude?.matches(path) ?? false);
-  }
-
-  /** Enters the folder that comes next in the one that is held, unless it is gone or too deep. */
+  /** Enters the next entry, a folder, unless it is gone or too deep. */
   #enter(level: Level): void {
     const entries = this.#entries;
     const name = nameOf(entries.bytes.subarray(entries.start(level.next), entries.end(level.next)));
+    const key = entries.keyOf(level.next).toString("latin1");
+    const walked = level.held.walked + key;
     level.next++;
     if (this.#levels.length > maxDepth) {
       this.#options.onTooDeep();
       return;
     }
-    const child = ignoreVanished(() => level.held.folder.child(name));
+    const child = ignoreVanished(
+      () => level.held.folder.child(name),
+      () => this.#options.onUnreadable?.(walked),
+    );
     if (child === undefined) return;
-    this.#listing = this.#list(this.#descend(new SharedFolder(child)));
+    const after = level.after?.startsWith(key) ? level.after.slice(key.length) : undefined;
+    const held = new SharedFolder(child, undefined, walked);
+    this.#listing = this.#list(this.#descend(held, level.rules.below(name.toString()), after));
   }
 
   /**
-   * Goes on with the listing of the deepest folder; false when the time is over before that is complete. A folder that is
-   * gone has no entries, but the start must be there.
+   * Continues the listing of the deepest folder; false when the slice is used up before its end. A folder that is gone
+   * counts as empty, but the start must be there.
    */
-  #listOn(): boolean {
+  #continueListing(): boolean {
     const listing = this.#listing;
     if (listing === undefined) return true;
     const isStart = this.#levels.length === 1;
+    const onUnreadable = () => this.#options.onUnreadable?.(this.#levels.at(-1)!.held.walked);
     for (;;) {
-      const isMore = isStart ? !listing.next().done : ignoreVanished(() => !listing.next().done);
+      const isMore = isStart
+        ? !listing.next().done
+        : ignoreVanished(() => !listing.next().done, onUnreadable);
       if (isMore && this.#isOverdue()) return false;
       if (isMore) continue;
       this.#listing = undefined;
@@ -166,10 +196,10 @@ export class Walk {
     }
   }
 
-  /** Makes the folder the deepest on the way. */
-  #descend(held: SharedFolder): Level {
+  /** Makes the folder the deepest level. */
+  #descend(held: SharedFolder, rules: IgnoreRules, after: string | undefined): Level {
     const first = this.#entries.size;
-    const level = { held, first, next: first, end: first };
+    const level = { held, first, next: first, end: first, rules, after };
     this.#levels.push(level);
     return level;
   }
@@ -181,10 +211,6 @@ export class Walk {
     level.held.release();
   }
 
-  get #hasGlobs(): boolean {
-    return this.#options.include !== undefined || this.#options.exclude !== undefined;
-  }
-
   #isOverdue(): boolean {
     return this.#slice?.isDue === true;
   }
@@ -194,22 +220,30 @@ export class Walk {
     const { folder } = level.held;
     const entries = this.#entries;
     const temporary: Entry[] = [];
+    let ignoreFiles: IgnoreFileSet = 0;
     try {
       yield* folder.list((bytes, from, to, kind) => {
         if (isTemporaryIn(bytes, from, to)) {
           const raw = nameOf(bytes.subarray(from, to));
           temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
-        } else entries.push(bytes, from, to, kind ?? kindIn(folder, bytes.subarray(from, to)));
+        } else {
+          const known = kind ?? kindIn(folder, bytes.subarray(from, to));
+          entries.push(bytes, from, to, known);
+          if (this.#options.ignoreFiles !== undefined)
+            ignoreFiles |= ignoreFileBit({ bytes, from, to }, known);
+        }
       });
     } catch (error) {
       throw refusalOfErrno(error, folder.asked);
     }
     yield* entries.sort(level.first);
     level.end = entries.size;
+    if (level.after !== undefined) level.next = entries.firstNotBefore(firstKey(level.after), level.first);
+    level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
     this.#options.files.sweepFolder(folder, temporary);
   }
 }
 
-/** For file systems that do not tell kinds when a folder is read. */
-const kindIn = (folder: Folder, name: Buffer): EntryKind =>
-  ignoreVanished(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";
+/** The key in a folder of the entry that the path leads to. */
+const firstKey = (path: string): Buffer =>
+  Buffer.from(path.slice(0, path.indexOf("/") + 1) || path, "latin1");

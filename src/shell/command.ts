@@ -1,4 +1,4 @@
-/** The request that `shell::exec` and `shell::exec_bg` share, and what both do with it first. */
+/** The request of `shell::exec` and `shell::exec_bg`, and the first steps of both. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { refusePlainly } from "../processes/plain-refusal.ts";
 import { type Argv, parseArgv } from "../processes/words.ts";
@@ -7,7 +7,7 @@ import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import { Target } from "./target.ts";
 
-/** What the fields mean, in the words of the published reference, which differ between the two functions. */
+/** Descriptions of the fields in the published reference, which differ between the two functions. */
 interface Descriptions {
   readonly command: string;
   readonly args: string;
@@ -28,8 +28,8 @@ export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 const targetOnly = Type.Object({ target: Target() });
 
 /**
- * A payload as a command (shell §6.2): looser about `timeout_ms` than the schema, and with
- * the phrases that clients look for. Throws a plain refusal.
+ * Parses a payload as a command (shell §6.2): less strict about `timeout_ms` than the schema, and with the phrases that
+ * clients look for. Throws a plain refusal.
  */
 export function parseCommand(payload: unknown): ShellCommand {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
@@ -47,7 +47,7 @@ export function parseCommand(payload: unknown): ShellCommand {
 const isObject = (payload: unknown): payload is Record<string, unknown> =>
   typeof payload === "object" && payload !== null && !Array.isArray(payload);
 
-/** A payload as `schema` describes it. Throws a plain refusal, which is what the exec family answers with. */
+/** Validates a payload by `schema`. Throws a plain refusal, as all functions of commands do. */
 export function parsePlainly<Request extends TObject>(schema: Request, payload: unknown): Static<Request> {
   try {
     return validate(schema, payload, { unknownKeys: "ignore" });
@@ -70,15 +70,15 @@ function requireText(field: string, text: string): string {
   throw refusePlainly.illFormed(field);
 }
 
-/** What fits into 64 bits counts, and is cut to the configured most; anything else counts as absent. */
+/** Whether a timeout counts: one beyond 64 bits counts as absent, any other is cut to the configured limit. */
 const isMilliseconds = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
 
-/** How long a command may run, in milliseconds (shell §6.3). */
+/** Milliseconds that a command may run (shell §6.3). */
 export const resolveTimeout = (
-  { timeout_ms: asked }: Pick<ShellCommand, "timeout_ms">,
+  { timeout_ms: timeout }: Pick<ShellCommand, "timeout_ms">,
   config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
-): number => Math.min(asked ?? config.default_timeout_ms, config.max_timeout_ms);
+): number => Math.min(timeout ?? config.default_timeout_ms, config.max_timeout_ms);
 
 /** The argument vector of a command. Throws a plain refusal. */
 export const argvOf = ({ command, args }: Pick<ShellCommand, "command" | "args">): Argv =>

@@ -1,4 +1,4 @@
-/** Every key of the configuration of `shell`, once: its type, bounds, default and meaning. */
+/** The keys of the configuration of `shell`, each with its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type { OpenOptions } from "../contract/definition.ts";
@@ -17,7 +17,7 @@ const Texts = (byDefault: readonly string[], description: string) =>
 const Path = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { default: null, description });
 
-/** A group of keys, all of which may be left out, and the group too. */
+/** A group of keys. All of them, and the group, are optional. */
 const Group = <Keys extends TProperties>(keys: Keys, description: string) =>
   Type.Object(keys, {
     description,
@@ -158,7 +158,7 @@ export function defaultShellConfig(): ShellConfig {
 
 type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment">;
 
-/** The configuration that was found, with `basePath` in the place of its `fs.host_root`. Throws a `ConfigError`. */
+/** Loads the configuration; `basePath` replaces its `fs.host_root`. Throws a `ConfigError`. */
 export function loadShellConfig({
   config: { source, keys },
   basePath,
@@ -169,7 +169,7 @@ export function loadShellConfig({
   return crossCheck(chosen, source);
 }
 
-/** What no single key can say (shell §3.1). Gives the configuration back. */
+/** Checks rules between keys (shell §3.1). Returns the configuration. */
 export function crossCheck(config: ShellConfig, where: string): ShellConfig {
   const { fs } = config;
   const refuse = (reason: string) => new ConfigError(`${where}: ${reason}`);

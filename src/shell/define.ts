@@ -11,7 +11,7 @@ import type { ShellConfig } from "./config.ts";
 import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
 
-/** What every call to `shell::*` works with. */
+/** The services of every call to `shell::*`. */
 export interface ShellServices extends Services {
   readonly config: ShellConfig;
   readonly log: Log;
@@ -20,7 +20,7 @@ export interface ShellServices extends Services {
   readonly policy: Policy;
   readonly programs: Programs;
   readonly jobs: Jobs;
-  /** What commands run in. */
+  /** The environment and limits of commands. */
   readonly spawnOptions: SpawnOptions;
 }
 
@@ -30,8 +30,8 @@ export type ShellContext = Context<ShellServices>;
 export const defineShellFunction = definerFor<ShellServices>();
 
 /**
- * The `parse` of `shell::fs::<op>`: the payload as `schema` describes it. A payload that does not fit is refused with
- * the phrase that clients look for (shell §8.1).
+ * The `parse` of `shell::fs::<op>`: validates the payload by `schema`, and refuses a wrong one with the phrase that clients
+ * look for (shell §8.1).
  */
 export const parserOf =
   <Request extends TObject>(op: string, schema: Request) =>

@@ -1,9 +1,9 @@
-/** Refusals of `shell::*`, and what each is on the wire. Fixed phrases are those of shell §11.2. */
+/** Refusals of `shell::*`, and their form on the wire. Fixed phrases are those of shell §11.2. */
 import { type Reason, Refusal } from "../errors.ts";
 import { PlainRefusal } from "../processes/plain-refusal.ts";
 import { type StartProblem, startProblems } from "../processes/start-problems.ts";
 
-/** A refusal of another worker, passed on with the code that it gave. */
+/** A refusal of another worker, passed on with its code. */
 export class ForwardedRefusal extends Error {
   override readonly name = "ForwardedRefusal";
   readonly code: string;
@@ -69,6 +69,10 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   "not-empty": "S214",
   timeout: "S216",
   exists: "S213",
+  "text-not-found": "S210",
+  ambiguous: "S210",
+  "match-count": "S210",
+  "revision-mismatch": "S216",
 };
 
 /** What each code means to a caller of `shell::*`. */
@@ -90,7 +94,7 @@ export const forwardableCodes = {
   exec: "S001 S002 S003 S004 S100 S101 S102 S200 S210 S216 S300 S400".split(" "),
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What a sandbox answers when the program in it failed or its time was up (shell §10.1). */
+/** The code of a sandbox whose program failed or timed out (shell §10.1). */
 export const sandboxFailure = "S200";
 
 /** An error of `shell::*` on the wire; undefined for an unexpected one (shell §2.3). */

@@ -1,4 +1,4 @@
-/** Commands on the host: what may run, and in what (shell §6.5). */
+/** Runs commands on the host (shell §6.5). */
 
 import type { Program } from "../processes/program.ts";
 import { StartFailure } from "../processes/start-failure.ts";
@@ -6,13 +6,13 @@ import type { StartProblem } from "../processes/start-problems.ts";
 import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
 
-/** The program of a command that may run here. Throws a plain refusal, or a `StartFailure` when it is not there. */
+/** Admits the program of a command. Throws a plain refusal, or a `StartFailure` when it is missing. */
 export function admitProgram(argv: Argv, { policy, spawnOptions }: ShellContext): Program {
   const { folder, environment } = spawnOptions;
   return policy.admit(argv, { folder, path: environment["PATH"] });
 }
 
-/** What `start` returns; a program that does not start is refused in the words of `refuse`. */
+/** Returns the result of `start`; converts a `StartFailure` by `refuse`. */
 export async function refusingStart<T>(
   refuse: (problem: StartProblem) => Error,
   start: () => Promise<T>,

@@ -1,18 +1,18 @@
 import type { ShellContext } from "./define.ts";
 
-/** How long the engine may take to list its connections, in milliseconds. */
+/** Milliseconds within which the engine has to list its connections. */
 const patience = 2000;
 
 /**
- * Finds the jobs whose owner has left. A client gets a new id with each connection, and no worker is notified when one
- * leaves: this queries the engine, and only when jobs are private and there are some of others.
+ * Finds the jobs whose owner has left. A client gets a new id with each connection, and the engine notifies no worker when
+ * one leaves, so this queries the engine, but only when jobs are private and other callers have some.
  */
 export async function findOrphans({ bus, caller, config, jobs }: ShellContext): Promise<void> {
   if (!config.private_jobs || bus === undefined || !jobs.hasForeign(caller)) return;
   try {
     jobs.disown(idsIn(await bus.call("engine::workers::list", {}, patience)));
   } catch {
-    // An engine that does not say leaves things as they are.
+    // Without an answer the owners stay as they are.
   }
 }
 

@@ -5,8 +5,8 @@ import { PatternError } from "../regex/regex-runtime.ts";
 import type { ShellConfig } from "./config.ts";
 
 /**
- * The policy that is configured. `root` is the canonical folder that `shell::fs::*` can write in: nothing there is
- * ever run. Throws a `ConfigError` for a pattern that does not compile.
+ * The configured policy. `root` is the canonical folder that `shell::fs::*` can write in: the worker runs nothing in it.
+ * Throws a `ConfigError` for a pattern that does not compile.
  */
 export function createPolicy(config: ShellConfig, root: string | undefined, regex: RegexEngine): Policy {
   return makePolicy({
@@ -17,9 +17,9 @@ export function createPolicy(config: ShellConfig, root: string | undefined, rege
   });
 }
 
-function compilePattern(source: string, { machine }: RegexEngine): DenylistPattern {
+function compilePattern(source: string, { runtime }: RegexEngine): DenylistPattern {
   try {
-    const compiled = machine.compile(source);
+    const compiled = runtime.compile(source);
     return {
       source,
       matches(text) {

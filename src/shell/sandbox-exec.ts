@@ -18,14 +18,14 @@ const response = Type.Object({
 export interface SandboxCommand {
   readonly target: SandboxTarget;
   readonly argv: Argv;
-  /** How long the command may run, in milliseconds. */
+  /** Milliseconds that the command may run. */
   readonly timeoutMs: number;
 }
 
-/** How much longer than the command its answer may take, in milliseconds: otherwise the two limits race. */
+/** Milliseconds that the answer may take beyond the command: otherwise the two limits race. */
 const answerMs = 5000;
 
-/** Runs a command in a sandbox. Its time being up is a result, as it is on the host. Throws what `forward` throws. */
+/** Runs a command in a sandbox. A timeout is a result, as on the host. Throws what `forward` throws. */
 export async function execInSandbox(
   { target, argv: [cmd, ...args], timeoutMs }: SandboxCommand,
   context: ShellContext,
@@ -48,6 +48,6 @@ export async function execInSandbox(
   }
 }
 
-/** Both the code and the words: an image that takes too long to fetch has not run the command. */
+/** Checks code and words: when the download of an image times out, the command has not run. */
 const isTimeout = (error: unknown) =>
   error instanceof ForwardedRefusal && error.code === sandboxFailure && error.message.includes("timed out");

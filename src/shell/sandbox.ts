@@ -1,9 +1,8 @@
 /**
- * The sandbox target: a call that another worker carries out (shell §10). Nothing of the host
- * is checked here but what the caller of these functions checks itself.
+ * Forwards calls with a sandbox as target to another worker (shell §10). Checks nothing on the host: callers do that.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
-import { type BusAccess, RemoteError } from "../contract/definition.ts";
+import { type BusAccess, RemoteError } from "../contract/bus-access.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellContext } from "./define.ts";
 import { forwardableCodes, refuseShell, shellCodes } from "./errors.ts";
@@ -15,19 +14,19 @@ export interface Forwarding<Response extends TSchema> {
   readonly target: SandboxTarget;
   /** The request with defaults filled in, without its target. */
   readonly fields: object;
-  /** What the answer has to look like. Fields that it does not name are left out. */
+  /** The schema of the answer. Other fields are dropped. */
   readonly response: Response;
-  /** Which codes may be passed on; any other becomes that of a failure. */
+  /** The codes to pass on; any other becomes that of a failure. */
   readonly codes: keyof typeof forwardableCodes;
-  /** Longest that the answer is waited for; default 30 s, as the bus has it. */
+  /** Milliseconds to wait for the answer; default 30 s, as on the bus. */
   readonly milliseconds?: number;
 }
 
 const usualMilliseconds = 30_000;
 
 /**
- * Has a sandbox carry out a call and returns its answer. Throws a `Refusal` when that cannot be (disabled, no bus, an
- * answer of another shape), and the sandbox's own refusal as a `ForwardedRefusal`.
+ * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` when it cannot (disabled, no bus, an answer that
+ * does not fit), and the sandbox's own refusal as a `ForwardedRefusal`.
  */
 export async function forward<Response extends TSchema>(
   forwarding: Forwarding<Response>,
@@ -65,7 +64,7 @@ function readAnswer<Response extends TSchema>(
   }
 }
 
-/** The refusal that a failed call means here: its code recovered (shell §10.3). */
+/** Converts a failed call to a refusal with the sandbox's code (shell §10.3). */
 function forwarded({ code, message }: RemoteError, codes: keyof typeof forwardableCodes) {
   const isDirect = code.startsWith("S");
   const found = isDirect ? code : /(?<![A-Za-z0-9_])S\d{3}/.exec(message)?.[0];

@@ -25,10 +25,10 @@ interface ShellOpenOptions
   readonly log: Log;
 }
 
-/** How much longer than a command a call may take: to wait for its turn, to start, to be ended. In milliseconds. */
+/** Milliseconds that a call may take beyond its command: to wait for a permit, to start, to end. */
 const besidesTheCommand = 30_000;
 
-/** Opens everything that calls to `shell::*` work with. Throws a `ConfigError`. */
+/** Opens the services of `shell::*`. Throws a `ConfigError`. */
 export function openShell(
   config: ShellConfig,
   { environment, log, ...opening }: ShellOpenOptions,
@@ -98,7 +98,7 @@ function spawnOptionsOf(
   };
 }
 
-/** The folder that `shell::fs::*` is confined to; undefined when that is none, or the whole host. */
+/** The folder that `shell::fs::*` is confined to; undefined without one, or for the whole host. */
 function canonicalRoot(path: string | null): string | undefined {
   if (path === null) return undefined;
   try {

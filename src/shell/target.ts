@@ -1,4 +1,4 @@
-/** Where a call acts (shell §5). */
+/** The target of a call (shell §5). */
 import { type Static, Type } from "@sinclair/typebox";
 
 /** The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see `parseSandboxId`. */

@@ -1,7 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { ShellConfig } from "./config.ts";
 
-/** What an operator should know about the configuration, before the first call. */
+/** Logs what an operator should know about the configuration before the first call. */
 export function warnAboutConfig(config: ShellConfig, root: string | undefined, log: Log): void {
   if (config.allowlist.length === 0) {
     log.warn("every program may run", {
@@ -24,7 +24,7 @@ export function warnAboutConfig(config: ShellConfig, root: string | undefined, l
   }
 }
 
-/** Limits of zero that are good for little. */
+/** Limits that make little sense as zero. */
 const zeros = {
   max_timeout_ms: "the time of every command is up as soon as it starts",
   max_output_bytes: "commands show no output",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonBytes } from "./json-size.ts";
+import { jsonBytes, objectBytes } from "./json-size.ts";
 
 const encoded = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
@@ -11,6 +11,12 @@ test("counts what JSON.stringify writes, for any JSON value", () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test("takes the bytes of a field that was counted before for those of its value", () => {
+  const fields = { text: 'é "', count: 12, absent: undefined };
+  expect(objectBytes(fields)).toBe(encoded(fields));
+  expect(objectBytes(fields, { text: encoded(fields.text) + 1000 })).toBe(encoded(fields) + 1000);
 });
 
 test("counts every control character, quote, backslash and width of UTF-8", () => {

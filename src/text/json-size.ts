@@ -3,8 +3,8 @@ import { escapeBytes } from "./escape-bytes.ts";
 import { chunkBytes, kernelFor } from "./kernel.ts";
 
 /**
- * Bytes that `JSON.stringify(value)` has in UTF-8, counted without making the text (ECMA-262, SerializeJSONProperty).
- * Strings must be well-formed. Used for the size of an answer: one message carries at most 16 MiB.
+ * Counts the bytes of `JSON.stringify(value)` in UTF-8 without making the text (ECMA-262, SerializeJSONProperty). Strings
+ * must be well-formed. Answers need it: one message of the bus carries at most 16 MiB.
  */
 export function jsonBytes(value: unknown): number {
   if (typeof value === "string") return stringBytes(value);
@@ -12,7 +12,7 @@ export function jsonBytes(value: unknown): number {
   if (typeof value === "number") return Number.isFinite(value) ? String(value).length : 4;
   if (typeof value === "boolean") return value ? 4 : 5;
   if (value === null || typeof value !== "object") return 4;
-  return Array.isArray(value) ? arrayBytes(value) : objectBytes(value as Record<string, unknown>);
+  return Array.isArray(value) ? arrayBytes(value) : objectBytes(value);
 }
 
 /** Digits of a whole number that is not negative. */
@@ -28,19 +28,23 @@ function arrayBytes(items: readonly unknown[]): number {
   return bytes;
 }
 
-function objectBytes(fields: Readonly<Record<string, unknown>>): number {
+/** `jsonBytes` of an object. `counted` has those fields whose `jsonBytes` are known already. */
+export function objectBytes<T extends object>(
+  fields: T,
+  counted?: Readonly<Partial<Record<keyof T, number>>>,
+): number {
   let bytes = 2;
   let count = 0;
-  for (const name of Object.keys(fields)) {
+  for (const name of Object.keys(fields) as (keyof T & string)[]) {
     const value = fields[name];
     if (value === undefined) continue;
-    bytes += stringBytes(name) + 1 + jsonBytes(value);
+    bytes += stringBytes(name) + 1 + (counted?.[name] ?? jsonBytes(value));
     count++;
   }
   return bytes + Math.max(0, count - 1);
 }
 
-/** Longer texts are worth a call of the encoder: reading a string unit by unit takes many times as long. */
+/** Longer texts go to the encoder: reading a string unit by unit takes many times as long. */
 const shortUnits = 24;
 
 function stringBytes(text: string): number {
@@ -68,24 +72,24 @@ function encodedBytes(text: string): number {
   return bytes;
 }
 
-/** `jsonBytes` of a text that is at hand as UTF-8, and whether it is ASCII. For other bytes the size means nothing. */
+/** `jsonBytes` of a text in UTF-8, and whether it is ASCII. The size of other bytes has no meaning. */
 export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonly isAscii: boolean } {
   const kernel = kernelFor(text.length);
   let jsonBytes = 2 + text.length;
   let isAllAscii = true;
   for (let from = 0; from < text.length; from += chunkBytes) {
     const length = text.copy(kernel.chunk, 0, from, from + chunkBytes);
-    // Of a text of one piece no view is made.
+    // A text of one chunk needs no view.
     isAllAscii &&= isAscii(length === text.length ? text : kernel.chunk.subarray(0, length));
     jsonBytes += kernel.countEscapes(length);
   }
   return { jsonBytes, isAscii: isAllAscii };
 }
 
-/** UTF-16 units that always go into one piece as UTF-8. */
+/** UTF-16 units that always fit into one chunk as UTF-8. */
 const chunkUnits = Math.floor(chunkBytes / 3);
 
-/** Where the piece that begins at `start` ends: never inside a surrogate pair. */
+/** End of the piece that begins at `start`: never inside a surrogate pair. */
 function pieceEnd(text: string, start: number): number {
   const end = start + chunkUnits;
   if (end >= text.length) return text.length;

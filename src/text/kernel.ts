@@ -1,6 +1,6 @@
 /**
- * Counts bytes of a text, chunk by chunk. JavaScript reads two bytes in a nanosecond, WebAssembly sixteen and more; it
- * reaches its own memory alone, so the chunks lie there.
+ * Counts bytes of a text, chunk by chunk. JavaScript reads two bytes in a nanosecond, WebAssembly sixteen and more. It
+ * reaches only its own memory, so the chunks lie there.
  */
 
 import { assemble } from "../wasm/assembly.ts";
@@ -8,17 +8,20 @@ import { compileModule, instantiate } from "../wasm/module.ts";
 import { type JsonKernel, plainKernel } from "./plain-kernel.ts";
 import { textRoutines } from "./routines.ts";
 
-/** Bytes of the longest chunk: both counts of `countEndings` fit in one number, and the processor's cache holds it. */
+/**
+ * Bytes of the longest chunk: both counts of `countEndings` fit into one number, and the chunk into the processor's
+ * cache.
+ */
 export const chunkBytes = 32 * 1024;
 
-/** From so many bytes on the routines repay their compilation. */
+/** Texts of this many bytes and more repay the compilation of the routines. */
 const compileThreshold = 256 * 1024;
 
 let bytesSoFar = 0;
 let simd: JsonKernel | undefined;
 let plain: JsonKernel | undefined;
 
-/** The fastest kernel for a text of so many bytes. */
+/** The fastest kernel for a text of `bytes` bytes. */
 export function kernelFor(bytes: number): JsonKernel {
   bytesSoFar += bytes;
   if (bytesSoFar < compileThreshold) {
@@ -44,7 +47,7 @@ export function simdKernel(): JsonKernel | undefined {
     const { memory, endings, escapes } = exports;
     const all = Buffer.from(memory.buffer);
     const chunk = all.subarray(chunkStart, chunkStart + chunkBytes + 16);
-    /** Fills the last sixteen bytes with what does not count; returns their end. */
+    /** Pads the last sixteen bytes with blanks, which do not count; returns their end. */
     const pad = (length: number) => {
       if (length % 16 !== 0) chunk.fill(0x20, length, length + 16);
       return chunkStart + length;

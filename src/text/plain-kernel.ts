@@ -1,19 +1,19 @@
 import { escapeBytes } from "./escape-bytes.ts";
 
-/** Counts in the one chunk of text that lies in it. No user keeps a chunk across an `await`. */
+/** Counts bytes in its one chunk of text. Callers do not keep the chunk across an `await`. */
 export interface JsonKernel {
   /** The chunk, and some more bytes that the kernel writes to. */
   readonly chunk: Buffer;
   /**
-   * Line feeds in the first `length` bytes, and 65,536 more for each behind a carriage return; `before` is the byte
-   * in front of the chunk.
+   * Line feeds in the first `length` bytes, and 65,536 more for each after a carriage return; `before` is the byte
+   * before the chunk.
    */
   countEndings(length: number, before: number): number;
   /** Bytes that escapes add to the first `length` in a JSON string. */
   countEscapes(length: number): number;
 }
 
-/** The kernel in JavaScript, for chunks of at most so many bytes. */
+/** The kernel in JavaScript, for chunks of at most `chunkBytes` bytes. */
 export function plainKernel(chunkBytes: number): JsonKernel {
   const chunk = Buffer.alloc(chunkBytes + 16);
   const pairs = new Uint16Array(chunk.buffer, chunk.byteOffset, chunk.length / 2);
@@ -36,7 +36,7 @@ export function plainKernel(chunkBytes: number): JsonKernel {
   };
 }
 
-/** What escapes add to each pair of bytes. */
+/** Bytes that escapes add to each pair of bytes. */
 function pairEscapes(): Uint8Array {
   return Uint8Array.from(
     { length: 1 << 16 },

@@ -40,7 +40,7 @@ export const textRoutines = (): Routine[] => [
 ];
 
 interface Counting {
-  /** The most that one step adds to a byte of a counter. */
+  /** Most that one step adds to a byte of a counter. */
   readonly maxPerStep: number;
   /** How much one count in `rare` adds to the result. */
   readonly rareWeight: number;
@@ -90,7 +90,7 @@ const each = (byte: number): Code => i8x16_splat(i32_const(byte));
 const countIn = (counter: number, lanes: Code): Code =>
   local_set(counter, i8x16_sub(local_get(counter), lanes));
 
-/** Counts one for each line feed, and 65,536 for each behind a carriage return. */
+/** Counts one for each line feed, and 65,536 for each after a carriage return. */
 function countEndings(): Code {
   const before = v128_load(i32_sub(local_get(at), i32_const(1)));
   return [

@@ -1,6 +1,6 @@
 /**
- * A pool of threads of one program, which starts them when there is work and keeps them. To end a job that a thread has
- * begun it ends the thread; jobs that waited behind it go to another.
+ * A pool of threads of one program, which starts them on demand and keeps them. To cancel a job that a thread has begun,
+ * it ends the thread; the thread's other jobs go to another.
  */
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./sources.ts";
@@ -70,7 +70,7 @@ export class Pool<Job, Reply> {
     }
   }
 
-  /** An idle thread, else a new one, else the one with the least to do. */
+  /** An idle thread, else a new one, else the one with the lowest load. */
   #choose(): PooledThread | undefined {
     const { size, depth } = this.#options;
     const working = [...this.#threads].filter((thread) => !thread.hasEnded && thread.busy < longJob);
@@ -107,7 +107,7 @@ export class Pool<Job, Reply> {
     if (thread !== undefined) this.#waiting.unshift(...thread.reclaim());
     const at = this.#waiting.indexOf(task);
     if (at >= 0) this.#waiting.splice(at, 1);
-    task.reject(new ThreadEnded("the job was given up"));
+    task.reject(new ThreadEnded("the job was cancelled"));
     this.#dispatch();
   }
 
@@ -120,7 +120,7 @@ export class Pool<Job, Reply> {
     this.#dispatch();
   }
 
-  /** Ends idle threads above the size: they stood in for stuck ones that are back. */
+  /** Ends idle threads beyond the size: they replaced stuck ones that work again. */
   #endSurplus(): void {
     const threads = [...this.#threads].filter((thread) => !thread.hasEnded);
     const idle = threads.filter((thread) => thread.load === 0);

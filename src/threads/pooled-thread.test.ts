@@ -23,7 +23,7 @@ test("a thread that is ended in the midst of a call into the engine is soon gone
   });
   const task: Task = { job: endless, resolve: () => {}, reject: rejected.resolve };
   thread.assign(task);
-  // Nothing tells when the call has begun; half a second is more than enough to get there.
+  // Nothing reports that the call has begun; half a second is more than enough to get there.
   while (!thread.isWorkingOn(task) || thread.busy < 500) await setImmediate();
   thread.end();
   expect(await rejected.promise).toBeInstanceOf(ThreadEnded);

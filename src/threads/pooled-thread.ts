@@ -19,7 +19,7 @@ export interface ThreadEvents {
   onReply(): void;
   /** Gets the task that the thread had begun, if any, and those that it had not. */
   onEnd(begun: Task | undefined, waiting: Task[]): void;
-  /** Comes after `onEnd`, when the thread uses no processor any more. */
+  /** Follows `onEnd`, once the thread no longer runs. */
   onGone(): void;
 }
 
@@ -36,7 +36,7 @@ const isBegun = ({ state }: QueuedTask): boolean => Atomics.load(state, 0) === J
 const reclaim = ({ state }: QueuedTask): boolean =>
   Atomics.compareExchange(state, 0, JobState.posted, JobState.reclaimed) === JobState.posted;
 
-/** One thread and its tasks: it works on the first, the others wait in its port. */
+/** One thread and its tasks: it runs the first, the others wait in its message port. */
 export class PooledThread {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
@@ -92,13 +92,13 @@ export class PooledThread {
     return waiting.map(({ task }) => task);
   }
 
-  /** True after `end`: it takes no more tasks, though it may work on for a while. */
+  /** True after `end`: it takes no more tasks, but may run on for a while. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
   /**
-   * Ends the thread, in the middle of a task too, and gives up its tasks at once. Bun ends a thread only between two calls
+   * Ends the thread, even in the middle of a task, and releases its tasks at once. Bun ends a thread only between two calls
    * into WebAssembly, so the state of the task interrupts the call under way.
    */
   end(): void {

@@ -2,10 +2,10 @@ import { parentPort, workerData } from "node:worker_threads";
 
 /** A job, as a message to a thread. */
 export interface PostedJob {
-  /** Counts the jobs posted to the thread, from 1. */
+  /** Number of the job in this thread, from 1. */
   readonly number: number;
   readonly job: unknown;
-  /** One `JobState`, which the thread and the pool both see. */
+  /** One `JobState`, shared by the thread and the pool. */
   readonly state: Int32Array;
 }
 
@@ -26,7 +26,10 @@ class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from `workerData`. */
+/**
+ * Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from
+ * `workerData`.
+ */
 export function serveJobs<Data, Job>(open: (data: Data, check: CheckJob) => (job: Job) => unknown): void {
   if (parentPort === null) return;
   const port = parentPort;

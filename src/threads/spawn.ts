@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type ThreadProgram, threadSources } from "./sources.ts";
 
-/** Set by the build of the executable, which has each `thread.ts` as further entry points, with `src` as root. */
+/** Defined by the build of the executable, which has each `thread.ts` as a further entry point, with `src` as root. */
 declare const COMPILED: boolean | undefined;
 
 /** Whether this process can start threads at all. */
@@ -9,15 +9,15 @@ export function canSpawn(): boolean {
   return threadSources !== undefined || process.versions["bun"] !== undefined;
 }
 
-/** Starts a thread. That it cannot be started is told by its `error` event. */
+/** Starts a thread. Its `error` event reports a failure to start. */
 export function spawnThread(program: ThreadProgram, workerData: unknown): Worker {
   if (threadSources !== undefined) return new Worker(threadSources[program], { eval: true, workerData });
   return new Worker(entry(program), { workerData });
 }
 
 /**
- * In the executable an address is taken from its root, where the entry points are, and not from this module. Without
- * the "./" the thread would never start, and say nothing.
+ * The executable resolves the path from its root, where the entry points are, and not from this module. Without the "./"
+ * the thread would not start, and report nothing.
  */
 function entry(program: ThreadProgram): string | URL {
   return typeof COMPILED === "undefined"

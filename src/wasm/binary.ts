@@ -53,13 +53,13 @@ export function renderSigned(value: number): number[] {
     : [(value & 0x7f) | 0x80, ...renderSigned(value >> 7)];
 }
 
-/** `parts` behind their length. */
+/** The length of `parts`, followed by them. */
 export function sized(...parts: Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Uint8Array.from(renderUnsigned(length)), ...parts]);
 }
 
-/** `wasm` with the contents of its sections that `change` returns; for undefined a section stays. */
+/** Replaces the contents of each section by what `change` returns; undefined leaves the section as it is. */
 export function rewriteSections(
   wasm: Uint8Array,
   change: (id: number, contents: Uint8Array) => Uint8Array | undefined,

@@ -1,7 +1,7 @@
-/** Longer paths are cut: a unit takes at most six bytes, as an escape does, and the shared memory has room for 1,024. */
+/** Longer paths are cut: a unit takes at most six bytes, as an escape, and the shared memory has 1,024. */
 const mostPathUnits = 150;
 
-/** A call in a few words: its function, and the path in its request, as the caller sent it; of several the first. */
+/** A call as a short JSON text: its function, and the first path in its request, as the caller sent it. */
 export const renderEntered = (functionId: string, request: unknown): string =>
   JSON.stringify([functionId, pathIn(request)?.slice(0, mostPathUnits)]);
 

@@ -1,4 +1,4 @@
-/** What the thread of the watchdog does to its process, by calls that need no event loop. */
+/** Calls by which the watchdog's thread acts on its process without the event loop. */
 import { openLibc } from "../bun.ts";
 
 interface Functions {
@@ -22,7 +22,7 @@ export function endProcess(code: number): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** Gives SIGTERM its default effect until the result is called: a handler in JavaScript needs the event loop. */
+/** Restores the default effect of SIGTERM until the result is called: a handler in JavaScript needs the event loop. */
 export function resetSigterm(): () => void {
   const libc = openLibc<Functions>(signatures);
   const old = new Uint8Array(actionBytes);

@@ -1,6 +1,6 @@
-/** What the event loop and the thread that watches it both see. */
+/** Memory that the event loop shares with the thread that watches it. */
 
-/** Room for the function and the path that were entered last, in bytes. */
+/** Bytes for the function and the path that were entered last. */
 const textBytes = 1024;
 const headerBytes = 12;
 
@@ -16,7 +16,7 @@ export class Shared {
     this.#text = Buffer.from(memory, headerBytes, textBytes);
   }
 
-  /** Says that the event loop turns. */
+  /** Signals that the event loop turns. */
   beat(): void {
     Atomics.add(this.#numbers, 0, 1);
   }
@@ -26,7 +26,7 @@ export class Shared {
     return Atomics.load(this.#numbers, 0);
   }
 
-  /** Says that the process is to stop. */
+  /** Signals that the process is to stop. */
   stop(): void {
     Atomics.store(this.#numbers, 2, 1);
   }
@@ -35,7 +35,7 @@ export class Shared {
     return Atomics.load(this.#numbers, 2) === 1;
   }
 
-  /** Keeps as much of `text` as there is room for. */
+  /** Stores as much of `text` as fits. */
   set text(text: string) {
     Atomics.store(this.#numbers, 1, this.#text.write(text));
   }

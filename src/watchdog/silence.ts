@@ -1,18 +1,18 @@
-/** What a silence calls for: a warning once, then the end. */
+/** What to do: "warn" once during a silence, "end" the process, "back" after the silence. */
 export type Verdict = "alive" | "warn" | "end" | "back";
 
 export interface Limits {
-  /** How often it is looked at. */
+  /** Interval of the ticks. */
   readonly tickMilliseconds: number;
-  /** A silence after which a warning is due; it ends a process that is to stop. */
+  /** A silence that causes a warning, or ends a process that is to stop. */
   readonly warnMilliseconds: number;
   /** A silence that ends the process. */
   readonly endMilliseconds: number;
 }
 
 /**
- * Counts the ticks since the last beat. Not the time: of a process that was stopped, or a machine that slept, the thread
- * that counts stood still too.
+ * Counts the ticks since the last beat, not the time: while a process is stopped or a machine sleeps, the counting thread
+ * stops too.
  */
 export class Silence {
   readonly #limits: Limits;
@@ -24,7 +24,7 @@ export class Silence {
     this.#limits = limits;
   }
 
-  /** To be called each tick with the number of beats until then, and whether the process is to stop. */
+  /** Call it each tick with the number of beats so far, and whether the process is to stop. */
   tick(beats: number, isStopping = false): Verdict {
     if (beats !== this.#beats) return this.#noteBeat(beats);
     this.#ticks++;

@@ -20,7 +20,7 @@ function watch({ memory, limits }: WatchdogData): void {
   setInterval(() => {
     const verdict = silence.tick(shared.beats, shared.isStopping);
     if (verdict === "warn") {
-      // Its own handler would only run when the event loop turns again.
+      // The worker's own handler needs the event loop.
       restoreSigterm = resetSigterm();
       log("warn", "the event loop does not turn, and SIGTERM ends the process at once", shared);
     } else if (verdict === "back") restoreSigterm();
@@ -41,11 +41,11 @@ function log(level: string, message: string, { text }: Shared): void {
   try {
     writeSync(openStderr(), `${JSON.stringify(line)}\n`);
   } catch {
-    // Nobody reads the log, or the pipe is full.
+    // The log has no reader, or the pipe is full.
   }
 }
 
-/** Standard error, so that writing never waits for a reader, where the system can open it anew. */
+/** Standard error, opened again as non-blocking where the system can, so that a write never waits for a reader. */
 function openStderr(): number {
   try {
     return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);

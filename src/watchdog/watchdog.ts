@@ -1,6 +1,6 @@
 /**
- * Ends a process whose event loop hangs, as it does in a file system that does not answer: all access is synchronous, and
- * no timer runs meanwhile. Whoever started the process can then start another.
+ * Ends a process whose event loop hangs, as it does in a file system that does not answer: access is synchronous, so no
+ * timer runs meanwhile. Its supervisor can then start another.
  */
 import { canSpawn, spawnThread } from "../threads/spawn.ts";
 import { renderEntered } from "./entered.ts";
@@ -9,7 +9,7 @@ import type { Limits } from "./silence.ts";
 import type { WatchdogData } from "./thread.ts";
 
 export interface Watchdog {
-  /** Notes which function is entered, and with which path in its request, to be named if it hangs. */
+  /** Records the function that begins, and the path in its request, to name them if it hangs. */
   enter(functionId: string, request: unknown): void;
   /** The process is about to stop: from now on the event loop may hang for 5 s only. */
   stopping(): void;
@@ -17,10 +17,10 @@ export interface Watchdog {
   close(): Promise<void>;
 }
 
-/** In the place of a watchdog where there is to be none. */
+/** A watchdog that does nothing. */
 export const unwatched: Watchdog = { enter() {}, stopping() {}, async close() {} };
 
-/** How much longer than a call may take the event loop may hang; and how long before it is worth a warning. */
+/** Milliseconds that the event loop may hang beyond the limit of a call; and those before a warning. */
 const graceMilliseconds = 5000;
 const tickMilliseconds = 500;
 
@@ -32,8 +32,8 @@ export const limitsFor = (callMilliseconds: number): Limits => ({
 });
 
 /**
- * Watches the event loop of this thread from another one. Without `threads`, and where there are none, it does nothing. The process ends
- * with exit code 70 (EX_SOFTWARE), or by SIGKILL where the C library cannot be called.
+ * Watches the event loop of this thread from another one, and ends the process with exit code 70 (EX_SOFTWARE), or by
+ * SIGKILL where the C library cannot be called. Without `threads`, and where there are none, it does nothing.
  */
 export function openWatchdog(limits: Limits, { threads = true } = {}): Watchdog {
   if (!threads || !canSpawn()) return unwatched;

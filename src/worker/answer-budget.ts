@@ -1,8 +1,7 @@
 /**
- * A weighted semaphore with fair queueing, over the bytes of answers that are made and not yet sent in this process.
- * A call waits for its share before it reads a file, so that many small requests cannot fill the memory with answers.
- * It is no `Semaphore`, since it has two limits, one for small answers, and a share for each caller, and since a charge is
- * corrected when the answer is there; those who wait stand in the same kind of queue.
+ * A weighted semaphore with fair queueing over the bytes of unsent answers in this process. A call waits for its share
+ * before it reads a file, so that many small requests cannot fill the memory with answers. It is no `Semaphore`: it has a
+ * second limit for small answers and a share for each caller, and it corrects a charge when the answer is there.
  */
 import { collectGarbage } from "../bun.ts";
 import type { AnswerLease } from "../contract/definition.ts";
@@ -11,11 +10,11 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import { FairQueue, type Waiter } from "../scheduling/fair-queue.ts";
 
 export interface BudgetOptions {
-  /** Bytes of large answers that are made and not sent. A single caller has at most half of them. */
+  /** Most bytes of large unsent answers. A single caller has at most half of them. */
   readonly bytes?: number;
-  /** The same of small answers, which so pass by the large ones that wait. */
+  /** The same for small answers, which so overtake large ones that wait. */
   readonly smallBytes?: number;
-  /** Calls that may wait at once; one more is refused. */
+  /** Most calls that wait at once; the budget refuses further ones. */
   readonly mostWaiting?: number;
 }
 
@@ -24,7 +23,7 @@ const mebibyte = 1024 * 1024;
 /** An answer up to this size is small. */
 const smallAnswerBytes = 64 * 1024;
 
-/** Bytes that are made and not sent, of one size of answers. */
+/** The unsent bytes of answers of one size. */
 class Account {
   readonly limit: number;
   #held = 0;
@@ -34,7 +33,7 @@ class Account {
     this.limit = limit;
   }
 
-  /** Whether `bytes` more fit. What exceeds the whole limit fits when nothing else is held. */
+  /** Whether `bytes` more fit. More than the whole limit fits when nothing else is held. */
   hasRoom(bytes: number): boolean {
     return this.#held === 0 || this.#held + bytes <= this.limit;
   }
@@ -53,7 +52,7 @@ class Account {
   }
 }
 
-/** What a call that waits is to be charged. */
+/** The charge of a call that waits. */
 interface Charge {
   readonly account: Account;
   readonly caller: string;
@@ -74,7 +73,7 @@ export class AnswerBudget {
     this.#mostWaiting = mostWaiting;
   }
 
-  /** A lease of nothing yet, for one call of `caller`: a worker, a session or a connection. */
+  /** An empty lease for one call of `caller`: a worker, a session or a connection. */
   lease(caller: string): AnswerLease {
     return new Lease(this, caller);
   }
@@ -83,7 +82,7 @@ export class AnswerBudget {
     return bytes <= smallAnswerBytes ? this.#small : this.#large;
   }
 
-  /** Charges `bytes` now and returns undefined, or when it is the caller's turn; see `AnswerLease.reserve`. */
+  /** Charges `bytes` now and returns undefined, or later at the caller's turn; see `AnswerLease.reserve`. */
   acquire(caller: string, bytes: number, deadline: Deadline): Promise<void> | undefined {
     const account = this.#accountFor(bytes);
     const isFirst = account === this.#small || this.#queue.size === 0;
@@ -93,7 +92,7 @@ export class AnswerBudget {
     return undefined;
   }
 
-  /** Charges a caller `after` bytes in the place of `before`. */
+  /** Charges a caller `after` bytes instead of `before`. */
   recharge(caller: string, before: number, after: number): void {
     this.#accountFor(before).add(caller, -before);
     this.#accountFor(after).add(caller, after);
@@ -101,8 +100,8 @@ export class AnswerBudget {
   }
 
   /**
-   * Notes that a large answer was sent: after as many as may be held at once, what they were made of is freed. Left to
-   * itself the collector takes the size of the machine for a measure, which may be far more than this process may have.
+   * Counts a sent answer, and collects garbage after as many bytes of large ones as may be held at once. By itself the
+   * collector goes by the memory of the machine, which may be far more than this process may have.
    */
   noteSent(bytes: number): void {
     if (bytes <= smallAnswerBytes) return;
@@ -115,7 +114,7 @@ export class AnswerBudget {
   #pump(): void {
     if (this.#isPumping || this.#queue.size === 0) return;
     this.#isPumping = true;
-    // One call a turn of the event loop: each may make an answer of megabytes, and small calls must get through.
+    // One call per turn of the event loop: each may make an answer of megabytes, and small calls must not wait for all.
     setImmediate(() => {
       this.#isPumping = false;
       if (this.#admitNext()) this.#pump();
@@ -125,7 +124,7 @@ export class AnswerBudget {
   async #wait(charge: Charge, { signal }: Deadline): Promise<void> {
     if (this.#queue.size >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
     const turn = this.#queue.wait(charge.caller, charge, signal);
-    // Those who wait already may be waiting for their own share only.
+    // Calls ahead of this one may wait only for their own shares.
     this.#pump();
     try {
       await turn;
@@ -139,7 +138,7 @@ export class AnswerBudget {
   #admitNext(): boolean {
     const next = this.#next();
     if (next === undefined) return false;
-    const { account, caller, bytes } = next.wish;
+    const { account, caller, bytes } = next.request;
     account.add(caller, bytes);
     this.#queue.admit(next);
     return true;
@@ -149,7 +148,7 @@ export class AnswerBudget {
   #next(): Waiter<Charge> | undefined {
     const full = new Set<Account>();
     for (const oldest of this.#queue.oldest()) {
-      const { account, caller, bytes } = oldest.wish;
+      const { account, caller, bytes } = oldest.request;
       if (full.has(account) || !account.hasShare(caller, bytes)) continue;
       if (account.hasRoom(bytes)) return oldest;
       full.add(account);

@@ -1,20 +1,20 @@
 /** The only file that calls the iii SDK. */
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
-import { type BusAccess, type ChannelRef, RemoteError } from "../contract/definition.ts";
+import { type BusAccess, type ChannelRef, RemoteError } from "../contract/bus-access.ts";
 import type { Log } from "../log/log.ts";
 
 export type Bus = IIIClient;
 
-/** Who connects: the name and the description that the engine lists. */
+/** The name and the description of this worker in the engine's list. */
 export interface Identity {
   readonly name: string;
   readonly description: string;
-  /** Where an engine of 0.23 or later looks for this worker's functions; absent: in its default namespace. */
+  /** The namespace of this worker's functions in an engine of 0.23 or later; absent: the default one. */
   readonly namespace?: string | undefined;
 }
 
-/** Connects to the engine at `url`; an absent engine is tried for ever, one log line an attempt. */
+/** Connects to the engine at `url`; retries an absent one without end, with a log line for each attempt. */
 export function connect(url: string, { name, description, namespace }: Identity, log: Log): Bus {
   silenceSdk(log);
   const bus = registerWorker(url, {
@@ -25,10 +25,10 @@ export function connect(url: string, { name, description, namespace }: Identity,
     reconnectionConfig: usualDelays,
   });
   const sdk = internalsOf(bus);
-  // The SDK makes live ends of all channels in a payload (bus §5), also in fields that no function reads, and a payload has
-  // room for 250,000. A function that needs one opens it by its reference.
+  // The SDK opens all channels in a payload (bus §5), also those in fields that no function reads, and a payload has room
+  // for 250,000. A function that needs one opens it by its reference.
   sdk.resolveChannelValue = (value) => value;
-  // The message of an error may hold what the peer sent, or the password in the URL; its code never does.
+  // The message of an error may contain what the peer sent, or the password in the URL; its code never does.
   sdk.logError = (message, error) => log.warn(`[iii] ${message}`, { code: codeOf(error) });
   if (namespace !== undefined) announceNamespace(sdk, namespace);
   return bus;
@@ -45,11 +45,11 @@ const slowDelays = { initialDelayMs: 30_000, maxDelayMs: 30_000 };
 
 type Request = Parameters<IIIClient["trigger"]>[0];
 
-/** What of the SDK's class is private and needed all the same. A test tries each of them against an engine. */
+/** Private members of the SDK's class that this file needs. A test tries each of them against an engine. */
 interface SdkInternals {
   trigger(request: Request): Promise<unknown>;
   reconnectionConfig: typeof usualDelays;
-  /** The present socket; another one after it has reconnected. */
+  /** The current socket; another one after a reconnect. */
   readonly ws?: { readonly readyState: number; readonly bufferedAmount: number; terminate(): void };
   resolveChannelValue(value: unknown): unknown;
   logError(message: string, error?: unknown): void;
@@ -58,7 +58,7 @@ interface SdkInternals {
   onMessage(message: { readonly length: number }): void;
 }
 
-/** The private side of the SDK. Throws where this version of it has another one. */
+/** The private members of the SDK. Throws when this version of it lacks one. */
 function internalsOf(bus: Bus): SdkInternals {
   const sdk = bus as unknown as SdkInternals;
   const methods = [
@@ -100,17 +100,17 @@ export function callInNamespace(bus: Bus, namespace: string): void {
   };
 }
 
-/** What happens to a connection. */
+/** Events of a connection. */
 export interface ConnectionEvents {
-  /** It stands, and all registrations are on their way to the engine. */
+  /** It is open, and all registrations are on their way to the engine. */
   opened(): void;
-  /** It is gone; the SDK tries to connect again. Not called for an attempt that fails. */
+  /** It is closed, and the SDK reconnects. Not called for an attempt that fails. */
   closed(): void;
   /** The engine has another worker of this name, and closes the connection (0.23 and later). */
   refused(): void;
 }
 
-/** Reports what happens to the connection of `bus`, for which the SDK has no events. To be called before it stands. */
+/** Reports the events of `bus`, for which the SDK has no interface. Call it before the connection opens. */
 export function watch(bus: Bus, events: ConnectionEvents): void {
   const sdk = internalsOf(bus);
   const trigger = sdk.trigger.bind(sdk);
@@ -137,10 +137,10 @@ export function watch(bus: Bus, events: ConnectionEvents): void {
   };
 }
 
-/** Bytes of a frame that may be a refusal. Calls, which may be long, need no parsing. */
+/** Most bytes of a frame that may be a refusal: longer ones need no parsing. */
 const longestRefusal = 4096;
 
-/** Whether the engine refuses the worker's name, which is a frame that SDK 0.22 does not know. */
+/** Whether a frame refuses the worker's name. SDK 0.22 does not know that frame. */
 function isNameConflict(message: { readonly length: number }): boolean {
   if (message.length > longestRefusal) return false;
   const text = String(message);
@@ -154,14 +154,14 @@ function isNameConflict(message: { readonly length: number }): boolean {
   }
 }
 
-/** Whether the next attempts to connect are 30 s apart, so that a worker that is refused makes no storm. */
+/** Sets the interval of attempts to connect to 30 s, or back: a refused worker must not flood the engine. */
 export function slowDown(bus: Bus, isSlow: boolean): void {
   Object.assign(internalsOf(bus).reconnectionConfig, isSlow ? slowDelays : usualDelays);
 }
 
 /**
- * The SDK writes to stdout (bus §4), and prints whole error objects on stderr. Both become lines of the log. File
- * contents must not leave in traces either, so their capture is off unless the operator has set it.
+ * Redirects to the log what the SDK writes to stdout (bus §4) and prints as whole error objects on stderr. Turns the
+ * capture of payloads in traces off, unless the operator has set it: it would send contents of files.
  */
 function silenceSdk(log: Log): void {
   process.env["III_DISABLE_TRACE_PAYLOADS"] ??= "1";
@@ -175,13 +175,13 @@ function silenceSdk(log: Log): void {
 /** The `readyState` of a socket that is open (WHATWG WebSockets). */
 const open = 1;
 
-/** Bytes that the connection of `bus` has not sent; undefined while there is none, and answers pile up in the SDK. */
+/** Bytes that the connection of `bus` has not sent; undefined while there is none, and the SDK queues answers. */
 export function unsentBytes(bus: Bus): number | undefined {
   const { ws } = internalsOf(bus);
   return ws?.readyState === open ? ws.bufferedAmount : undefined;
 }
 
-/** Ends the present connection of `bus`, which then makes another. */
+/** Ends the current connection of `bus`, which then reconnects. */
 export function cutConnection(bus: Bus): void {
   internalsOf(bus).ws?.terminate();
 }
@@ -200,13 +200,13 @@ export const accessTo = (bus: Bus, url: string): BusAccess => ({
   openSource: (channel) => new ChannelReader(url, channel),
   openSink(channel) {
     const writer = new ChannelWriter(url, channel);
-    // The SDK declares it private, and has no other way.
+    // The SDK offers no public method for this.
     const connect = () => (writer as unknown as { ensureConnected(): void }).ensureConnected();
     return Object.assign(writer, { connect });
   },
 });
 
-/** Messages of 64 KiB that a channel holds, and how long making one may take (shell §2.4). */
+/** Messages of 64 KiB that a channel holds, and milliseconds within which the engine has to make one (shell §2.4). */
 const channelMessages = 64;
 const channelMilliseconds = 30_000;
 
@@ -220,7 +220,7 @@ async function call(bus: Bus, functionId: string, { payload, milliseconds }: Cal
     return await bus.trigger({ function_id: functionId, payload, timeoutMs: milliseconds });
   } catch (error) {
     const { code = "UNKNOWN", message } = error as { readonly code?: string; readonly message: string };
-    // The SDK puts the code in front of the message.
+    // The SDK prefixes the message with the code.
     throw new RemoteError(code, message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message);
   }
 }

@@ -1,8 +1,7 @@
 /**
- * Milliseconds between a call's arrival and its answer, at least. Engines (0.22, 0.23) hand a call to the worker's
- * socket before they file it as pending, and drop an answer that arrives in between: 12 of 45,000 were
- * lost, and their callers waited for their timeout and took a write that was done for one that failed. Of 160,000
- * answers that were sent after a millisecond none was.
+ * Least milliseconds between a call's arrival and its answer. Engines (0.22, 0.23) write a call to the worker's socket
+ * before they record it as pending, and drop an answer that arrives in between: 12 of 45,000 were lost, and their callers
+ * timed out and took a write that was done for a failed one. Of 160,000 answers sent after a millisecond none was lost.
  */
 const earliestMilliseconds = 1;
 
@@ -11,7 +10,7 @@ const earliestMilliseconds = 1;
  * that took longer than `milliseconds`, by default one.
  */
 export async function earliestAnswer(arrived: number, milliseconds = earliestMilliseconds): Promise<void> {
-  // A timer may fire early by a fraction.
+  // A timer may fire a fraction of a millisecond early.
   while (performance.now() - arrived < milliseconds)
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,7 +1,7 @@
-/** The default time, in milliseconds, that a stop waits for calls in flight. */
+/** Milliseconds that a stop waits for calls in flight, by default. */
 const drainMilliseconds = 5000;
 
-/** The calls in flight, so that a stop loses no answer. */
+/** Tracks the calls in flight, so that a stop loses no answer. */
 export class InFlight {
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -13,8 +13,8 @@ export class InFlight {
   }
 
   /**
-   * Resolves when no call is in flight, or after `milliseconds`, by default 5 s; and a turn of the event loop
-   * later, because an SDK hands a result to its socket some microtasks after the call's promise has resolved.
+   * Resolves when no call is in flight, or after `milliseconds`, by default 5 s; then one turn of the event loop later,
+   * because an SDK writes a result to its socket some microtasks after the call's promise has resolved.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -38,7 +38,9 @@ test("answers, and logs one line without the contents", async () => {
 
 test("a payload that does not fit is C210 with the field and what was expected", async () => {
   const { outcome, lines } = await call(() => "never", { word: 1 });
-  expect(outcome.error).toBe('{"code":"C210","message":"The field word is 1; expected a string."}');
+  expect(outcome.error).toBe(
+    '{"code":"C210","message":"The field word is 1; expected a string.","reason":"invalid_argument"}',
+  );
   expect(lines[0]).toMatchObject({ outcome: "error", code: "C210" });
 });
 
@@ -51,7 +53,11 @@ test("a refusal is answered with its code", async () => {
 
 test("an unexpected error is answered neutrally and logged in full", async () => {
   const { outcome, lines } = await call(() => Promise.reject(new TypeError("secret /home/x")));
-  expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.unexpected().message });
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C216",
+    message: refuse.unexpected().message,
+    reason: "io",
+  });
   expect(lines[0]).toMatchObject({ level: "error", function: "test::echo" });
   expect(lines[0]?.["failure"]).toContain("secret /home/x");
 });
@@ -64,8 +70,12 @@ test("an answer too large for one message is refused", async () => {
 test("an answer larger than the operator chose is refused, and handlers learn how large it may be", async () => {
   const { outcome } = await call(() => "x".repeat(1000), { word: "x" }, { maxAnswerBytes: 1001 });
   expect(JSON.parse(outcome.error as string).code).toBe("C213");
-  const told = await call((_, { maxAnswerBytes }) => maxAnswerBytes, { word: "x" }, { maxAnswerBytes: 1001 });
-  expect(told.outcome.answer).toBe(1001);
+  const received = await call(
+    (_, { maxAnswerBytes }) => maxAnswerBytes,
+    { word: "x" },
+    { maxAnswerBytes: 1001 },
+  );
+  expect(received.outcome.answer).toBe(1001);
 });
 
 test("a refused payload that is an HTTP request is told from others", async () => {
@@ -80,6 +90,7 @@ test("a refused payload that is an HTTP request is told from others", async () =
   expect(JSON.parse(outcome.error as string)).toEqual({
     code: "C210",
     message: refuse.httpRequest().message,
+    reason: "invalid_argument",
   });
   expect((await call(({ word }) => word, { ...http, word: "x" })).outcome.answer).toBe("x");
   const { body: _, ...other } = http;
@@ -88,7 +99,11 @@ test("a refused payload that is an HTTP request is told from others", async () =
 
 test("a handler that never ends is answered for", async () => {
   const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, { callMilliseconds: 100 });
-  expect(JSON.parse(outcome.error as string)).toEqual({ code: "C216", message: refuse.timeout(100).message });
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C216",
+    message: refuse.timeout(100).message,
+    reason: "deadline_exceeded",
+  });
 });
 
 test("an entry of a batch fails alone", async () => {
@@ -98,5 +113,8 @@ test("an entry of a batch fails alone", async () => {
     }),
     await attempt(() => 7),
   ]);
-  expect(outcome.answer).toEqual([{ error: expect.stringContaining('{"code":"C210"') }, { value: 7 }]);
+  expect(outcome.answer).toEqual([
+    { error: { code: "C210", text: expect.stringContaining(`{"code":"C210"`) } },
+    { value: 7 },
+  ]);
 });

@@ -45,7 +45,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
   return async (
     definition,
     payload,
-    { cancelled, caller, bus, lease, maxAnswerBytes: asked = maxAnswerBytes } = {},
+    { cancelled, caller, bus, showsImages, lease, maxAnswerBytes: asked = maxAnswerBytes } = {},
   ) => {
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -57,6 +57,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       maxAnswerBytes: Math.min(asked, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
       bus,
+      showsImages,
       attempt: async (entry) => {
         slice ??= createTimeSlice(sliceMilliseconds);
         if (slice.isDue) await slice.yieldIfDue();
@@ -64,7 +65,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
           deadline.check();
           return { value: await entry() };
         } catch (error) {
-          return { error: renderError(error, scope).text };
+          return { error: renderError(error, scope) };
         }
       },
     };
@@ -90,7 +91,7 @@ type CallResult = { readonly answer: unknown; readonly bytes: number } | { reado
 async function runCall(scope: CallScope): Promise<CallResult> {
   const { definition, payload, context, lease, onEnter } = scope;
   try {
-    const request = parseRequest(definition, payload);
+    const request = parseRequest(definition, payload, context);
     onEnter(definition.id, request);
     const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
     if (turn !== undefined) {
@@ -121,10 +122,11 @@ function answerBytes(definition: FunctionDefinition, request: unknown, context: 
   return Math.min(bytes, context.maxAnswerBytes);
 }
 
-function parseRequest(definition: FunctionDefinition, payload: unknown): unknown {
+function parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): unknown {
   if (definition.parse !== undefined) return definition.parse(payload);
+  const normal = definition.normalize === undefined ? payload : definition.normalize(payload, context);
   try {
-    return validate(definition.request, payload, { unknownKeys: "ignore" });
+    return validate(definition.request, normal, { unknownKeys: "ignore" });
   } catch (error) {
     if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
     throw error;

@@ -1,6 +1,6 @@
 /**
- * Whether the functions of this worker are its own at the engine. An engine of 0.22 lets the last registration of an
- * id win, and when that worker ends the id is gone; one of 0.23 refuses the second worker. Neither notifies the first.
+ * Checks that the engine assigns this worker's functions to it. In an engine of 0.22 the last registration of an id wins,
+ * and when that worker ends the id is gone; one of 0.23 refuses the second worker. Neither notifies the first.
  */
 
 import type { Log } from "../log/log.ts";
@@ -10,9 +10,9 @@ export interface RegistrationOptions {
   readonly bus: Bus;
   readonly name: string;
   readonly namespace: string | undefined;
-  /** At most 32, which is what an engine describes in one answer. */
+  /** At most 32: an engine describes no more in one answer. */
   readonly ids: readonly string[];
-  /** Registers functions that the engine does not know any more. */
+  /** Registers functions again that the engine has lost. */
   register(ids: readonly string[]): void;
   readonly log: Log;
   /** The interval between two queries; by default 30 s. */
@@ -25,7 +25,7 @@ export interface RegistrationOptions {
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
-/** What the engine answered. Where it cannot know, both are absent. */
+/** The engine's answer. An engine that cannot answer leaves both out. */
 interface Findings {
   /** Functions that it does not know. */
   readonly missing: readonly string[];

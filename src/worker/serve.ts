@@ -1,5 +1,5 @@
 /**
- * The worker on the bus, through the official SDK: registration, the form of an error, shutdown that loses no
+ * Serves functions on the bus through the official SDK: registers them, converts errors, and stops without losing an
  * answer.
  */
 
@@ -17,28 +17,28 @@ import { UnsentAnswers } from "./unsent.ts";
 export interface ServeOptions
   extends Pick<RegistrationOptions, "intervalMilliseconds" | "settlingMilliseconds"> {
   readonly url: string;
-  /** What the engine knows this worker by. */
+  /** The name of this worker in the engine, and its description. */
   readonly identity: Identity;
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
   readonly log: Log;
-  /** Bytes that an engine inside this process holds for a caller, which has not read them. */
+  /** Bytes that an engine inside this process holds for a caller until it reads them. */
   readonly unsentBytesTo?: ((caller: string) => number) | undefined;
-  /** How long after its call an answer leaves at the earliest, in place of 1 ms: for measuring what that costs. */
+  /** Least milliseconds between a call and its answer, instead of 1: for the benchmark of that delay. */
   readonly earliestMilliseconds?: number | undefined;
 }
 
 export interface Serving {
-  /** Resolves when the engine has said that all functions are registered, for the first time. */
+  /** Resolves when the engine has first confirmed that all functions are registered. */
   readonly registered: Promise<void>;
   /** Takes no new calls, finishes those under way (at most 2.5 s), sends their answers and leaves the bus. */
   stop(): Promise<void>;
 }
 
-/** How long a stop waits for calls in flight: iii sends SIGKILL 3 s after SIGTERM. */
+/** Milliseconds that a stop waits for calls in flight: iii sends SIGKILL 3 s after SIGTERM. */
 const drainMilliseconds = 2500;
 
-/** Registers `functions` at the engine and answers calls until stopped. An absent engine is tried for ever. */
+/** Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end. */
 export function serve(options: ServeOptions): Serving {
   const { url, identity, functions, invoke, log, unsentBytesTo, earliestMilliseconds, ...timing } = options;
   const bus = connect(url, identity, log);
@@ -91,7 +91,7 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-/** The engine writes it into every payload that is an object, over whatever stood there (bus §0). */
+/** The caller's id, which the engine writes into every payload that is an object, over any other value (bus §0). */
 function callerOf(payload: unknown): string | undefined {
   const { _caller_worker_id: caller } = (payload ?? {}) as { readonly _caller_worker_id?: unknown };
   return typeof caller === "string" ? caller : undefined;
@@ -101,7 +101,7 @@ interface Sending {
   /** When the call came. */
   readonly arrived: number;
   readonly earliestMilliseconds: number | undefined;
-  /** Called when the answer is about to be handed to the connection. */
+  /** Called just before the SDK gets the answer. */
   readonly onSend: () => void;
 }
 
@@ -116,7 +116,7 @@ async function answerOnBus(
   return outcome.answer;
 }
 
-/** The SDK sends an error's message and stack (bus §2), so the stack must not say where this program lies. */
+/** An error for the SDK, which sends message and stack (bus §2): the stack must not name host paths. */
 function wireError(sentence: string): Error {
   const error = new Error(`handler error: ${sentence}`);
   error.stack = `CoderError: ${error.message}`;

@@ -16,7 +16,7 @@ afterEach(async () => {
   mock.restore();
 });
 
-/** An engine that greets nobody, and the SDK's connection to it. */
+/** An engine that sends nothing, and the SDK's connection to it. */
 async function openConnection(): Promise<{
   bus: Bus;
   engine: WebSocket;

@@ -1,22 +1,22 @@
-/** Answers that a transport holds and has not sent. Their leases are released as the bytes go out. */
+/** Holds the leases of answers that a transport has not sent, and releases them as the bytes leave. */
 import type { AnswerLease } from "../contract/definition.ts";
 
-/** A connection as far as it buffers what is written to it. Figures are in bytes. */
+/** The write buffer of a connection. Figures are in bytes. */
 export interface Outlet {
   /** Bytes that it has not sent; undefined while there is no connection. */
   unsentBytes(): number | undefined;
-  /** Bytes that lie further on for one caller, in an engine inside this process. */
+  /** Bytes that an engine inside this process holds for one caller. */
   unsentBytesTo?(caller: string): number;
-  /** Ends the connection, and what it has not sent is lost. */
+  /** Ends the connection; its unsent bytes are lost. */
   cut(): void;
 }
 
-/** The interval of polls, in milliseconds, while answers are unsent: on Bun no transport reports that its buffer has shrunk. */
+/** Milliseconds between two polls while answers are unsent: on Bun no transport reports that its buffer has shrunk. */
 const everyMilliseconds = 5;
 
 /**
- * Unsent bytes that end the connection. The budget of answers keeps it far from that: what is left are errors to calls
- * that an engine sends without ever reading.
+ * Unsent bytes at which the connection is cut. The budget of answers stays far below that; only errors to the calls of an
+ * engine that never reads exceed it.
  */
 const mostUnsentBytes = 256 * 1024 * 1024;
 
@@ -27,9 +27,9 @@ interface Answer {
 
 export class UnsentAnswers {
   readonly #outlet: Outlet;
-  /** Handed to the connection, oldest first. */
+  /** Written to the connection, oldest first. */
   #handedOver: Answer[] = [];
-  /** Sent over it, and perhaps not yet read: by caller, oldest first. */
+  /** Sent, and perhaps not read by the caller yet: by caller, oldest first. */
   readonly #forwarded = new Map<string, Answer[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,7 +37,7 @@ export class UnsentAnswers {
     this.#outlet = outlet;
   }
 
-  /** Notes an answer that is about to be handed to the connection, at the latest a turn of the event loop later. */
+  /** Adds an answer that the connection gets within one turn of the event loop. */
   add(lease: AnswerLease, caller: string): void {
     this.#handedOver.push({ lease, caller });
     this.#pollSoon();

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { onServed } from "../harness/clean-run.ts";
 import { parseWireError } from "../harness/errors.ts";
-import type { Served } from "../harness/served.ts";
 import { subjects } from "../harness/subject.ts";
+import { withWorker } from "../harness/with-worker.ts";
+import type { WorkerFixture } from "../harness/worker-fixture.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("an answer too large for one message is C213, and the connection stays", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({
         "control.txt": "\u0001".repeat(10 << 20),
         "lines.txt": "\n".repeat(10 << 20),
@@ -28,7 +28,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("an edit whose bodies are too large to send is done and says so", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ "lines.txt": "\n".repeat(9 << 20) });
       const payload = { files: [{ path: "lines.txt", ops: [{ op: "insert", at_line: 1, content: "x" }] }] };
       const { answer } = await served.call("coder::update-file", payload);
@@ -40,7 +40,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a search that finds more than one message carries is cut and says so", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build(
         Object.fromEntries(
           ["a", "b", "c", "d", "e", "f"].map((name) => [name, `${"x".repeat(4000)}\n`.repeat(1000)]),
@@ -54,7 +54,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("no answer is larger than the operator chose", async () => {
-    await onServed(
+    await withWorker(
       subject,
       async ({ build, call, snapshot }) => {
         build({
@@ -84,7 +84,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("an HTTP trigger that is bound to a function learns what to do instead", async () => {
-    await onServed(subject, async ({ call }) => {
+    await withWorker(subject, async ({ call }) => {
       for (const name of ["read-file", "tree", "create-file"]) {
         const request = { path: `/coder/${name}`, method: "POST", headers: {}, body: {}, query_params: {} };
         const failure = parseWireError((await call(`coder::${name}`, request)).error!);
@@ -94,7 +94,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a search that is cut gives the same answer each time", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       const names = Array.from({ length: 300 }, (_, n) => `d${n % 7}/f${n}`);
       served.build(Object.fromEntries(names.map((name) => [name, "x\nneedle\n".repeat(3)])));
       const payload = { query: "needle", max_matches: 100 };
@@ -115,7 +115,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a tree deeper than the bus can carry is cut and says so", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ [`${"d/".repeat(90)}x`]: "x" });
       const { answer } = await served.call("coder::tree", { max_depth: 100 });
       let { root: node } = answer as { root: DeepNode };
@@ -130,7 +130,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("1,000 mixed calls at once are all answered, and rightly", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       const names = Array.from({ length: 125 }, (_, n) => `f${n}`);
       served.build(Object.fromEntries(names.map((name) => [`${name}/a.txt`, `${name}\n`])));
       const outcomes = await Promise.all(names.flatMap((name) => callsOn(served, name)));
@@ -143,7 +143,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("64 updates of one file at once are all applied", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ "a.txt": "" });
       const lines = Array.from({ length: 64 }, (_, n) => `line ${n}`);
       const outcomes = await Promise.all(
@@ -161,7 +161,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a long text comes through unharmed", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       const content = Array.from({ length: 20_000 }, (_, n) => `${n} é 😀 "quoted" \\ \u0001\u2028\r`).join(
         "\n",
       );
@@ -183,7 +183,7 @@ interface DeepNode {
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Eight calls on the folder `name` that do not disturb one another, each with what is wrong with its answer. */
-function callsOn(served: Served, name: string): Promise<string[]>[] {
+function callsOn(served: WorkerFixture, name: string): Promise<string[]>[] {
   const path = `${name}/a.txt`;
   const check = async (functionId: string, payload: unknown, expected: object): Promise<string[]> => {
     const { answer, error } = await served.call(functionId, payload);

@@ -1,10 +1,10 @@
 /** What only an engine in the process of the test can do to a worker. */
 import { describe, expect, test } from "bun:test";
 import { startEngine } from "../../src/engine/engine.ts";
-import { onServed } from "../harness/clean-run.ts";
 import { deliveryTo } from "../harness/engines/started.ts";
-import { registered } from "../harness/served.ts";
 import { subjects } from "../harness/subject.ts";
+import { withWorker } from "../harness/with-worker.ts";
+import { waitForRegistration } from "../harness/worker-fixture.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("an engine that drops everything in mid-call gets the worker back", async () => {
@@ -17,7 +17,7 @@ describe.each(subjects)("%s", (subject) => {
           resolve();
       },
     });
-    await onServed(
+    await withWorker(
       subject,
       async (served) => {
         served.build({ "a.txt": "a\n", "b.txt": "x".repeat(1 << 20) });
@@ -26,7 +26,7 @@ describe.each(subjects)("%s", (subject) => {
         await delivered;
         engine.dropConnections();
         expect(new Set(await Promise.all(calls))).toEqual(new Set(["invocation_stopped"]));
-        await registered(engine, served.worker);
+        await waitForRegistration(engine, served.worker);
         expect(await read("a.txt")).toMatchObject({ content: "a\n" });
       },
       { engine },

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { logFaults, onServed } from "../harness/clean-run.ts";
 import type { TestEngine } from "../harness/engines/executable.ts";
 import { startTestEngine } from "../harness/engines/started.ts";
 import { parseWireError } from "../harness/errors.ts";
-import { registered, temporaryFolder } from "../harness/served.ts";
 import { startCoder, subjects } from "../harness/subject.ts";
+import { logFaults, withWorker } from "../harness/with-worker.ts";
+import { temporaryFolder, waitForRegistration } from "../harness/worker-fixture.ts";
 
 /** The answer of an engine-made call, or the code it failed with. */
 const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }: { code: string }) => code);
@@ -15,12 +15,12 @@ const read = (engine: TestEngine, path: string) => engine.call("coder::read-file
 
 describe.each(subjects)("%s", (subject) => {
   test("an engine that is gone for a while gets the worker back", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ "a.txt": "a\n" });
       const port = Number(new URL(served.engine.url).port);
       await served.engine.stop();
       const again = await startTestEngine(subject, { port });
-      await registered(again, served.worker);
+      await waitForRegistration(again, served.worker);
       expect(await read(again, "a.txt")).toMatchObject({ content: "a\n" });
       await again.stop();
     });
@@ -33,14 +33,14 @@ describe.each(subjects)("%s", (subject) => {
     const base = temporaryFolder();
     writeFileSync(join(base, "a.txt"), "a\n");
     const worker = startCoder(subject, ["--base-path", base, "--url", probe.url]);
-    await worker.saying(/(warn[\s\S]*){2}/);
+    await worker.waitForStderr(/(warn[\s\S]*){2}/);
     const warnings = worker
       .stderr()
       .split("\n")
       .filter((line) => line.includes("warn"));
     expect(warnings.filter((line) => !/connect|WebSocket|ECONNREFUSED|engine/i.test(line))).toEqual([]);
     const engine = await startTestEngine(subject, { port });
-    await registered(engine, worker);
+    await waitForRegistration(engine, worker);
     expect(await read(engine, "a.txt")).toMatchObject({ content: "a\n" });
     worker.child.kill("SIGTERM");
     expect(await worker.exited).toBe(0);
@@ -51,7 +51,7 @@ describe.each(subjects)("%s", (subject) => {
 
   test("SIGTERM ends a worker that no engine has answered yet", async () => {
     const worker = startCoder(subject, ["--url", "ws://127.0.0.1:9"]);
-    await worker.saying(/warn/);
+    await worker.waitForStderr(/warn/);
     worker.child.kill("SIGTERM");
     expect(await worker.exited).toBe(0);
     expect(worker.stderr()).not.toContain("serving");
@@ -67,7 +67,7 @@ describe.each(subjects)("%s", (subject) => {
     const args = ["--base-path", base, ...(asFlag ? ["--url", engine.url] : [])];
     const env = { ...others, ...(asFlag ? {} : { [from]: engine.url }) };
     const worker = startCoder(subject, args, { cwd: base, env });
-    await registered(engine, worker);
+    await waitForRegistration(engine, worker);
     worker.child.kill("SIGTERM");
     expect(await worker.exited).toBe(0);
     await engine.stop();
@@ -75,7 +75,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("SIGTERM loses no answer of the calls in flight", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ "big.txt": "0123456789abcdef".repeat(1 << 18), "edit.txt": "a\n".repeat(1000) });
       let answered = 0;
       const send = (functionId: string, payload: unknown) =>
@@ -98,10 +98,10 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("the worker goes by the name that the supervisor gave it", async () => {
-    await onServed(
+    await withWorker(
       subject,
       async (served) => {
-        // The SDK tells the engine its name last; an answer shows that it has.
+        // The SDK sends its name last; an answer shows that the engine has it.
         await served.call("coder::tree", {});
         const { workers } = (await served.engine.call("engine::workers::list", {})) as {
           workers: { name: string }[];
@@ -113,7 +113,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("the base folder is the one that was there at the start", async () => {
-    await onServed(subject, async (served) => {
+    await withWorker(subject, async (served) => {
       served.build({ "a.txt": "a\n" });
       rmSync(served.base, { recursive: true });
       mkdirSync(served.base);

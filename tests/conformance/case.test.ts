@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { expandPayload } from "../harness/tree.ts";
-import { compareAnswer, entryError, payloadOf, textWith } from "./case.ts";
+import { compareAnswer, errorWith, payloadOf, textWith } from "./case.ts";
 
 test("answers are compared exactly, except where a matcher stands", () => {
   expect(compareAnswer({ a: [1, { b: "x" }] }, { a: [1, { b: "x" }] })).toEqual([]);
@@ -12,8 +12,10 @@ test("answers are compared exactly, except where a matcher stands", () => {
 });
 
 test("the error of an entry is compared by code and words", () => {
-  expect(entryError("C211", "found").matches('{"code":"C211","message":"not found"}')).toBe(true);
-  expect(entryError("C210").matches('{"code":"C211","message":"not found"}')).toBe(false);
+  const error = '{"code":"C211","message":"not found","reason":"no_such_path"}';
+  expect(errorWith("C211", "found").matches(error)).toBe(true);
+  expect(errorWith("C211", "lost").matches(error)).toBe(false);
+  expect(errorWith("C210").matches(error)).toBe(false);
 });
 
 test("payloads keep a key named __proto__ and get the base folder's path", () => {

@@ -1,4 +1,5 @@
-import { type Code, parseError } from "../harness/errors.ts";
+import { createHash } from "node:crypto";
+import { type ErrorCode, parseEntryError } from "../harness/errors.ts";
 import type { Changes, Tree } from "../harness/tree.ts";
 
 /** One call on one tree, and everything that is promised about it. */
@@ -18,7 +19,7 @@ export type Expectation = ({ readonly answer: unknown } | { readonly error: Fail
 
 /** An error: its code, and words (in any case) that its message must contain. */
 export interface Failure {
-  readonly code: Code;
+  readonly code: ErrorCode;
   readonly says: readonly string[];
 }
 
@@ -43,12 +44,12 @@ export const textWith = (...words: string[]): Matcher =>
   );
 
 /** The error of a whole call. */
-export const failure = (code: Code, ...says: string[]): Failure => ({ code, says });
+export const failure = (code: ErrorCode, ...says: string[]): Failure => ({ code, says });
 
 /** The error string of one entry of a batch. */
-export const entryError = (code: Code, ...says: string[]): Matcher =>
+export const errorWith = (code: ErrorCode, ...says: string[]): Matcher =>
   new Matcher(`the error ${code} saying ${says.join(", ")}`, (value) => {
-    const error = typeof value === "string" ? parseError(value) : undefined;
+    const error = parseEntryError(value);
     return error !== undefined && error.code === code && missingWords(error.message, says).length === 0;
   });
 
@@ -74,6 +75,28 @@ export function compareAnswer(actual: unknown, expected: unknown, at = "answer")
 
 const isContainer = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
+
+/** The revision of a file with this content (coder §14). */
+export const contentRevision = (content: string | Buffer): string =>
+  `sha256:${createHash("sha256").update(content).digest("hex")}`;
+
+/**
+ * Makes cases of a function that takes a batch: what `payloadOf` makes of `entries` is sent, and has one result for each
+ * entry.
+ */
+export const batchOf =
+  <Entries>(functionId: string, payloadOf: (entries: Entries) => unknown) =>
+  (
+    name: string,
+    tree: Tree,
+    entries: Entries,
+    expect: { readonly results: readonly unknown[]; readonly tree: Changes },
+  ): Case => ({
+    name,
+    tree,
+    call: { function: functionId, payload: payloadOf(entries) },
+    expect: { answer: { results: expect.results }, tree: expect.tree },
+  });
 
 /** Parses JSON, for payloads that no object literal can spell (a key named `__proto__`). */
 export const payloadOf = (json: string): unknown => JSON.parse(json);

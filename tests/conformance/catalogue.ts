@@ -7,11 +7,20 @@ const folder = join(import.meta.dirname, "cases");
 const casesIn = async (file: string): Promise<readonly Case[]> =>
   ((await import(join(folder, file))) as { readonly cases: readonly Case[] }).cases;
 
-/** All cases, by the function they call, for which their file is named. */
+/** `read-file.ts` has the cases of the published reference, `read-file.windows.ts` those of something that came later. */
+export const functionOf = (file: string): string => `coder::${file.slice(0, file.indexOf("."))}`;
+
+const files = readdirSync(folder).sort();
+
+/** All cases, by the function they call, for which their files are named. */
 export const catalogue: Readonly<Record<string, readonly Case[]>> = Object.fromEntries(
   await Promise.all(
-    readdirSync(folder)
-      .sort()
-      .map(async (file) => [`coder::${file.replace(".ts", "")}`, await casesIn(file)] as const),
+    [...new Set(files.map(functionOf))].map(
+      async (id) =>
+        [
+          id,
+          (await Promise.all(files.filter((file) => functionOf(file) === id).map(casesIn))).flat(),
+        ] as const,
+    ),
   ),
 );

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/engine/engine.ts";
-import { logFaults } from "../harness/clean-run.ts";
 import { parseError } from "../harness/errors.ts";
-import { callThrough, connect, serve, temporaryFolder } from "../harness/served.ts";
 import { repository, runCoder, startCoder, subjects } from "../harness/subject.ts";
+import { logFaults } from "../harness/with-worker.ts";
+import { callThrough, connectClient, startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 
 const here = temporaryFolder();
 mkdirSync(join(here, "base"));
@@ -192,7 +192,7 @@ describe.each(subjects)("%s", (subject) => {
 
   describe("call through an engine", () => {
     test("answers, errors and addresses", async () => {
-      const served = await serve(subject);
+      const served = await startWorker(subject);
       served.build({ "a.txt": "through\n", ".env": "denied-secret" });
       const { url } = served.engine;
       try {
@@ -242,9 +242,9 @@ describe.each(subjects)("%s", (subject) => {
       "serves on loopback until %s, and says where",
       async (signal) => {
         const worker = startCoder(subject, ["--engine", "embedded:0", ...base], { cwd: here });
-        await worker.saying(/ws:\/\/127\.0\.0\.1:\d+[^"]*"/);
+        await worker.waitForStderr(/ws:\/\/127\.0\.0\.1:\d+[^"]*"/);
         const [url = ""] = /ws:\/\/127\.0\.0\.1:\d+[^"]*/.exec(worker.stderr()) ?? [];
-        const client = connect(url);
+        const client = connectClient(url);
         expect(await firstAnswer(client)).toMatchObject({ content: "a\n" });
         await client.shutdown();
         worker.child.kill(signal);
@@ -262,14 +262,14 @@ describe.each(subjects)("%s", (subject) => {
       { args: ["--log-level", "error"], env: { CODER_LOG: "debug" } },
     ],
   ])("%s sets the level of the log", async (_, options) => {
-    const served = await serve(subject, {}, options);
+    const served = await startWorker(subject, {}, options);
     await served.call("coder::tree", {});
     expect(await served.stop()).toBe(0);
     expect(served.worker.stderr()).toBe("");
   });
 
   test("a call is one line of the log", async () => {
-    const served = await serve(subject);
+    const served = await startWorker(subject);
     served.build({ "a.txt": "needle\n" });
     await served.call("coder::read-file", { path: "a.txt" });
     await served.call("coder::read-file", { path: "none" });

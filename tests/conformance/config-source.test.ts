@@ -7,7 +7,7 @@ import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./
 
 afterAll(removeProjects);
 
-/** How each worker is told its folder, and by which flags it is chosen. */
+/** The key of each worker's folder, and the flags that choose the worker. */
 const kinds = {
   coder: {
     flags: [] as readonly string[],

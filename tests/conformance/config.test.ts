@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { runCoder, type Subject, subjects } from "../harness/subject.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const here = temporaryFolder();
 const base = join(here, "base");

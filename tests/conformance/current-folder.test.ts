@@ -144,7 +144,7 @@ describe.each(subjects)("%s", (subject) => {
     const { port } = new URL(engine.url);
     const secret = `ws://user:PASSWORD@127.0.0.1:${port}/?token=TOKEN`;
     const worker = startCoder(subject, ["--url", secret], { cwd });
-    await worker.saying(/"message":"serving".*\n/);
+    await worker.waitForStderr(/"message":"serving".*\n/);
     worker.child.kill("SIGTERM");
     await worker.exited;
     await engine.stop();

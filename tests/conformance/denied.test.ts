@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Outcome, type Served, serve } from "../harness/served.ts";
 import type { Tree } from "../harness/tree.ts";
+import { type ClientOutcome, startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 
-let guarded: Served;
-let open: Served;
+let guarded: WorkerFixture;
+let open: WorkerFixture;
 
 beforeAll(async () => {
-  [guarded, open] = await Promise.all([serve("source"), serve("source", { non_accessible_globs: [] })]);
+  [guarded, open] = await Promise.all([
+    startWorker("source"),
+    startWorker("source", { non_accessible_globs: [] }),
+  ]);
 });
 afterAll(() => Promise.all([guarded?.stop(), open?.stop()]));
 
@@ -42,7 +45,7 @@ const calls: Readonly<Record<string, (path: string) => unknown>> = {
 /** A call that would succeed where the path is merely missing cannot be compared with that. */
 const succeedsOnMissing = ["coder::create-file", "coder::delete-file"];
 
-const seen = ({ answer, error }: Outcome): unknown => error?.message ?? answer;
+const seen = ({ answer, error }: ClientOutcome): unknown => error?.message ?? answer;
 
 test.each(Object.keys(calls))("%s tells nobody whether a path is denied or missing", async (functionId) => {
   await fc.assert(

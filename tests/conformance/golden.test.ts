@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { functions, published } from "../harness/golden.ts";
-import { type Served, serve, temporaryFolder } from "../harness/served.ts";
+import { functionReferences, published } from "../harness/golden.ts";
 import { runCoder, subjects } from "../harness/subject.ts";
+import { startWorker, temporaryFolder, type WorkerFixture } from "../harness/worker-fixture.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("--print-schema --api is the published reference, whatever lies in the current folder", async () => {
@@ -19,7 +19,7 @@ describe.each(subjects)("%s", (subject) => {
     const { stdout } = await runCoder(subject, ["--print-schema"]);
     const printed = (JSON.parse(stdout) as typeof published).functions;
     const byName = (one: { name: string }, other: { name: string }) => one.name.localeCompare(other.name);
-    expect(printed.toSorted(byName)).toEqual(functions.toSorted(byName));
+    expect(printed.toSorted(byName)).toEqual(functionReferences.toSorted(byName));
   });
 
   test("an --api that was never published is refused with those that were", async () => {
@@ -29,13 +29,13 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   describe("on the bus", () => {
-    let served: Served;
+    let served: WorkerFixture;
     beforeAll(async () => {
-      served = await serve(subject);
+      served = await startWorker(subject);
     });
     afterAll(() => served?.stop());
 
-    test.each(functions.map((entry) => [entry.name, entry] as const))(
+    test.each(functionReferences.map((entry) => [entry.name, entry] as const))(
       "%s is registered as the reference says",
       async (name, entry) => {
         const info = await served.client.trigger({
@@ -56,7 +56,7 @@ describe.each(subjects)("%s", (subject) => {
         payload: { prefix: "coder::", include_internal: true },
       });
       expect(listed.functions.map((entry) => entry.function_id).sort()).toEqual(
-        functions.map((entry) => entry.name).sort(),
+        functionReferences.map((entry) => entry.name).sort(),
       );
     });
   });

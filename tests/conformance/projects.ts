@@ -2,8 +2,8 @@
 import { expect } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { type RunOptions, type Subject, startCoder } from "../harness/subject.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const folders: string[] = [];
 
@@ -38,7 +38,7 @@ export async function serving(
   options: RunOptions,
 ): Promise<Serving> {
   const running = startCoder(subject, ["--engine", "embedded:0", ...args], options);
-  await running.saying(/"message":"serving".*\n/);
+  await running.waitForStderr(/"message":"serving".*\n/);
   running.child.kill("SIGTERM");
   await running.exited;
   const lines = running.stderr().trimEnd().split("\n");
@@ -52,7 +52,7 @@ export async function expectRefusal(
   { args, words, ...options }: RunOptions & { args: readonly string[]; words: readonly string[] },
 ): Promise<void> {
   const running = startCoder(subject, args, options);
-  running.saying(/"message":"serving"/).then(
+  running.waitForStderr(/"message":"serving"/).then(
     () => running.child.kill(),
     () => {},
   );

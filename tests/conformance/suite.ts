@@ -1,35 +1,40 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logFaults } from "../harness/clean-run.ts";
 import { errorFaults, parseWireError } from "../harness/errors.ts";
 import { schemaFaults } from "../harness/golden.ts";
-import { type Config, type Outcome, type Served, serve as serveOnBus } from "../harness/served.ts";
 import type { Subject } from "../harness/subject.ts";
 import { applyChanges, compareSnapshots, expandPayload } from "../harness/tree.ts";
+import { logFaults } from "../harness/with-worker.ts";
+import {
+  type ClientOutcome,
+  type ConfigFields,
+  startWorker,
+  type WorkerFixture,
+} from "../harness/worker-fixture.ts";
 import { type Case, compareAnswer, missingWords } from "./case.ts";
 import { catalogue } from "./catalogue.ts";
 
 /** What the cases need of a worker that serves a folder. */
-export type Serving = Pick<Served, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
-  readonly worker: Pick<Served["worker"], "stdout" | "stderr">;
+export type SuiteWorker = Pick<WorkerFixture, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
+  readonly worker: Pick<WorkerFixture["worker"], "stdout" | "stderr">;
 };
 
-/** How the calls travel; by default over the bus. */
+/** What carries the calls; by default the bus. */
 export interface Transport {
-  readonly serve?: (subject: Subject, config: Config) => Promise<Serving>;
-  /** Whether a case can travel this way. */
-  readonly carries?: (one: Case) => boolean;
+  readonly start?: (subject: Subject, config: ConfigFields) => Promise<SuiteWorker>;
+  /** Whether it can carry a case. */
+  readonly supports?: (one: Case) => boolean;
 }
 
 /** Runs every case: one worker for all cases of one configuration, the tree rebuilt before each. */
 export function runCatalogue(
   subject: Subject,
-  { serve = serveOnBus, carries = () => true }: Transport = {},
+  { start = startWorker, supports = () => true }: Transport = {},
 ): void {
-  for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(carries))) {
+  for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(supports))) {
     describe(config, () => {
-      let served: Serving;
+      let served: SuiteWorker;
       beforeAll(async () => {
-        served = await serve(subject, JSON.parse(config));
+        served = await start(subject, JSON.parse(config));
       });
       afterAll(async () => {
         if (served === undefined) return;
@@ -50,19 +55,19 @@ function byConfig(cases: readonly Case[]): Map<string, Case[]> {
   return groups;
 }
 
-async function runCase(served: Serving, one: Case): Promise<void> {
+async function runCase(served: SuiteWorker, one: Case): Promise<void> {
   served.build(one.tree);
   const before = served.snapshot();
   const payload = expandPayload(one.call.payload, served.base);
   const outcome = await served.call(one.call.function, payload);
-  const given = { payload, root: served.root };
-  expect([...judge(one, outcome, served.base), ...errorFaults(outcome, given)]).toEqual([]);
+  const call = { payload, root: served.root };
+  expect([...judge(one, outcome, served.base), ...errorFaults(outcome, call)]).toEqual([]);
   const after = applyChanges(before, one.expect.tree ?? {}, served.base);
   expect(compareSnapshots(served.snapshot(), after)).toEqual([]);
 }
 
 /** Whether the outcome is the expected one. */
-function judge(one: Case, outcome: Outcome, base: string): string[] {
+function judge(one: Case, outcome: ClientOutcome, base: string): string[] {
   const expected = one.expect;
   if ("answer" in expected) {
     if (outcome.error !== undefined) return [`refused: ${outcome.error.message}`];

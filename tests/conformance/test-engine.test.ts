@@ -2,8 +2,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { repository } from "../harness/subject.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const folder = temporaryFolder();
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -4,20 +4,20 @@ import { join } from "node:path";
 import packageJson from "../../package.json";
 import { root } from "../../scripts/build.ts";
 import { flagNames } from "../../src/arguments/flags.ts";
-import { type Forms, installForms, run } from "./forms.ts";
+import { type Artifacts, installArtifacts, runArtifact } from "./artifacts.ts";
 
-let forms: Forms;
+let artifacts: Artifacts;
 
 beforeAll(async () => {
-  forms = await installForms();
+  artifacts = await installArtifacts();
 });
 
-afterAll(() => forms?.[Symbol.dispose]());
+afterAll(() => artifacts?.[Symbol.dispose]());
 
-describe.each(["executable", "bundle"] as const)("the %s answers by itself", (form) => {
+describe.each(["executable", "bundle"] as const)("the %s answers by itself", (artifact) => {
   /** What it prints on stdout, when it ends well and has nothing to add on stderr. */
   async function answer(...flags: string[]): Promise<string> {
-    const { code, stdout, stderr } = await run(forms[form], flags, { cwd: forms.folder });
+    const { code, stdout, stderr } = await runArtifact(artifacts[artifact], flags, { cwd: artifacts.folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return stdout;
   }
@@ -57,7 +57,7 @@ describe.each(["executable", "bundle"] as const)("the %s answers by itself", (fo
   });
 
   test("it carries no path of the machine that built it", () => {
-    const [file = ""] = forms[form].command.slice(-1);
+    const [file = ""] = artifacts[artifact].command.slice(-1);
     expect(readFileSync(file).includes(`${root}/`)).toBe(false);
   });
 });
@@ -67,7 +67,7 @@ describe("files in the current directory", () => {
   let probe: string;
 
   beforeAll(() => {
-    cwd = join(forms.folder, "somebody-elses-project");
+    cwd = join(artifacts.folder, "somebody-elses-project");
     probe = join(cwd, "probe");
     mkdirSync(cwd);
     writeFileSync(join(cwd, "evil.ts"), `require("node:fs").writeFileSync(${JSON.stringify(probe)}, "")`);
@@ -79,18 +79,18 @@ describe("files in the current directory", () => {
 
   test("a bunfig.toml runs no code", async () => {
     const bun = { name: "executable", command: [process.execPath] } as const;
-    await run(bun, ["-e", "0"], { cwd });
+    await runArtifact(bun, ["-e", "0"], { cwd });
     expect(existsSync(probe)).toBe(true); // bun itself does run it
     rmSync(probe);
-    for (const args of [["--version"], call]) await run(forms.executable, args, { cwd });
+    for (const args of [["--version"], call]) await runArtifact(artifacts.executable, args, { cwd });
     expect(existsSync(probe)).toBe(false);
   });
 
   test("a .env file sets no variable", async () => {
-    const set = await run(forms.executable, call, { cwd, env: { CODER_LOG: "nonsense" } });
+    const set = await runArtifact(artifacts.executable, call, { cwd, env: { CODER_LOG: "nonsense" } });
     expect(set).toMatchObject({ code: 2, stdout: "" }); // the variable itself would be noticed
-    for (const form of [forms.executable, forms.bundle]) {
-      const { code, stdout } = await run(form, call, { cwd });
+    for (const artifact of [artifacts.executable, artifacts.bundle]) {
+      const { code, stdout } = await runArtifact(artifact, call, { cwd });
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ path: "." });
     }

@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Subprocess } from "bun";
-import { type Form, type Forms, installForms, start } from "./forms.ts";
+import { type Artifact, type Artifacts, installArtifacts, startArtifact } from "./artifacts.ts";
 
 const token = "a-token-of-the-tests";
 
-let forms: Forms;
+let artifacts: Artifacts;
 
 beforeAll(async () => {
-  forms = await installForms();
-  mkdirSync(join(forms.folder, "base"));
-  writeFileSync(join(forms.folder, "base/tea.txt"), "green\nblack\n");
+  artifacts = await installArtifacts();
+  mkdirSync(join(artifacts.folder, "base"));
+  writeFileSync(join(artifacts.folder, "base/tea.txt"), "green\nblack\n");
 });
 
-afterAll(() => forms?.[Symbol.dispose]());
+afterAll(() => artifacts?.[Symbol.dispose]());
 
 /** The address in the line of the log that says that it listens. */
 async function addressOf(server: Subprocess<"ignore", "pipe", "pipe">): Promise<URL> {
@@ -37,24 +37,26 @@ async function readTea(client: Client): Promise<unknown> {
 const tea = [{ type: "text", text: "green\nblack\n" }];
 
 describe.each(["executable", "bundle"] as const)("the %s serves MCP", (name) => {
-  let form: Form;
+  let artifact: Artifact;
 
   beforeAll(() => {
-    form = forms[name];
+    artifact = artifacts[name];
   });
 
   test("on stdio", async () => {
-    const [command = "", ...before] = form.command;
+    const [command = "", ...before] = artifact.command;
     const args = [...before, "mcp", "--base-path", "base"];
     const client = new Client({ name: "tests", version: "1.0.0" });
-    await client.connect(new StdioClientTransport({ command, args, cwd: forms.folder, stderr: "ignore" }));
+    await client.connect(
+      new StdioClientTransport({ command, args, cwd: artifacts.folder, stderr: "ignore" }),
+    );
     expect(await readTea(client)).toEqual(tea);
     await client.close();
   });
 
   test("over HTTP, to clients of both kinds, to whom it belongs", async () => {
-    const server = start(form, ["mcp", "--base-path", "base", "--http", "0"], {
-      cwd: forms.folder,
+    const server = startArtifact(artifact, ["mcp", "--base-path", "base", "--http", "0"], {
+      cwd: artifacts.folder,
       env: { CODER_TOKEN: token },
     });
     try {

@@ -3,18 +3,18 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
-import { call, type Forms, installForms, start } from "./forms.ts";
+import { type Artifacts, callArtifact, installArtifacts, startArtifact } from "./artifacts.ts";
 
-let forms: Forms;
+let artifacts: Artifacts;
 
 beforeAll(async () => {
-  forms = await installForms();
-  mkdirSync(join(forms.folder, "base"));
+  artifacts = await installArtifacts();
+  mkdirSync(join(artifacts.folder, "base"));
 });
 
-beforeEach(() => writeFileSync(join(forms.folder, "base/tea.txt"), "green\nblack\n"));
+beforeEach(() => writeFileSync(join(artifacts.folder, "base/tea.txt"), "green\nblack\n"));
 
-afterAll(() => forms?.[Symbol.dispose]());
+afterAll(() => artifacts?.[Symbol.dispose]());
 
 const calls = [
   ["coder::read-file", { path: "tea.txt" }, { content: "green\nblack\n" }],
@@ -34,10 +34,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe.each(["executable", "bundle"] as const)("the %s serves", (form) => {
+describe.each(["executable", "bundle"] as const)("the %s serves", (artifact) => {
   test("calls that come through an engine, until SIGTERM", async () => {
     const engine = await startEngine();
-    const worker = start(forms[form], ["--url", engine.url, "--base-path", "base"], { cwd: forms.folder });
+    const worker = startArtifact(artifacts[artifact], ["--url", engine.url, "--base-path", "base"], {
+      cwd: artifacts.folder,
+    });
     try {
       await engine.waitForFunction("coder::create-file");
       for (const [id, payload, answer] of calls) expect(await engine.call(id, payload)).toMatchObject(answer);
@@ -54,9 +56,13 @@ describe.each(["executable", "bundle"] as const)("the %s serves", (form) => {
     const port = await freePort();
     const url = `ws://127.0.0.1:${port}`;
     const flags = ["--engine", `embedded:${port}`, "--base-path", "base"];
-    const worker = start(forms[form], flags, { cwd: forms.folder });
+    const worker = startArtifact(artifacts[artifact], flags, { cwd: artifacts.folder });
     try {
-      const ended = await call(forms[form], ["coder::read-file", '{"path":"tea.txt"}', url], forms.folder);
+      const ended = await callArtifact(
+        artifacts[artifact],
+        ["coder::read-file", '{"path":"tea.txt"}', url],
+        artifacts.folder,
+      );
       expect(ended).toMatchObject({ code: 0, stderr: "" });
       expect(JSON.parse(ended.stdout)).toMatchObject({ path: "tea.txt" });
       worker.kill("SIGTERM");

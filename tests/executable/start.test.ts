@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { root } from "../../scripts/build.ts";
-import { call, type Form } from "./forms.ts";
+import { type Artifact, callArtifact } from "./artifacts.ts";
 
 /** Reads what a program prints until it matches. */
 async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpMatchArray> {
@@ -32,12 +32,12 @@ test("npm start shows the sample over MCP and serves it on the bus, and the call
       /^([\s\S]*)\n {2}(\S+) call coder::read-file '(.*)' --url (ws:\S+)\n/,
     );
     expect(before).toContain("Port 49134 is taken");
-    for (const shown of ["coder_list_folder", "notes/todo.md:4:21: ", '{"code":"C211"'])
+    for (const shown of ["coder_list_folder", "notes/todo.md:4:21: ", "C211"])
       expect(before).toContain(shown);
-    const caller: Form = { name: "executable", command: [join(root, program)] };
-    const answer = await call(caller, ["coder::read-file", payload, url], root);
+    const caller: Artifact = { name: "executable", command: [join(root, program)] };
+    const answer = await callArtifact(caller, ["coder::read-file", payload, url], root);
     expect(JSON.parse(answer.stdout)).toMatchObject({ path: "README.md" });
-    const denied = await call(caller, ["coder::read-file", '{"path":".env"}', url], root);
+    const denied = await callArtifact(caller, ["coder::read-file", '{"path":".env"}', url], root);
     expect(denied.stderr).toContain("C211");
     started.kill("SIGINT");
     expect(await started.exited).toBe(0);

@@ -4,7 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codesOf, type Driven, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
+import {
+  codesOf,
+  type DriverFixture,
+  type DriverOutcome,
+  outcomeFaults,
+  withDriver,
+} from "./driver-fixture.ts";
 
 const calls: readonly (readonly [functionId: string, payload: unknown])[] = [
   ["coder::read-file", { path: "a.txt" }],
@@ -26,7 +32,7 @@ const tree = {
 };
 
 /** Every call is answered with C216, and nothing outside the base is touched. */
-async function expectGone(driven: Driven): Promise<void> {
+async function expectGone(driven: DriverFixture): Promise<void> {
   const before = listing(driven.root);
   for (const [functionId, payload] of calls) {
     const outcome = await driven.call(functionId, payload);
@@ -40,8 +46,8 @@ async function expectGone(driven: Driven): Promise<void> {
 const listing = (folder: string): string => execFileSync("ls", ["-lR", folder], { encoding: "utf8" });
 
 describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) => {
-  const on = (act: (driven: Driven) => Promise<void>) => () =>
-    onDriven({ tree, env: { CODER_JAIL: backend } }, act);
+  const on = (act: (driven: DriverFixture) => Promise<void>) => () =>
+    withDriver({ tree, env: { CODER_JAIL: backend } }, act);
 
   test(
     "a base that was deleted is gone for good, whatever is put in its place",
@@ -81,7 +87,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
   );
 
   /** Descriptors go with the folder; the current directory can only be found by its path. */
-  async function expectOnlyOurs(driven: Driven, outcome: Outcome): Promise<void> {
+  async function expectOnlyOurs(driven: DriverFixture, outcome: DriverOutcome): Promise<void> {
     if (backend === "current-directory") return expectGone(driven);
     expect(outcome.answer).toMatchObject({ content: "text\n" });
     const { answer } = await driven.call("coder::create-file", { files: [{ path: "b.txt", content: "b" }] });
@@ -90,4 +96,5 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
   }
 });
 
-const readText = (driven: Driven): Promise<Outcome> => driven.call("coder::read-file", { path: "a.txt" });
+const readText = (driven: DriverFixture): Promise<DriverOutcome> =>
+  driven.call("coder::read-file", { path: "a.txt" });

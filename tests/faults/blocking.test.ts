@@ -5,42 +5,42 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, truncateSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { call } from "./call.ts";
-import { type Driven, onDriven } from "./driven.ts";
+import { callDriver } from "./call.ts";
+import { type DriverFixture, withDriver } from "./driver-fixture.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 
 const editOf = (path: string) => ({ files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] });
 const overwriteOf = (path: string) => ({ files: [{ path, content: "x", overwrite: true }] });
 
 /** No call reads or writes a special file, and only delete-file touches it. */
-async function expectSpecial(driven: Driven, path: string): Promise<void> {
+async function expectSpecial(driven: DriverFixture, path: string): Promise<void> {
   await expectUntouched(driven, path);
   for (const functionId of ["coder::list-folder", "coder::tree"])
-    expect(JSON.stringify((await call(driven, functionId, {})).answer)).toContain('"other"');
-  const found = await call(driven, "coder::search", { query: "", regex: false });
+    expect(JSON.stringify((await callDriver(driven, functionId, {})).answer)).toContain('"other"');
+  const found = await callDriver(driven, "coder::search", { query: "", regex: false });
   expect(found.codes).toEqual(["C210"]);
-  expect((await call(driven, "coder::search", { query: "needle" })).answer).toMatchObject({
+  expect((await callDriver(driven, "coder::search", { query: "needle" })).answer).toMatchObject({
     content_matches: [{ path: "small.txt" }],
   });
-  expect((await call(driven, "coder::delete-file", { paths: [path] })).answer).toMatchObject({
+  expect((await callDriver(driven, "coder::delete-file", { paths: [path] })).answer).toMatchObject({
     results: [{ removed: true }],
   });
 }
 
-async function expectUntouched(driven: Driven, path: string): Promise<void> {
-  expect((await call(driven, "coder::read-file", { path })).codes).toEqual(["C210"]);
-  expect((await call(driven, "coder::update-file", editOf(path))).codes).toEqual(["C210"]);
-  expect((await call(driven, "coder::create-file", overwriteOf(path))).codes).toEqual(["C210"]);
+async function expectUntouched(driven: DriverFixture, path: string): Promise<void> {
+  expect((await callDriver(driven, "coder::read-file", { path })).codes).toEqual(["C210"]);
+  expect((await callDriver(driven, "coder::update-file", editOf(path))).codes).toEqual(["C210"]);
+  expect((await callDriver(driven, "coder::create-file", overwriteOf(path))).codes).toEqual(["C210"]);
 }
 
 const tree = { "small.txt": "needle\n" };
 
 describe("special files", () => {
   test("a FIFO that nobody writes to", () =>
-    onDriven({ tree: { ...tree, special: { fifo: true } } }, (driven) => expectSpecial(driven, "special")));
+    withDriver({ tree: { ...tree, special: { fifo: true } } }, (driven) => expectSpecial(driven, "special")));
 
   test("a socket", () =>
-    onDriven({ tree }, async (driven) => {
+    withDriver({ tree }, async (driven) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(join(driven.base, "special"), resolve));
       await expectSpecial(driven, "special");
@@ -49,14 +49,14 @@ describe("special files", () => {
 
   if (isRoot) {
     test("a device", () =>
-      onDriven({ tree }, async (driven) => {
+      withDriver({ tree }, async (driven) => {
         execFileSync("mknod", [join(driven.base, "special"), "c", "1", "5"]); // endless zeros
         await expectSpecial(driven, "special");
       }));
   } else {
     // Devices are made by root, and so it takes one that is there.
     test("a device", () =>
-      onDriven({ config: { base_path: "/dev" } }, (driven) => expectUntouched(driven, "zero")));
+      withDriver({ config: { base_path: "/dev" } }, (driven) => expectUntouched(driven, "zero")));
   }
 });
 
@@ -64,7 +64,7 @@ testUnless(
   reasonAgainstMounts,
   "procfs mounted inside the base is not entered, and a normal file system is",
   () =>
-    onDriven(
+    withDriver(
       {
         ownMounts: true,
         before:
@@ -79,30 +79,33 @@ testUnless(
           "d/proc/self/fd/0",
           "d/proc/self/root/etc",
         ]) {
-          expect((await call(driven, "coder::read-file", { path })).codes).toEqual(["C211"]);
-          expect((await call(driven, "coder::list-folder", { path })).codes).toEqual(["C211"]);
-          expect((await call(driven, "coder::update-file", editOf(path))).codes).toEqual(["C211"]);
+          expect((await callDriver(driven, "coder::read-file", { path })).codes).toEqual(["C211"]);
+          expect((await callDriver(driven, "coder::list-folder", { path })).codes).toEqual(["C211"]);
+          expect((await callDriver(driven, "coder::update-file", editOf(path))).codes).toEqual(["C211"]);
         }
-        expect((await call(driven, "coder::search", { query: "needle" })).answer).toMatchObject({
+        expect((await callDriver(driven, "coder::search", { query: "needle" })).answer).toMatchObject({
           content_matches: [{ path: "normal/f.txt" }],
         });
-        const snapshot = await call(driven, "coder::tree", { max_depth: 10 });
+        const snapshot = await callDriver(driven, "coder::tree", { max_depth: 10 });
         expect(JSON.stringify(snapshot.answer)).not.toContain("environ");
-        const removed = await call(driven, "coder::delete-file", { paths: ["d"], recursive: true });
+        const removed = await callDriver(driven, "coder::delete-file", { paths: ["d"], recursive: true });
         expect(removed.codes).toEqual(["C211"]);
-        expect((await call(driven, "coder::update-file", editOf("normal/f.txt"))).codes).toEqual([""]);
+        expect((await callDriver(driven, "coder::update-file", editOf("normal/f.txt"))).codes).toEqual([""]);
       },
     ),
 );
 
 test("a link to procfs leads outside", () =>
-  onDriven({ tree: { proc: { link: "/proc" }, environ: { link: "/proc/self/environ" } } }, async (driven) => {
-    for (const path of ["proc/self/environ", "environ"])
-      expect((await call(driven, "coder::read-file", { path })).codes).toEqual(["C215"]);
-  }));
+  withDriver(
+    { tree: { proc: { link: "/proc" }, environ: { link: "/proc/self/environ" } } },
+    async (driven) => {
+      for (const path of ["proc/self/environ", "environ"])
+        expect((await callDriver(driven, "coder::read-file", { path })).codes).toEqual(["C215"]);
+    },
+  ));
 
 test("a file that grows while it is read", () =>
-  onDriven({ tree: { ...tree, "grows.txt": "" }, config: { max_read_bytes: 1 << 20 } }, async (driven) => {
+  withDriver({ tree: { ...tree, "grows.txt": "" }, config: { max_read_bytes: 1 << 20 } }, async (driven) => {
     const out = openSync(join(driven.base, "grows.txt"), constants.O_WRONLY | constants.O_APPEND);
     // Ends by itself at the limit, should the test not get that far.
     const writer = spawn("sh", ["-c", "ulimit -f 1000000; exec yes needle"], {
@@ -111,50 +114,55 @@ test("a file that grows while it is read", () =>
     closeSync(out);
     const ended = new Promise((resolve) => writer.once("exit", resolve));
     let codes: string[] = [];
-    while (codes.length === 0) codes = (await call(driven, "coder::read-file", { path: "grows.txt" })).codes;
+    while (codes.length === 0)
+      codes = (await callDriver(driven, "coder::read-file", { path: "grows.txt" })).codes;
     expect(codes).toEqual(["C213"]);
-    expect((await call(driven, "coder::update-file", editOf("grows.txt"))).codes).toEqual(["C213"]);
-    const found = await call(driven, "coder::search", { query: "needle", search_paths: false });
+    expect((await callDriver(driven, "coder::update-file", editOf("grows.txt"))).codes).toEqual(["C213"]);
+    const found = await callDriver(driven, "coder::search", { query: "needle", search_paths: false });
     expect(found.answer).toMatchObject({ content_matches: [{ path: "small.txt" }] });
     writer.kill();
     await ended;
   }));
 
 test("a sparse file of a tebibyte", () =>
-  onDriven({ tree: { ...tree, "sparse.bin": "" } }, async (driven) => {
+  withDriver({ tree: { ...tree, "sparse.bin": "" } }, async (driven) => {
     truncateSync(join(driven.base, "sparse.bin"), 2 ** 40);
-    expect((await call(driven, "coder::read-file", { path: "sparse.bin" })).codes).toEqual(["C213"]);
-    expect((await call(driven, "coder::update-file", editOf("sparse.bin"))).codes).toEqual(["C213"]);
-    const found = await call(driven, "coder::search", { query: "needle", search_paths: false });
+    expect((await callDriver(driven, "coder::read-file", { path: "sparse.bin" })).codes).toEqual(["C213"]);
+    expect((await callDriver(driven, "coder::update-file", editOf("sparse.bin"))).codes).toEqual(["C213"]);
+    const found = await callDriver(driven, "coder::search", { query: "needle", search_paths: false });
     expect(found.answer).toMatchObject({ content_matches: [{ path: "small.txt" }] });
-    const listed = await call(driven, "coder::list-folder", {});
+    const listed = await callDriver(driven, "coder::list-folder", {});
     expect(listed.answer["entries"]).toContainEqual(
       expect.objectContaining({ name: "sparse.bin", size: 2 ** 40 }),
     );
-    expect((await call(driven, "coder::create-file", overwriteOf("sparse.bin"))).codes).toEqual([""]);
+    expect((await callDriver(driven, "coder::create-file", overwriteOf("sparse.bin"))).codes).toEqual([""]);
   }));
 
 test("10,000 nested folders", () =>
-  onDriven({ tree, isVast: true }, async (driven) => {
+  withDriver({ tree, isVast: true }, async (driven) => {
     nest(driven.base, 10_000);
     const { held } = await driven.measure();
-    expect((await call(driven, "coder::list-folder", { path: "d" })).answer).toMatchObject({ total: 1 });
-    expect((await call(driven, "coder::tree", { max_depth: 4_294_967_295 })).codes).toEqual([]);
-    const found = await call(driven, "coder::search", { query: "needle" });
+    expect((await callDriver(driven, "coder::list-folder", { path: "d" })).answer).toMatchObject({
+      total: 1,
+    });
+    expect((await callDriver(driven, "coder::tree", { max_depth: 4_294_967_295 })).codes).toEqual([]);
+    const found = await callDriver(driven, "coder::search", { query: "needle" });
     // Not all was looked at, and the answer says so.
     expect(found.answer).toMatchObject({ content_matches: [{ path: "small.txt" }], truncated: true });
-    const removed = await call(driven, "coder::delete-file", { paths: ["d"], recursive: true });
+    const removed = await callDriver(driven, "coder::delete-file", { paths: ["d"], recursive: true });
     expect(removed.codes).toEqual(["C216"]);
     const path = "d/".repeat(10_000);
     for (const functionId of ["coder::list-folder", "coder::read-file", "coder::tree"])
-      expect(["C210", "C211"]).toContain((await call(driven, functionId, { path: `${path}x` })).codes[0]!);
+      expect(["C210", "C211"]).toContain(
+        (await callDriver(driven, functionId, { path: `${path}x` })).codes[0]!,
+      );
     expect(["C210", "C211", "C216"]).toContain(
-      (await call(driven, "coder::create-file", overwriteOf(`${path}x`))).codes[0]!,
+      (await callDriver(driven, "coder::create-file", overwriteOf(`${path}x`))).codes[0]!,
     );
-    expect((await call(driven, "coder::create-file", overwriteOf(`${"n/".repeat(5000)}x`))).codes[0]).toMatch(
-      /C21\d/,
-    );
-    await driven.ask({ does: "sweep" });
+    expect(
+      (await callDriver(driven, "coder::create-file", overwriteOf(`${"n/".repeat(5000)}x`))).codes[0],
+    ).toMatch(/C21\d/);
+    await driven.request({ method: "sweep" });
     expect((await driven.measure()).held).toBe(held);
   }));
 

@@ -1,10 +1,17 @@
 /**
- * Calls that would take for ever, or all memory. Each is answered, with a code or with what it found, and a small call
+ * Calls that would take without end, or all memory. Each is answered, with a code or with what it found, and a small call
  * that is made after it is answered before it: it never had the worker to itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildTree } from "../harness/tree.ts";
-import { codesOf, type Driven, drive, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
+import {
+  codesOf,
+  type DriverFixture,
+  type DriverOutcome,
+  outcomeFaults,
+  startDriver,
+  withDriver,
+} from "./driver-fixture.ts";
 
 const mebibyte = 1024 * 1024;
 const letters = "a".repeat(mebibyte);
@@ -19,14 +26,20 @@ const tree = {
   [`names/${"ab".repeat(120)}`]: "",
 };
 
-let driven: Driven;
+let driven: DriverFixture;
 beforeAll(async () => {
-  driven = await drive({ tree, config: { call_timeout_ms: 500 } });
+  driven = await startDriver({ tree, config: { call_timeout_ms: 500 } });
 });
 afterAll(() => driven.stop());
 
-/** The outcome of a bomb, which must be well-formed and leave nothing open, and which of the two calls was answered first. */
-async function explode(functionId: string, payload: unknown): Promise<{ outcome: Outcome; first: string }> {
+/**
+ * The outcome of a bomb, which must be well-formed and leave nothing open, and which of the two calls was answered
+ * first.
+ */
+async function explode(
+  functionId: string,
+  payload: unknown,
+): Promise<{ outcome: DriverOutcome; first: string }> {
   const { held } = await driven.measure();
   const order: string[] = [];
   const bomb = driven.call(functionId, payload).finally(() => order.push("bomb"));
@@ -38,7 +51,7 @@ async function explode(functionId: string, payload: unknown): Promise<{ outcome:
   return { outcome, first: order[0]! };
 }
 
-/** How many files and folders are held, once it is no more than `few`: what was given up takes a moment to let go. */
+/** How many files and folders are held, once it is no more than `few`: an aborted call takes a moment to release them. */
 async function heldSoon(few: number): Promise<number> {
   for (let looks = 0; ; looks++) {
     const { held } = await driven.measure();
@@ -132,6 +145,32 @@ test("the most that globs may be, on paths made for them, and one character more
   buildTree(driven.root, tree);
 });
 
+/** As large as ignore files may be together, on names made for them. */
+const ignoreFiles = {
+  stars: "*a".repeat(3900),
+  "rows of stars": `${"*a".repeat(30)}b\n`.repeat(125),
+  classes: "[!a]*".repeat(3500),
+  folders: "**/a/".repeat(1900),
+  braces: "{a,b}".repeat(3500),
+  "braces in braces": "{".repeat(4000),
+  "open classes": "[".repeat(130_000),
+  blanks: `${" ".repeat(130_000)}x`,
+  names: Array.from({ length: 8000 }, (_, number) => `aaaaaaa${number}`).join("\n"),
+  "too much": "*a\n".repeat(1_000_000),
+};
+
+test.each(Object.entries(ignoreFiles))("an ignore file of %s", async (_, text) => {
+  const names = Array.from({ length: 50 }, (_, number) => `ignored/${"a".repeat(200)}${number}`);
+  const files = Object.fromEntries(names.map((name) => [name, ""]));
+  buildTree(driven.root, { ...tree, ...files, "ignored/.gitignore": text, ".ignore": text.slice(0, 100) });
+  for (const functionId of ["coder::search", "coder::tree"]) {
+    const payload = { query: "a", path: "ignored", respect_gitignore: true };
+    const { outcome } = await explode(functionId, payload);
+    expect([undefined, "C216"]).toContain(codesOf(outcome)[0]);
+  }
+  buildTree(driven.root, tree);
+});
+
 test("10,000 globs", async () => {
   const include_globs = Array.from({ length: 10_000 }, (_, index) => `*${index}*/**/x{a,b}`);
   const { outcome } = await explode("coder::search", { query: "a", search_content: false, include_globs });
@@ -182,7 +221,7 @@ const quadratic = ".*z|a";
 const letterFiles = Array.from({ length: 10 }, (_, index) => `letters${index}.txt`);
 
 test("patterns that take longer than a call may take leave threads for others, however many they were", () =>
-  onDriven(
+  withDriver(
     {
       tree: { "small.txt": "small\n", ...Object.fromEntries(letterFiles.map((path) => [path, letters])) },
       config: { call_timeout_ms: 2000 },
@@ -199,7 +238,7 @@ test("patterns that take longer than a call may take leave threads for others, h
 
 /** In a process of its own, which must hold nothing afterwards. */
 test("a pattern that takes longer than a call may take is given up on, and the file is free again", () =>
-  onDriven({ tree: { "letters.txt": letters }, config: { call_timeout_ms: 3000 } }, async (driven) => {
+  withDriver({ tree: { "letters.txt": letters }, config: { call_timeout_ms: 3000 } }, async (driven) => {
     const { held } = await driven.measure();
     const bomb = replace("letters.txt", quadratic);
     expect(codesOf(await driven.call("coder::update-file", bomb))).toEqual(["C216"]);

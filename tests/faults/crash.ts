@@ -7,17 +7,20 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Engine, startEngine } from "../../src/engine/engine.ts";
 import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
-import { registered, temporaryFolder } from "../harness/served.ts";
-import { type Running, startCoder } from "../harness/subject.ts";
+import { type CoderProcess, startCoder } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";
+import { temporaryFolder, waitForRegistration } from "../harness/worker-fixture.ts";
+import { openTreeWorks, type TreeWork } from "./crash-trees.ts";
 
 export interface CrashReport {
   readonly kills: number;
   /** Writes that were acknowledged. */
   readonly writes: number;
-  /** Kills after which a temporary file was left. */
+  /** Calls of each kind of move and copy that were acknowledged. */
+  readonly moves: readonly number[];
+  /** Kills after which a temporary file or folder was left. */
   readonly leftTemporaries: number;
-  /** What must not be: torn, lost or rolled back files; temporary files that are seen or stay. */
+  /** What must not be: torn, lost or rolled back files, parts of a move or copy; temporary files that are seen or stay. */
   readonly faults: readonly string[];
 }
 
@@ -29,18 +32,22 @@ export async function runCrashes({ kills, seed }: { kills: number; seed: number 
   let leftTemporaries = 0;
   try {
     let worker = await site.start();
+    // Most copies of the folder are killed.
+    for (const work of site.trees) await work.next(site.engine);
     for (let kill = 0; kill < kills; kill++) {
       await crash(site, worker, random);
       const temporaries = temporariesIn(site.base);
       if (temporaries.length > 0) leftTemporaries++;
       faults.push(...site.files.flatMap((file) => fileFaults(site.base, file)));
+      faults.push(...site.trees.flatMap((work) => work.faults()));
       worker = await site.start();
       faults.push(...(await sweepFaults(site, worker, temporaries)));
     }
     worker.child.kill("SIGTERM");
     await worker.exited;
     const writes = site.files.reduce((sum, file) => sum + file.writes, 0);
-    return { kills, writes, leftTemporaries, faults };
+    const moves = site.trees.map(({ done }) => done);
+    return { kills, writes, moves, leftTemporaries, faults };
   } finally {
     await site.close();
   }
@@ -61,7 +68,8 @@ interface Site {
   readonly engine: Engine;
   readonly base: string;
   readonly files: readonly Written[];
-  start(): Promise<Running>;
+  readonly trees: readonly TreeWork[];
+  start(): Promise<CoderProcess>;
   close(): Promise<void>;
 }
 
@@ -76,14 +84,16 @@ async function openSite(): Promise<Site> {
     return { name: `${by}-${index}.txt`, by, acknowledged: 0, sent: 0, writes: 0 };
   });
   for (const { name } of files) writeFileSync(join(base, name), bodyOf(0));
+  const trees = openTreeWorks(base);
   const engine = await startEngine();
   return {
     engine,
     base,
     files,
+    trees,
     async start() {
       const worker = startCoder("source", ["--config", config, "--url", engine.url]);
-      await registered(engine, worker);
+      await waitForRegistration(engine, worker);
       return worker;
     },
     async close() {
@@ -99,7 +109,7 @@ const mostWrites = 30;
 const mostMilliseconds = 10;
 
 /** Lets a worker write, and kills it some time after a write, or while it holds a temporary file. */
-async function crash(site: Site, worker: Running, random: Random): Promise<void> {
+async function crash(site: Site, worker: CoderProcess, random: Random): Promise<void> {
   let isOver = false;
   let left = random.below(mostWrites + 1);
   const enough = Promise.withResolvers<void>();
@@ -110,6 +120,9 @@ async function crash(site: Site, worker: Running, random: Random): Promise<void>
   const writers = site.files.map(async (file) => {
     while (!isOver) await writeNext(site.engine, file).then(count, () => undefined);
   });
+  const movers = site.trees.map(async (work) => {
+    while (!isOver) await work.next(site.engine).then(count, () => undefined);
+  });
   // By the count of writes, not by the clock: a busy machine may need long for the first.
   await Promise.race([enough.promise, worker.exited]);
   await new Promise((resolve) => setTimeout(resolve, random.below(mostMilliseconds)));
@@ -119,7 +132,7 @@ async function crash(site: Site, worker: Running, random: Random): Promise<void>
   isOver = true;
   await worker.exited;
   // A call is settled when the engine knows that the worker is gone.
-  await Promise.all(writers);
+  await Promise.all([...writers, ...movers]);
 }
 
 async function writeNext(engine: Engine, file: Written): Promise<void> {
@@ -161,7 +174,11 @@ const temporariesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith(".coder-tmp-"));
 
 /** A worker that has just started shows none of the temporary files, and removes them. */
-async function sweepFaults(site: Site, worker: Running, temporaries: readonly string[]): Promise<string[]> {
+async function sweepFaults(
+  site: Site,
+  worker: CoderProcess,
+  temporaries: readonly string[],
+): Promise<string[]> {
   const faults: string[] = [];
   for (const path of temporaries) {
     const answers = await Promise.allSettled([
@@ -173,7 +190,7 @@ async function sweepFaults(site: Site, worker: Running, temporaries: readonly st
     if (answers[0]?.status === "fulfilled") faults.push(`${path} can be read`);
     if (JSON.stringify(answers.slice(1)).includes(".coder-tmp-")) faults.push(`${path} is shown`);
   }
-  await worker.saying(/"swept"/);
+  await worker.waitForStderr(/"swept"/);
   const left = temporariesIn(site.base);
   if (left.length > 0) faults.push(`${left.length} temporary files stay after the sweep`);
   return faults;

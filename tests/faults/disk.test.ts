@@ -5,7 +5,14 @@ import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseError } from "../harness/errors.ts";
 import { buildTree, compareSnapshots } from "../harness/tree.ts";
-import { codesOf, type Driven, type DriveOptions, type Outcome, onDriven, outcomeFaults } from "./driven.ts";
+import {
+  codesOf,
+  type DriverFixture,
+  type DriverOptions,
+  type DriverOutcome,
+  outcomeFaults,
+  withDriver,
+} from "./driver-fixture.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 
 type Call = readonly [functionId: string, payload: unknown];
@@ -38,7 +45,11 @@ const writesOf = (bytes: number): Call[] => {
 };
 
 /** Makes a call that must fail with C216, saying `says`, and leave everything as it is. */
-async function expectRefused(driven: Driven, [functionId, payload]: Call, says: RegExp): Promise<void> {
+async function expectRefused(
+  driven: DriverFixture,
+  [functionId, payload]: Call,
+  says: RegExp,
+): Promise<void> {
   const before = driven.snapshot();
   const outcome = await driven.call(functionId, payload);
   expect({ functionId, codes: codesOf(outcome) }).toEqual({ functionId, codes: ["C216"] });
@@ -47,7 +58,7 @@ async function expectRefused(driven: Driven, [functionId, payload]: Call, says: 
   expect(compareSnapshots(driven.snapshot(), before)).toEqual([]);
 }
 
-async function expectServed(driven: Driven, [functionId, payload]: Call): Promise<Outcome> {
+async function expectServed(driven: DriverFixture, [functionId, payload]: Call): Promise<DriverOutcome> {
   const outcome = await driven.call(functionId, payload);
   expect({ functionId, failed: codesOf(outcome).filter((code) => code !== "") }).toEqual({
     functionId,
@@ -56,28 +67,28 @@ async function expectServed(driven: Driven, [functionId, payload]: Call): Promis
   return outcome;
 }
 
-const ownTmpfs = (options: string, then = ":"): DriveOptions => ({
+const ownTmpfs = (options: string, then = ":"): DriverOptions => ({
   ownMounts: true,
   before: `mount -t tmpfs -o ${options} none "$BASE"; echo old > "$BASE/a.txt"; ${then}`,
 });
 
 describe.each([true, false])("with fsync %p", (fsync) => {
   testUnless(reasonAgainstMounts, "a full disk (ENOSPC), after a part was written", () =>
-    onDriven({ ...ownTmpfs("size=128k"), config: { fsync } }, async (driven) => {
+    withDriver({ ...ownTmpfs("size=128k"), config: { fsync } }, async (driven) => {
       for (const call of writesOf(256 * 1024)) await expectRefused(driven, call, /ENOSPC/);
       for (const call of writesOf(1024)) await expectServed(driven, call);
     }),
   );
 
   test("a file over the limit of the process (EFBIG), after a part was written", () =>
-    onDriven({ tree: { "a.txt": "old\n" }, before: "ulimit -f 16", config: { fsync } }, async (driven) => {
+    withDriver({ tree: { "a.txt": "old\n" }, before: "ulimit -f 16", config: { fsync } }, async (driven) => {
       for (const call of writesOf(256 * 1024)) await expectRefused(driven, call, /EFBIG/);
       for (const call of writesOf(1024)) await expectServed(driven, call);
     }));
 });
 
 testUnless(reasonAgainstMounts, "the room that replaced files took is there for the next", () =>
-  onDriven({ ...ownTmpfs("size=128k"), config: { fsync: false } }, async (driven) => {
+  withDriver({ ...ownTmpfs("size=128k"), config: { fsync: false } }, async (driven) => {
     const content = "0123456789abcde\n".repeat(3 * 1024);
     const files = Array(20).fill({ path: "a.txt", content, overwrite: true });
     await expectServed(driven, ["coder::create-file", { files }]);
@@ -89,21 +100,24 @@ testUnless(reasonAgainstMounts, "the room that replaced files took is there for 
 );
 
 testUnless(reasonAgainstMounts, "no inode for the last of some new folders (ENOSPC)", () =>
-  onDriven(ownTmpfs("nr_inodes=5"), async (driven) => {
+  withDriver(ownTmpfs("nr_inodes=5"), async (driven) => {
     await expectRefused(driven, create("one/two/three/four/new.txt", "new"), /ENOSPC/);
     await expectServed(driven, create("one/new.txt", "new"));
   }),
 );
 
 testUnless(reasonAgainstMounts, "a read-only file system (EROFS)", () =>
-  onDriven(ownTmpfs("size=128k", 'mkdir "$BASE/empty"; mount -o remount,bind,ro "$BASE"'), async (driven) => {
-    const calls = [...writesOf(1024), remove("a.txt"), remove("empty"), remove("empty", true)];
-    for (const call of calls) await expectRefused(driven, call, /the file system is read-only \(EROFS\)/);
-    await expectServed(driven, read("a.txt"));
-  }),
+  withDriver(
+    ownTmpfs("size=128k", 'mkdir "$BASE/empty"; mount -o remount,bind,ro "$BASE"'),
+    async (driven) => {
+      const calls = [...writesOf(1024), remove("a.txt"), remove("empty"), remove("empty", true)];
+      for (const call of calls) await expectRefused(driven, call, /the file system is read-only \(EROFS\)/);
+      await expectServed(driven, read("a.txt"));
+    },
+  ),
 );
 
-/** Unprivileged, whoever runs the tests. */
+/** Unprivileged, also when root runs the tests. */
 const asNobody = isRoot ? { env: { DRIVER_USER: "65534" } } : {};
 
 const lockedTree = {
@@ -119,7 +133,7 @@ const lockedTree = {
 };
 
 test("files and folders that are closed to the worker (EACCES)", () =>
-  onDriven({ tree: lockedTree, ...asNobody }, async (driven) => {
+  withDriver({ tree: lockedTree, ...asNobody }, async (driven) => {
     const refused = [
       read("locked.txt"),
       read("closed/any.txt"),
@@ -157,15 +171,15 @@ const strangers = (path: string): Call[] => [insert(path, "x"), create(path, "x"
 if (isRoot) {
   const tree = { "sticky/f.txt": { text: "kept", mode: 0o666 }, "sticky/": { mode: 0o1777 } };
   test("another user's file in a sticky folder (EPERM)", () =>
-    onDriven({ tree, ...asNobody }, async (driven) => {
+    withDriver({ tree, ...asNobody }, async (driven) => {
       for (const call of strangers("sticky/f.txt")) await expectRefused(driven, call, /does not permit/);
       await expectServed(driven, create("sticky/mine.txt", "mine"));
       await expectServed(driven, remove("sticky/mine.txt"));
     }));
 } else {
-  // There is nobody else to plant a file, and so it takes one that is there.
+  // No other user can plant a file here, so it takes one that exists.
   test("root's files (EACCES)", () =>
-    onDriven({ config: { base_path: "/etc" } }, async (driven) => {
+    withDriver({ config: { base_path: "/etc" } }, async (driven) => {
       for (const call of [...strangers("passwd"), create("coder-new.txt", "x")])
         await expectRefused(driven, call, /does not permit/);
       await expectServed(driven, read("passwd"));
@@ -188,7 +202,7 @@ const everyCall: readonly Call[] = [
 const deepTree = { "deep/er/f.txt": "needle\n", "deep/er/still/g.txt": "needle\n" };
 
 test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, payload) =>
-  onDriven({ tree: deepTree, before: "ulimit -n 256" }, async (driven) => {
+  withDriver({ tree: deepTree, before: "ulimit -n 256" }, async (driven) => {
     // Threads and what else is kept from the first call on.
     const whole = await expectServed(driven, [functionId, payload]);
     buildTree(driven.root, deepTree);
@@ -196,9 +210,9 @@ test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, paylo
     let left = 0;
     for (; ; left++) {
       const before = driven.snapshot();
-      await driven.ask({ does: "exhaust", left });
+      await driven.request({ method: "exhaust", left });
       const outcome = await driven.call(functionId, payload);
-      await driven.ask({ does: "release" });
+      await driven.request({ method: "release" });
       if (isSame(outcome, whole)) break;
       // A tree says so at the folder that could not be opened.
       expect(reasonsOf(outcome)).toMatch(/EMFILE|"io_error"/);
@@ -213,9 +227,11 @@ test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, paylo
   }),
 );
 
-const isSame = (one: Outcome, other: Outcome): boolean => withoutTimes(one) === withoutTimes(other);
+const isSame = (one: DriverOutcome, other: DriverOutcome): boolean =>
+  withoutTimes(one) === withoutTimes(other);
 
-const withoutTimes = (outcome: Outcome): string => JSON.stringify(outcome).replace(/"(mtime|size)":\d+/g, "");
+const withoutTimes = (outcome: DriverOutcome): string =>
+  JSON.stringify(outcome).replace(/"(mtime|size)":\d+/g, "");
 
-const reasonsOf = ({ answer, error }: Outcome): string =>
+const reasonsOf = ({ answer, error }: DriverOutcome): string =>
   error === undefined ? JSON.stringify(answer) : parseError(error)!.message;

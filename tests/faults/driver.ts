@@ -1,6 +1,6 @@
 /**
  * A process that carries out calls for a test, as the worker does but without the bus, so that a test can give it limits,
- * mounts and a user of its own, and can see it die. One JSON line of standard input is a question, one of standard output
+ * mounts and a user of its own, and can see it die. One JSON line of standard input is a request, one of standard output
  * its reply. Ends with its input.
  */
 import { closeSync, openSync } from "node:fs";
@@ -12,15 +12,15 @@ import { createLog } from "../../src/log/log.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
 import { descriptorTargets } from "../harness/descriptors.ts";
 
-export type Question =
-  | { readonly does: "call"; readonly function: string; readonly payload: unknown }
+export type DriverRequest =
+  | { readonly method: "call"; readonly function: string; readonly payload: unknown }
   /** Collects garbage, then counts what the process holds. */
-  | { readonly does: "measure" }
+  | { readonly method: "measure" }
   /** Uses up the descriptors of the process until `left` are left. */
-  | { readonly does: "exhaust"; readonly left: number }
+  | { readonly method: "exhaust"; readonly left: number }
   /** Gives those descriptors back. */
-  | { readonly does: "release" }
-  | { readonly does: "sweep" };
+  | { readonly method: "release" }
+  | { readonly method: "sweep" };
 
 export interface Measure {
   /** All that are open: those of threads come and go with them. */
@@ -28,6 +28,8 @@ export interface Measure {
   /** Those of folders and files below the base, and of the base itself. */
   readonly held: number;
   readonly residentBytes: number;
+  /** The most that were resident at any time (getrusage(2)). */
+  readonly peakBytes: number;
 }
 
 const [configFile] = process.argv.slice(2);
@@ -41,7 +43,7 @@ const found = await readNamed(configFile);
 const config = loadConfig({ config: found, basePath: undefined, environment: process.env });
 const runtime = await openCoder(config, { environment: process.env });
 const invoke = createInvoke(runtime, log);
-const hoard: number[] = [];
+const exhausted: number[] = [];
 
 const lines = createInterface({ input: process.stdin });
 const replies = new Set<Promise<void>>();
@@ -60,21 +62,21 @@ async function end(): Promise<void> {
 }
 
 async function reply(line: string): Promise<void> {
-  const { number, question } = JSON.parse(line) as { number: number; question: Question };
-  const answer = await answerTo(question);
-  process.stdout.write(`${JSON.stringify({ number, answer })}\n`);
+  const { id, request } = JSON.parse(line) as { id: number; request: DriverRequest };
+  const answer = await answerTo(request);
+  process.stdout.write(`${JSON.stringify({ id, answer })}\n`);
 }
 
-async function answerTo(question: Question): Promise<unknown> {
-  switch (question.does) {
+async function answerTo(request: DriverRequest): Promise<unknown> {
+  switch (request.method) {
     case "call":
-      return invoke(functions.find(({ id }) => id === question.function)!, question.payload);
+      return invoke(functions.find(({ id }) => id === request.function)!, request.payload);
     case "measure":
       return measure();
     case "exhaust":
-      return exhaust(question.left);
+      return exhaust(request.left);
     case "release":
-      for (const descriptor of hoard.splice(0)) closeSync(descriptor);
+      for (const descriptor of exhausted.splice(0)) closeSync(descriptor);
       return null;
     case "sweep":
       return runtime.files.sweep();
@@ -88,17 +90,18 @@ async function measure(): Promise<Measure> {
     descriptors: open.length,
     held: open.filter((target) => `${target}/`.startsWith(`${config.base_path}/`)).length,
     residentBytes: process.memoryUsage.rss(),
+    peakBytes: process.resourceUsage().maxRSS * 1024,
   };
 }
 
 function exhaust(left: number): number {
   try {
-    for (;;) hoard.push(openSync("/dev/null", "r"));
+    for (;;) exhausted.push(openSync("/dev/null", "r"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EMFILE") throw error;
   }
-  for (const descriptor of hoard.splice(-left, left)) closeSync(descriptor);
-  return hoard.length;
+  for (const descriptor of exhausted.splice(-left, left)) closeSync(descriptor);
+  return exhausted.length;
 }
 
 function becomeUser(id: number): void {

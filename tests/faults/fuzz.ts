@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { freshSeed, randomFrom } from "../harness/random.ts";
 import { buildTree, compareSnapshots, type Snapshot } from "../harness/tree.ts";
-import { codesOf, type Driven, drive, outcomeFaults } from "./driven.ts";
+import { codesOf, type DriverFixture, outcomeFaults, startDriver } from "./driver-fixture.ts";
 import { fuzzTree, type RandomCall, randomCall } from "./payloads.ts";
 
 export interface FuzzReport {
@@ -23,7 +23,7 @@ const hangMilliseconds = 15_000;
 
 export async function runFuzz({ payloads, seed }: { payloads: number; seed: number }): Promise<FuzzReport> {
   const random = randomFrom(seed);
-  const driven = await drive({ tree: fuzzTree, config: { call_timeout_ms: deadlineMilliseconds } });
+  const driven = await startDriver({ tree: fuzzTree, config: { call_timeout_ms: deadlineMilliseconds } });
   const outcomes: Record<string, number> = {};
   const faults: string[] = [];
   try {
@@ -48,7 +48,11 @@ interface Found {
   readonly faults: string[];
 }
 
-async function fuzzOnce(driven: Driven, { functionId, payload }: RandomCall, found: Found): Promise<void> {
+async function fuzzOnce(
+  driven: DriverFixture,
+  { functionId, payload }: RandomCall,
+  found: Found,
+): Promise<void> {
   const note = (fault: string) =>
     found.faults.push(`${functionId} ${JSON.stringify(payload)?.slice(0, 2000)}: ${fault}`);
   const outcome = await orHang(driven.call(functionId, payload));

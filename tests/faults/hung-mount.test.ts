@@ -1,9 +1,9 @@
-/** A file system that does not answer, as a hung sshfs, NFS or bucket mount: FUSE that nobody serves, mounted by root. */
+/** A file system that does not answer, as a hung sshfs, NFS or bucket mount: FUSE without a server, mounted by root. */
 import { dlopen } from "bun:ffi";
 import { expect } from "bun:test";
 import { closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { serve } from "../harness/served.ts";
+import { startWorker } from "../harness/worker-fixture.ts";
 import { isRoot, testUnless } from "./machine.ts";
 
 const mountSignatures = {
@@ -31,7 +31,7 @@ function mountHung(path: string): () => void {
 const reason = isRoot && existsSync("/dev/fuse") ? undefined : "FUSE can only be mounted by root here";
 
 testUnless(reason, "a worker that meets it ends with code 70 and says where", async () => {
-  const served = await serve("executable", { call_timeout_ms: 100 });
+  const served = await startWorker("executable", { call_timeout_ms: 100 });
   mkdirSync(join(served.base, "net"));
   const unmount = mountHung(join(served.base, "net"));
   try {

@@ -1,10 +1,11 @@
-/** A folder too large to go through at once. */
+/** Folders and files too large to go through at once. */
 
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { call } from "./call.ts";
-import { type Driven, onDriven } from "./driven.ts";
+import { callDriver } from "./call.ts";
+import { type DriverFixture, withDriver } from "./driver-fixture.ts";
 
 const tree = { "small.txt": "needle\n" };
 
@@ -12,14 +13,14 @@ describe("a folder of 100,000 entries", () => {
   const entries = 100_000;
 
   test("is listed, shown, searched and removed while other calls are served", () =>
-    onDriven({ tree: { ...tree, "large/": null }, isVast: true }, async (driven) => {
+    withDriver({ tree: { ...tree, "large/": null }, isVast: true }, async (driven) => {
       const large = join(driven.base, "large");
       fill(large, entries);
-      const listed = await call(driven, "coder::list-folder", { path: "large", page: 100 });
+      const listed = await callDriver(driven, "coder::list-folder", { path: "large", page: 100 });
       expect(listed.answer).toMatchObject({ total: entries, has_more: true });
-      const shown = await call(driven, "coder::tree", { path: "large" });
+      const shown = await callDriver(driven, "coder::tree", { path: "large" });
       expect(shown.answer).toMatchObject({ root: { truncated: { shown: 50, total: entries } } });
-      const wide = await call(driven, "coder::tree", { path: "large", per_folder_limit: entries });
+      const wide = await callDriver(driven, "coder::tree", { path: "large", per_folder_limit: entries });
       expect([[], ["C213"]]).toContainEqual(wide.codes);
       const [found, first] = await withSmallCall(driven, "coder::search", {
         query: "nowhere",
@@ -34,7 +35,7 @@ describe("a folder of 100,000 entries", () => {
     }));
 
   test("keeps no small call waiting, however many calls go through it at once", () =>
-    onDriven({ tree: { ...tree, "large/": null }, isVast: true }, async (driven) => {
+    withDriver({ tree: { ...tree, "large/": null }, isVast: true }, async (driven) => {
       fill(join(driven.base, "large"), entries);
       const vast = [
         ...Array.from({ length: 10 }, () => ["coder::list-folder", { path: "large" }] as const),
@@ -51,7 +52,7 @@ describe("a folder of 100,000 entries", () => {
     }));
 
   test("is left in part when its removal outlasts the call, and the rest goes with the next one", () =>
-    onDriven(
+    withDriver(
       { tree: { ...tree, "large/": null }, isVast: true, config: { call_timeout_ms: 100 } },
       async (driven) => {
         const large = join(driven.base, "large");
@@ -59,7 +60,7 @@ describe("a folder of 100,000 entries", () => {
         const { held } = await driven.measure();
         let codes = ["C216"];
         for (let calls = 0; codes[0] === "C216" && calls < 100; calls++) {
-          ({ codes } = await call(driven, "coder::delete-file", { paths: ["large"], recursive: true }));
+          ({ codes } = await callDriver(driven, "coder::delete-file", { paths: ["large"], recursive: true }));
           expect((await driven.measure()).held).toBe(held);
         }
         expect(codes).toEqual([""]);
@@ -67,10 +68,59 @@ describe("a folder of 100,000 entries", () => {
     ));
 });
 
+describe("a file of 2 GiB", () => {
+  const size = 2 * 1024 ** 3;
+  const before = "first\nsecond\n";
+  const after = "\nlast but one\nlast\n";
+  /** In the hole between the two, which is one line and takes no room on the disk. */
+  const makeSparse = (path: string) => {
+    const descriptor = openSync(path, "w");
+    writeSync(descriptor, before, 0);
+    writeSync(descriptor, after, size - after.length);
+    closeSync(descriptor);
+  };
+
+  test("is read in part, from both ends, with memory for what is answered", () =>
+    withDriver({ tree }, async (driven) => {
+      makeSparse(join(driven.base, "log"));
+      const read = async (request: object) =>
+        (await callDriver(driven, "coder::read-file", { path: "log", ...request })).answer;
+      const start = { content: "second\n", lines_returned: 1, more_lines: true, size };
+      expect(await read({ line_from: 2, line_to: 2 })).toMatchObject(start);
+      const { peakBytes } = await driven.measure();
+      for (let round = 0; round < 20; round++) {
+        expect(await read({ line_from: 2, line_to: 2 })).toMatchObject(start);
+        const end = { content: "last but one\nlast\n", lines_returned: 2, more_lines: false };
+        expect(await read({ tail: 2 })).toMatchObject(end);
+      }
+      const { codes } = await callDriver(driven, "coder::read-file", { path: "log", line_from: 3 });
+      expect(codes).toEqual(["C213"]);
+      const whole = await callDriver(driven, "coder::read-file", { path: "log" });
+      expect(whole.codes).toEqual(["C213"]);
+      // Twice max_read_bytes, and what the runtime takes as it likes.
+      expect((await driven.measure()).peakBytes - peakBytes).toBeLessThan(64 * 1024 ** 2);
+    }));
+
+  test("is counted to the end with the memory of one piece, while other calls are served", () =>
+    withDriver({ tree, isVast: true, config: { call_timeout_ms: 100_000 } }, async (driven) => {
+      makeSparse(join(driven.base, "log"));
+      const { peakBytes } = await driven.measure();
+      const request = { path: "log", line_from: 4, line_to: 5 };
+      const [found, first] = await withSmallCall(driven, "coder::read-file", request);
+      expect(found.answer).toMatchObject({
+        content: "last but one\nlast\n",
+        total_lines: 5,
+        more_lines: false,
+      });
+      expect(first).toBe("small");
+      expect((await driven.measure()).peakBytes - peakBytes).toBeLessThan(64 * 1024 ** 2);
+    }));
+});
+
 /** The outcome of a long call, and which was answered first: it, or a small one made right after it. */
-async function withSmallCall(driven: Driven, functionId: string, payload: unknown) {
+async function withSmallCall(driven: DriverFixture, functionId: string, payload: unknown) {
   const order: string[] = [];
-  const long = call(driven, functionId, payload).finally(() => order.push("long"));
+  const long = callDriver(driven, functionId, payload).finally(() => order.push("long"));
   const small = driven.call("coder::read-file", { path: "small.txt" }).finally(() => order.push("small"));
   expect((await small).answer).toMatchObject({ content: "needle\n" });
   return [await long, order[0]] as const;

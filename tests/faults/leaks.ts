@@ -3,8 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
 import { buildTree } from "../harness/tree.ts";
-import { type Driven, drive } from "./driven.ts";
 import type { Measure } from "./driver.ts";
+import { type DriverFixture, startDriver } from "./driver-fixture.ts";
 import { fuzzTree, randomCall } from "./payloads.ts";
 import { typicalCall } from "./typical-calls.ts";
 
@@ -31,7 +31,7 @@ const warmUpCalls = 5000;
 export async function runLeaks({ calls, seed, withThreads }: LeakOptions): Promise<LeakReport> {
   const random = randomFrom(seed);
   const env = { CODER_THREADS: withThreads ? "" : "0" };
-  const driven = await drive({ tree: fuzzTree, config: { call_timeout_ms: 2000 }, env });
+  const driven = await startDriver({ tree: fuzzTree, config: { call_timeout_ms: 2000 }, env });
   const descriptors: number[] = [];
   const held: number[] = [];
   const mebibytes: number[] = [];
@@ -51,10 +51,10 @@ export async function runLeaks({ calls, seed, withThreads }: LeakOptions): Promi
 }
 
 /** What it still holds when it gives nothing back any more, and no thread that was given up on holds a folder. */
-async function measureAtRest(driven: Driven, held: number): Promise<Measure> {
+async function measureAtRest(driven: DriverFixture, held: number): Promise<Measure> {
   let measured = await driven.measure();
   for (let looks = 0; looks < 100; looks++) {
-    // Nothing tells when threads have collected and the allocator has returned pages: both do so a moment after the work.
+    // Nothing reports that threads have collected and the allocator has returned pages: both do so a moment after the work.
     await pause(100);
     const before = measured.residentBytes;
     measured = await driven.measure();
@@ -63,7 +63,7 @@ async function measureAtRest(driven: Driven, held: number): Promise<Measure> {
   return measured;
 }
 
-async function callOften(driven: Driven, random: Random, calls: number): Promise<void> {
+async function callOften(driven: DriverFixture, random: Random, calls: number): Promise<void> {
   const atOnce = 20;
   for (let made = 0; made < calls; made += atOnce) {
     // The calls delete more than they make.
@@ -78,8 +78,8 @@ async function callOften(driven: Driven, random: Random, calls: number): Promise
 }
 
 /**
- * Growth that is no leak: what threads keep for their next work goes up and down by up to 20. Half a kilobyte lost in each call
- * is 44 MiB over the 90,000 calls between the first measure and the last.
+ * Growth that is no leak: what threads keep for their next work goes up and down by up to 20. Half a kilobyte lost in
+ * each call is 44 MiB over the 90,000 calls between the first measure and the last.
  */
 const grownMebibytes = 32;
 

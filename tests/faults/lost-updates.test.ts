@@ -5,15 +5,15 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCoder } from "../../src/coder/services.ts";
 import { deadlineIn } from "../../src/scheduling/deadline.ts";
-import { serve, temporaryFolder } from "../harness/served.ts";
 import { buildTree } from "../harness/tree.ts";
+import { startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 import { configOf } from "./settings.ts";
 
 const tree = { "f.txt": "0\n", "link.txt": { link: "f.txt" }, "d/up": { link: ".." } };
 const spellings = ["f.txt", "./f.txt", "link.txt", "d/../f.txt", "d/up/link.txt"];
 
 test("2,000 concurrent inserts over the bus end with 2,000 lines more", async () => {
-  const served = await serve("source", { fsync: false, max_read_bytes: 100 });
+  const served = await startWorker("source", { fsync: false, max_read_bytes: 100 });
   try {
     served.build(tree);
     const lines = Array.from({ length: 2000 }, (_, index) => `line ${index}`);
@@ -61,7 +61,7 @@ test("2,000 concurrent increments of one file end at 2,000", async () => {
 });
 
 test("edits and overwrites of one file, mixed, leave one of the states they may make", async () => {
-  const served = await serve("source", { fsync: false });
+  const served = await startWorker("source", { fsync: false });
   try {
     served.build(tree);
     const overwrite = () =>

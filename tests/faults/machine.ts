@@ -2,7 +2,7 @@
 
 import { test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { ownMounts } from "./driven.ts";
+import { ownMounts } from "./driver-fixture.ts";
 
 export const isRoot = process.getuid!() === 0;
 

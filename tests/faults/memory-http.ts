@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Ending, Peer } from "./memory-peers.ts";
+import type { Ending, ReadingClient } from "./memory-peers.ts";
 
 const rpc = (id: number, method: string, params: object) =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params });
@@ -17,10 +17,10 @@ const initialize = rpc(0, "initialize", {
 });
 
 /** How a call ended, by the one message with its answer, which need not be parsed. */
-const endingOf = (message: string): Ending => (/"structuredContent"/.test(message) ? "answered" : "refused");
+const endingOf = (message: string): Ending => (/"isError":true/.test(message) ? "refused" : "answered");
 
 /** A client at `port` with a connection for each call, and a session for all of them. */
-export async function httpPeer(port: number): Promise<Peer> {
+export async function connectMcpHttp(port: number): Promise<ReadingClient> {
   const agent = new Agent();
   const session = (await post(port, agent, initialize)).headers["mcp-session-id"] as string;
   const paused = { until: Promise.resolve(), end: () => {} };

@@ -7,13 +7,13 @@ import { WebSocket, WebSocketServer } from "ws";
 export type Ending = "answered" | "refused";
 
 /** Someone who reads files through a worker. */
-export interface Peer {
+export interface ReadingClient {
   read(path: string): Promise<Ending>;
   /** Takes nothing from its connection until `resume`. */
   pause(): void;
   resume(): void;
   /** Whether it has a connection of its own. */
-  isApartFrom(other: Peer): boolean;
+  isApartFrom(other: ReadingClient): boolean;
 }
 
 interface Wire {
@@ -38,7 +38,7 @@ class Calls {
   }
 }
 
-const peerOn = (wire: Wire, read: Peer["read"]): Peer & { readonly wire: Wire } => ({
+const clientOn = (wire: Wire, read: ReadingClient["read"]): ReadingClient & { readonly wire: Wire } => ({
   wire,
   read,
   pause: () => wire.pause(),
@@ -55,7 +55,7 @@ interface Frame {
 const parse = (data: unknown): Frame => JSON.parse(String(data));
 
 /** A frame that asks for a file, and the end of that call. */
-function ask(calls: Calls, socket: WebSocket, data: object): Promise<Ending> {
+function invoke(calls: Calls, socket: WebSocket, data: object): Promise<Ending> {
   const { id, ending } = calls.add();
   socket.send(
     JSON.stringify({
@@ -69,7 +69,7 @@ function ask(calls: Calls, socket: WebSocket, data: object): Promise<Ending> {
 }
 
 /** A worker of the embedded engine at `port`. */
-export async function workerPeer(port: number): Promise<Peer> {
+export async function connectWorker(port: number): Promise<ReadingClient> {
   const calls = new Calls();
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   socket.on("message", (data) => {
@@ -77,11 +77,11 @@ export async function workerPeer(port: number): Promise<Peer> {
     if (type === "invocationresult") calls.end(id!, error);
   });
   await once(socket, "open");
-  return peerOn(socket, (path) => ask(calls, socket, { path }));
+  return clientOn(socket, (path) => invoke(calls, socket, { path }));
 }
 
 /** An engine at `port`: resolves when a worker has registered `coder::read-file`. */
-export async function serveEngine(port: number): Promise<{ as(caller: string): Peer }> {
+export async function startFakeEngine(port: number): Promise<{ as(caller: string): ReadingClient }> {
   const server = new WebSocketServer({ port, host: "127.0.0.1" });
   const [socket] = (await once(server, "connection")) as [WebSocket];
   const calls = new Calls();
@@ -96,12 +96,12 @@ export async function serveEngine(port: number): Promise<{ as(caller: string): P
   socket.on("close", () => server.close());
   await ready.promise;
   return {
-    as: (caller) => peerOn(socket, (path) => ask(calls, socket, { path, _caller_worker_id: caller })),
+    as: (caller) => clientOn(socket, (path) => invoke(calls, socket, { path, _caller_worker_id: caller })),
   };
 }
 
 /** A client of the Model Context Protocol on the pipes of `child`. */
-export async function stdioPeer({ stdin, stdout }: ChildProcess): Promise<Peer> {
+export async function connectMcpStdio({ stdin, stdout }: ChildProcess): Promise<ReadingClient> {
   const calls = new Calls();
   const pieces: string[] = [];
   const onLine = (line: string) => {
@@ -125,5 +125,5 @@ export async function stdioPeer({ stdin, stdout }: ChildProcess): Promise<Peer> 
   const clientInfo = { name: "tests", version: "1.0.0" };
   await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
   send({ method: "notifications/initialized" });
-  return peerOn(stdout!, (path) => request("resources/read", { uri: `coder:///${path}` }));
+  return clientOn(stdout!, (path) => request("resources/read", { uri: `coder:///${path}` }));
 }

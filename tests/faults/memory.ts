@@ -5,10 +5,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { commandOf } from "../harness/subject.ts";
-import { httpPeer } from "./memory-http.ts";
-import { type Peer, serveEngine, stdioPeer, workerPeer } from "./memory-peers.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { connectMcpHttp } from "./memory-http.ts";
+import { connectMcpStdio, connectWorker, type ReadingClient, startFakeEngine } from "./memory-peers.ts";
 
 export interface Load {
   /** Large files that are asked for at once. */
@@ -21,7 +21,7 @@ export interface Load {
   readonly cgroup?: string | undefined;
 }
 
-export interface Report {
+export interface MemoryReport {
   readonly answered: number;
   readonly refused: number;
   /** Large reads that had ended when the small one was answered. */
@@ -31,27 +31,27 @@ export interface Report {
 }
 
 /** Each way in which answers can pile up. */
-export const transports: Readonly<Record<string, (load: Load) => Promise<Report>>> = {
+export const transports: Readonly<Record<string, (load: Load) => Promise<MemoryReport>>> = {
   "bus worker": (load) =>
     onWorker(load, ["--url", "ws://127.0.0.1:PORT"], async (worker) => {
-      const engine = await serveEngine(worker.port);
+      const engine = await startFakeEngine(worker.port);
       return measure(worker, load, { large: engine.as("one"), small: engine.as("other") });
     }),
   "embedded engine": (load) =>
     onWorker(load, ["--engine", "embedded:PORT"], async (worker) => {
       await worker.logged(/"serving"/g, 1);
-      const [large, small] = [await workerPeer(worker.port), await workerPeer(worker.port)];
+      const [large, small] = [await connectWorker(worker.port), await connectWorker(worker.port)];
       return measure(worker, load, { large, small });
     }),
   "MCP on stdio": (load) =>
     onWorker(load, ["mcp"], async (worker) => {
-      const peer = await stdioPeer(worker.child);
-      return measure(worker, load, { large: peer, small: peer });
+      const client = await connectMcpStdio(worker.child);
+      return measure(worker, load, { large: client, small: client });
     }),
   "MCP over HTTP": (load) =>
     onWorker(load, ["mcp", "--http", "PORT", "--no-token"], async (worker) => {
       await worker.logged(/"listening"/g, 1);
-      const [large, small] = [await httpPeer(worker.port), await httpPeer(worker.port)];
+      const [large, small] = [await connectMcpHttp(worker.port), await connectMcpHttp(worker.port)];
       return measure(worker, load, { large, small });
     }),
 };
@@ -61,7 +61,7 @@ interface Worker {
   readonly child: ChildProcess;
   /** A port that was free. */
   readonly port: number;
-  /** Resolves when its log holds so many matches; rejects when it ends before. */
+  /** Resolves when its log holds `count` matches; rejects when it ends before. */
   logged(pattern: RegExp, count: number): Promise<void>;
 }
 
@@ -71,15 +71,18 @@ const largeBytes = 9_400_000;
 async function onWorker(
   { cgroup = "", callMilliseconds = 25_000 }: Load,
   args: readonly string[],
-  act: (worker: Worker) => Promise<Report>,
-): Promise<Report> {
+  act: (worker: Worker) => Promise<MemoryReport>,
+): Promise<MemoryReport> {
   const root = temporaryFolder();
   const base = join(root, "base");
   mkdirSync(base);
   writeFileSync(join(base, "large.txt"), "a".repeat(largeBytes));
   writeFileSync(join(base, "small.txt"), "small\n");
   const config = join(root, "config.yaml");
-  writeFileSync(config, JSON.stringify({ base_path: base, call_timeout_ms: callMilliseconds }));
+  writeFileSync(
+    config,
+    JSON.stringify({ base_path: base, call_timeout_ms: callMilliseconds, profile: "contract" }),
+  );
   const port = freePort();
   const placed = args.map((argument) => argument.replace("PORT", String(port)));
   const enter = 'test -z "$0" || echo $$ > "$0/cgroup.procs"; exec "$@"';
@@ -100,28 +103,28 @@ function freePort(): number {
 
 function watchLog(child: ChildProcess): Worker["logged"] {
   let log = "";
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   child.stderr!.setEncoding("utf8").on("data", (text: string) => {
     log += text;
-    for (const look of looks) look();
+    for (const check of checks) check();
   });
   return (pattern, count) =>
     new Promise((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if ((log.match(pattern)?.length ?? 0) >= count) resolve();
       };
-      looks.add(look);
+      checks.add(check);
       child.on("exit", (code, signal) => reject(new Error(`the worker ended (${signal ?? code}): ${log}`)));
-      look();
+      check();
     });
 }
 
 interface Callers {
-  readonly large: Peer;
-  readonly small: Peer;
+  readonly large: ReadingClient;
+  readonly small: ReadingClient;
 }
 
-async function measure(worker: Worker, load: Load, { large, small }: Callers): Promise<Report> {
+async function measure(worker: Worker, load: Load, { large, small }: Callers): Promise<MemoryReport> {
   const ended = { answered: 0, refused: 0 };
   if (!load.isRead) large.pause();
   const reads = Array.from({ length: load.reads }, async () => {
@@ -139,8 +142,8 @@ async function measure(worker: Worker, load: Load, { large, small }: Callers): P
     await worker.logged(/"coder::read-file"/g, load.reads + 1);
     large.resume();
   }
-  const gone = worker.logged(/$^/g, 1);
-  await Promise.race([Promise.all([...reads, smallRead]), gone]);
+  const workerEnd = worker.logged(/$^/g, 1);
+  await Promise.race([Promise.all([...reads, smallRead]), workerEnd]);
   return { ...ended, endedBeforeSmall, smallMilliseconds, peakMebibytes: peakOf(worker.child.pid!) };
 }
 

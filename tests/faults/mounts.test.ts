@@ -1,7 +1,7 @@
 /** What is mounted below the base is neither emptied nor removed, and nor is what lies beside it. */
 import { describe, expect } from "bun:test";
 import { compareSnapshots } from "../harness/tree.ts";
-import { codesOf, type DriveOptions, onDriven, outcomeFaults } from "./driven.ts";
+import { codesOf, type DriverOptions, outcomeFaults, withDriver } from "./driver-fixture.ts";
 import { reasonAgainstMounts, testUnless } from "./machine.ts";
 
 const functionId = "coder::delete-file";
@@ -24,7 +24,7 @@ const tree = {
 };
 
 describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) => {
-  const driven = (before: string): DriveOptions => ({
+  const driven = (before: string): DriverOptions => ({
     tree,
     before,
     ownMounts: true,
@@ -33,15 +33,15 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
 
   for (const [what, before] of Object.entries(mounts)) {
     testUnless(reasonAgainstMounts, `a folder in which there is mounted: ${what}`, () =>
-      onDriven(driven(before), async ({ call, snapshot, root }) => {
-        const seen = snapshot();
+      withDriver(driven(before), async ({ call, snapshot, root }) => {
+        const before = snapshot();
         const payload = { paths: ["d"], recursive: true };
         const outcome = await call(functionId, payload);
         expect(codesOf(outcome)).toEqual(["C216"]);
         expect(JSON.stringify(outcome)).toContain("mounted");
         expect(outcomeFaults(outcome, { functionId, payload, root })).toEqual([]);
-        expect(compareSnapshots(snapshot(), seen)).toEqual([]);
-        // Its neighbour, whose name begins like it, is in nobody's way.
+        expect(compareSnapshots(snapshot(), before)).toEqual([]);
+        // A mount on its neighbour, whose name begins like it, changes nothing.
         expect(codesOf(await call(functionId, { paths: ["d-2"], recursive: true }))).toEqual([""]);
       }),
     );

@@ -7,9 +7,9 @@ import { functions } from "../../src/coder/functions.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
-import { serve, temporaryFolder } from "../harness/served.ts";
 import { buildTree, compareSnapshots, snapshotTree } from "../harness/tree.ts";
-import { codesOf, type Outcome, outcomeFaults } from "./driven.ts";
+import { startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
+import { codesOf, type DriverOutcome, outcomeFaults } from "./driver-fixture.ts";
 import { configOf } from "./settings.ts";
 
 const mebibyte = 1024 * 1024;
@@ -22,7 +22,7 @@ describe("in process", () => {
   let root: string;
   let runtime: CoderRuntime;
   let logged = "";
-  let call: (functionId: string, payload: unknown) => Promise<Outcome>;
+  let call: (functionId: string, payload: unknown) => Promise<DriverOutcome>;
 
   beforeAll(async () => {
     root = temporaryFolder();
@@ -130,7 +130,10 @@ describe("in process", () => {
 });
 
 test("15.9 MiB over the bus, there and back", async () => {
-  const served = await serve("source", { max_write_bytes: 32 * mebibyte, max_read_bytes: 32 * mebibyte });
+  const served = await startWorker("source", {
+    max_write_bytes: 32 * mebibyte,
+    max_read_bytes: 32 * mebibyte,
+  });
   try {
     served.build({ "f.txt": "f\n" });
     const content = "0123456789abcde\n".repeat(Math.floor((15.9 * mebibyte) / 17));
@@ -142,7 +145,10 @@ test("15.9 MiB over the bus, there and back", async () => {
     ]);
     expect((read as { content: string }).content === content).toBe(true);
     expect(small).toMatchObject({ content: "f\n" });
-    const inserted = (await served.engine.call("coder::update-file", insert(content))) as Outcome["answer"];
+    const inserted = (await served.engine.call(
+      "coder::update-file",
+      insert(content),
+    )) as DriverOutcome["answer"];
     const payload = insert("");
     expect(
       outcomeFaults({ answer: inserted }, { functionId: "coder::update-file", payload, root: served.root }),

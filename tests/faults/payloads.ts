@@ -1,6 +1,6 @@
 /** Random calls: some sensible, most of them slightly wrong, a few wild. */
 
-import type { TObject, TSchema } from "@sinclair/typebox";
+import type { TObject, TRecord, TSchema } from "@sinclair/typebox";
 import { functions } from "../../src/coder/functions.ts";
 import type { Random } from "../harness/random.ts";
 import type { Tree } from "../harness/tree.ts";
@@ -175,7 +175,9 @@ function valueFor(schema: TSchema, at: string, making: Making): unknown {
     return schema["default"];
   switch (schema["type"]) {
     case "object":
-      return objectFor(schema as TObject, at, making);
+      return "patternProperties" in schema
+        ? recordFor(schema as TRecord, at, making)
+        : objectFor(schema as TObject, at, making);
     case "array":
       return few(random, () => valueFor(schema["items"] as TSchema, `${at}/*`, making));
     case "string":
@@ -189,9 +191,23 @@ function valueFor(schema: TSchema, at: string, making: Making): unknown {
   }
 }
 
-function objectFor({ properties }: TObject, at: string, making: Making): Record<string, unknown> {
+/** An object with names of files for its keys. */
+const recordFor = ({ patternProperties }: TRecord, at: string, making: Making): Record<string, unknown> =>
+  Object.fromEntries(
+    few(making.random, () => [
+      pathFrom(making.random),
+      valueFor(Object.values(patternProperties)[0]!, at, making),
+    ]),
+  );
+
+function objectFor(
+  { properties, required = [] }: TObject,
+  at: string,
+  making: Making,
+): Record<string, unknown> {
   const fields = Object.entries(properties).filter(
-    ([, field]) => field["default"] === undefined || making.random.chance(0.8),
+    ([name, field]) =>
+      required.includes(name) || making.random.chance(field["default"] === undefined ? 0.3 : 0.8),
   );
   return Object.fromEntries(fields.map(([name, field]) => [name, valueFor(field, `${at}/${name}`, making)]));
 }
@@ -206,7 +222,7 @@ export function randomCall(random: Random): RandomCall {
   return { functionId, payload };
 }
 
-/** Puts something wild in the place of one field, at any depth, or takes the field away, or adds one. */
+/** Replaces one field by a random value, at any depth, or removes it, or adds one. */
 function spoil(target: Record<string, unknown>, random: Random): void {
   const key = random.pick([...Object.keys(target), "extra"]);
   const value = target[key];

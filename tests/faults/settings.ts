@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config/source.ts";
-import { temporaryFolder } from "../harness/served.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 /** The defaults with `keys` over them, read as the worker reads its configuration. */
 export async function configOf(

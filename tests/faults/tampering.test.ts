@@ -15,8 +15,8 @@ import {
 import { join } from "node:path";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
-import { temporaryFolder } from "../harness/served.ts";
 import { buildTree, snapshotTree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { configOf } from "./settings.ts";
 
 let root: string;
@@ -96,7 +96,7 @@ describe.each(Object.entries(foreignWrites))(
 );
 
 test("another program writes within one step of the clock that stamps files", async () => {
-  // Each round writes the file anew, so that it is fresh when it is read.
+  // Each round writes the file again, so that it is fresh when the call reads it.
   for (let round = 0; round < 200; round++) {
     let tries = 0;
     writeFileSync(at("f.txt"), `old ${round}\n`.padEnd(20));

@@ -1,6 +1,6 @@
 import { functions } from "../../src/coder/functions.ts";
+import { pathArgumentsOf } from "../harness/path-arguments.ts";
 import type { Random } from "../harness/random.ts";
-import { waysOf } from "../harness/ways.ts";
 import type { RandomCall } from "./payloads.ts";
 
 /**
@@ -52,7 +52,7 @@ const makers: readonly ((random: Random) => RandomCall)[] = [
       ],
     },
   }),
-  ...waysOf(functions, {}).map(({ id, payload, access }) => (random: Random) => ({
+  ...pathArgumentsOf(functions, {}).map(({ id, payload, access }) => (random: Random) => ({
     functionId: id,
     payload: payload(access === "list" ? "usual" : path(random), { there: path(random), free: path(random) }),
   })),

@@ -1,4 +1,4 @@
-/** A worker whose event loop hangs ends by itself, so that whoever started it can start another. */
+/** A worker whose event loop hangs ends by itself, so that its supervisor can start another. */
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

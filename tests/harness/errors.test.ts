@@ -4,7 +4,13 @@ import { faultsOf, parseError, parseWireError } from "./errors.ts";
 const given = { payload: { path: "a.txt" }, root: "/tmp/coder-x" };
 
 test("an error is one line of JSON with the keys in their order", () => {
-  expect(parseError('{"code":"C211","message":"m"}')).toEqual({ code: "C211", message: "m" });
+  const error = { code: "C211", message: "m", reason: "r" };
+  expect(parseError('{"code":"C211","message":"m","reason":"r"}')).toEqual(error);
+  expect(parseError('{"code":"C211","message":"m","reason":"r","details":{"a":1}}')).toEqual({
+    ...error,
+    details: { a: 1 },
+  });
+  expect(parseError('{"code":"C211","message":"m"}')).toBeUndefined();
   expect(parseError('{"message":"m","code":"C211"}')).toBeUndefined();
   expect(parseError('{"code":"C211", "message":"m"}')).toBeUndefined();
   expect(parseError('{"code":"C211","message":"m","path":"a"}')).toBeUndefined();
@@ -12,8 +18,12 @@ test("an error is one line of JSON with the keys in their order", () => {
 });
 
 test("the client's view of an error is taken apart or refused", () => {
-  const message = 'invocation_failed: handler error: {"code":"C211","message":"m"}';
-  expect(parseWireError({ code: "invocation_failed", message })).toEqual({ code: "C211", message: "m" });
+  const message = 'invocation_failed: handler error: {"code":"C211","message":"m","reason":"r"}';
+  expect(parseWireError({ code: "invocation_failed", message })).toEqual({
+    code: "C211",
+    message: "m",
+    reason: "r",
+  });
   expect(() => parseWireError({ code: "TIMEOUT", message })).toThrow("error form");
   expect(() => parseWireError({ code: "invocation_failed", message: "invocation_failed: m" })).toThrow(
     "error form",

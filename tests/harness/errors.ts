@@ -1,16 +1,26 @@
 import { tmpdir } from "node:os";
-import type { Outcome } from "./served.ts";
+import type { ClientOutcome } from "./worker-fixture.ts";
 
 /** The codes of a call's errors (coder §4). */
-export type Code = "C210" | "C211" | "C213" | "C215" | "C216" | "C217";
+export type ErrorCode = "C210" | "C211" | "C213" | "C215" | "C216" | "C217" | "C221";
+
+/** An error as it is on the wire. */
+export interface CallError {
+  readonly code: string;
+  readonly message: string;
+  readonly reason: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
 
 /** The one-line form of an error (coder §4), or undefined where `text` is not exactly that. */
-export function parseError(text: string): { code: string; message: string } | undefined {
+export function parseError(text: string): CallError | undefined {
   const value = parseJson(text);
   if (value === null || typeof value !== "object") return undefined;
-  const { code, message } = value as Record<string, unknown>;
-  if (typeof code !== "string" || typeof message !== "string") return undefined;
-  return text === JSON.stringify({ code, message }) ? { code, message } : undefined;
+  const { code, message, reason, details } = value as Record<string, unknown>;
+  if (typeof code !== "string" || typeof message !== "string" || typeof reason !== "string") return undefined;
+  if (details !== undefined && (typeof details !== "object" || details === null)) return undefined;
+  const error = { code, message, reason, ...(details !== undefined && { details }) };
+  return text === JSON.stringify(error) ? (error as CallError) : undefined;
 }
 
 function parseJson(text: string): unknown {
@@ -24,27 +34,26 @@ function parseJson(text: string): unknown {
 const wirePrefix = "handler error: ";
 
 /** The code and message in the error of a call as a client of the SDK sees it; throws where the form differs. */
-export function parseWireError(seen: { readonly code?: string; readonly message: string }): {
-  code: string;
-  message: string;
-} {
+export function parseWireError(thrown: { readonly code?: string; readonly message: string }): CallError {
   const prefix = `invocation_failed: ${wirePrefix}`;
-  const error = seen.message.startsWith(prefix) ? parseError(seen.message.slice(prefix.length)) : undefined;
-  if (seen.code !== "invocation_failed" || error === undefined) {
-    throw new Error(`not the error form of the coder §4: ${JSON.stringify([seen.code, seen.message])}`);
+  const error = thrown.message.startsWith(prefix)
+    ? parseError(thrown.message.slice(prefix.length))
+    : undefined;
+  if (thrown.code !== "invocation_failed" || error === undefined) {
+    throw new Error(`not the error form of the coder §4: ${JSON.stringify([thrown.code, thrown.message])}`);
   }
   return error;
 }
 
-const codes = /^C21[013567]$/;
+const codes = /^C21[013567]$|^C221$/;
 const nextStep =
-  /\b(send|use|name|list|read|choose|ask|repeat|write|give|set|leave|merge|split|pass|drop|add|remove|delete|change|create|escape|shorten|raise|fix|correct|call|rewrite|close|try|put|join|expected)\b/i;
+  /\b(send|use|name|list|read|choose|ask|repeat|write|give|set|leave|merge|split|pass|drop|add|remove|delete|change|create|escape|shorten|raise|fix|correct|call|copy|move|rewrite|close|try|put|join|expected)\b/i;
 const systemWords =
   /\bE(NOENT|ACCES|PERM|NOTDIR|ISDIR|LOOP|EXIST|NOTEMPTY|INVAL|XDEV|NAMETOOLONG)\b|no such file or directory|\n\s+at /i;
 
 /** What is wrong with an error for a model that has nothing else to go by; empty when nothing is. */
 export function faultsOf(
-  error: { code: string; message: string },
+  error: Pick<CallError, "code" | "message">,
   given: { payload: unknown; root: string },
 ): string[] {
   const { message } = error;
@@ -53,7 +62,7 @@ export function faultsOf(
     (leak) => message.includes(leak) && !sent.includes(leak),
   );
   return [
-    ...(codes.test(error.code) ? [] : [`the code ${error.code} is none of the six`]),
+    ...(codes.test(error.code) ? [] : [`the code ${error.code} is none of the seven`]),
     ...(message.length >= 25 ? [] : ["the message says too little"]),
     ...(/[\u0000-\u001f\u0085\u2028\u2029]/.test(message) ? ["the message is not one plain line"] : []),
     ...(nextStep.test(message) ? [] : ["the message names no next step"]),
@@ -63,17 +72,27 @@ export function faultsOf(
   ].map((fault) => `${fault}: ${message}`);
 }
 
-/** Every error string among the results of a batch. */
+/** The `error` of a result, which is a string or, of functions that no published reference has, an object. */
+export const parseEntryError = (error: unknown): CallError | undefined => parseError(textOf(error));
+
+/** The one-line form of either. A bus may change the order of an object's keys. */
+function textOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { code, message, reason, details, ...rest } = (error ?? {}) as Record<string, unknown>;
+  return JSON.stringify({ code, message, reason, ...(details !== undefined && { details }), ...rest });
+}
+
+/** Every error among the results of a batch, as a string; functions that no published reference has give objects. */
 export function entryErrors(answer: unknown): string[] {
   const results = (answer as { results?: unknown } | null)?.results;
   if (!Array.isArray(results)) return [];
-  return results.flatMap((result: { error?: unknown }) =>
-    typeof result.error === "string" ? [result.error] : [],
+  return results.flatMap(({ error }: { error?: unknown }) =>
+    error === undefined || error === null ? [] : [textOf(error)],
   );
 }
 
 /** What is wrong with the errors of an outcome, be they of the call or of entries of a batch. */
-export function errorFaults(outcome: Outcome, given: { payload: unknown; root: string }): string[] {
+export function errorFaults(outcome: ClientOutcome, given: { payload: unknown; root: string }): string[] {
   if (outcome.error !== undefined) {
     const stack = outcome.error.stacktrace ?? "";
     return [

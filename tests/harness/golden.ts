@@ -14,7 +14,7 @@ export const published: Reference = golden;
 export const added: Reference = own.coder;
 
 /** Every function, the published ones as they are now. */
-export const functions: readonly FunctionReference[] = [
+export const functionReferences: readonly FunctionReference[] = [
   ...published.functions.filter(({ name }) => !added.functions.some((one) => one.name === name)),
   ...added.functions,
 ];
@@ -31,7 +31,7 @@ export interface FunctionReference {
 const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
 
 const validators = new Map<string, ValidateFunction>(
-  functions.map((entry) => [entry.name, ajv.compile(entry.response_schema)]),
+  functionReferences.map((entry) => [entry.name, ajv.compile(entry.response_schema)]),
 );
 
 /** How an answer violates the response schema of its function; empty when it does not. */

@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -38,25 +38,29 @@ export async function runCoder(
   subject: Subject,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<Ended> {
+): Promise<ProcessResult> {
   const running = startCoder(subject, args, options);
   const code = await running.exited;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-export interface Running {
+export interface CoderProcess {
   readonly child: ChildProcess;
   /** Everything written so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves when something written to stderr matches; rejects when the program ends before. */
-  saying(pattern: RegExp): Promise<void>;
+  waitForStderr(pattern: RegExp): Promise<void>;
   /** The exit code, or null when a signal ended it; resolves after all output has been read. */
   readonly exited: Promise<number | null>;
 }
 
 /** Starts it with a umask that is not the usual one, and without the environment that would steer it. */
-export function startCoder(subject: Subject, args: readonly string[], options: RunOptions = {}): Running {
+export function startCoder(
+  subject: Subject,
+  args: readonly string[],
+  options: RunOptions = {},
+): CoderProcess {
   const child = spawn("sh", ["-c", 'umask 027 && exec "$@"', "sh", ...commandOf(subject), ...args], {
     cwd: options.cwd ?? repository,
     env: { ...plainEnvironment(), ...options.env },
@@ -66,7 +70,7 @@ export function startCoder(subject: Subject, args: readonly string[], options: R
   let stderr = "";
   let ended = false;
   const waiting = new Set<() => void>();
-  const look = () => {
+  const checkAll = () => {
     for (const check of waiting) check();
   };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -74,18 +78,18 @@ export function startCoder(subject: Subject, args: readonly string[], options: R
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
-    look();
+    checkAll();
   });
   // A program that ends without reading its input closes the pipe; that is no failure of the test.
   child.stdin.on("error", () => undefined).end(options.input ?? "");
   const exited = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject).on("close", (code) => {
       ended = true;
-      look();
+      checkAll();
       resolve(code);
     });
   });
-  const saying = (pattern: RegExp) =>
+  const waitForStderr = (pattern: RegExp) =>
     new Promise<void>((resolve, reject) => {
       const check = () => {
         if (!pattern.test(stderr) && !ended) return;
@@ -96,7 +100,7 @@ export function startCoder(subject: Subject, args: readonly string[], options: R
       waiting.add(check);
       check();
     });
-  return { child, stdout: () => stdout, stderr: () => stderr, saying, exited };
+  return { child, stdout: () => stdout, stderr: () => stderr, waitForStderr, exited };
 }
 
 /** This process's environment without the variables that the program reads. */

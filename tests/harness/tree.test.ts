@@ -1,8 +1,17 @@
 import { afterAll, expect, test } from "bun:test";
-import { chmodSync, lstatSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "./served.ts";
-import { applyChanges, buildTree, compareSnapshots, gone, mtime, snapshotTree, type Tree } from "./tree.ts";
+import {
+  applyChanges,
+  buildTree,
+  compareSnapshots,
+  gone,
+  mtime,
+  snapshotTree,
+  type Tree,
+  treeOf,
+} from "./tree.ts";
+import { temporaryFolder } from "./worker-fixture.ts";
 
 const root = temporaryFolder();
 const base = join(root, "base");
@@ -39,6 +48,26 @@ test("a built tree is found again as it was described, outside included", () => 
     "sub/deep/": ["dir", expect.any(Number), ""],
     "sub/deep/c.txt": ["file", 0o644, "c"],
   });
+});
+
+test("the tree of a snapshot is what was described in the base, without modes", () => {
+  const described: Tree = {
+    a: "\u00e4",
+    "bad\udcff": "b",
+    "d/e/": null,
+    ln: { link: "\udcff/x" },
+    p: { fifo: true },
+  };
+  buildTree(root, { "../outside/x": "x", ...described });
+  expect(treeOf(snapshotTree(root))).toEqual({ ...described, "d/": null });
+});
+
+test("links lead to the base and to the folder above", () => {
+  buildTree(root, { in: { link: "<base>/a" }, out: { link: "<root>/a" } });
+  expect([readlinkSync(join(base, "in")), readlinkSync(join(base, "out"))]).toEqual([
+    `${base}/a`,
+    `${root}/a`,
+  ]);
 });
 
 test("everything carries the one time stamp, the base and links too", () => {

@@ -14,18 +14,18 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /**
  * A tree of files as data. Keys are paths relative to the base folder; a key that ends in "/" is a folder, one
  * that starts with "../" lies outside. Folders above a key need no entry of their own. A lone surrogate U+DC80 to
  * U+DCFF in a key stands for the byte 0x80 to 0xFF (PEP 383), so names need not be UTF-8. In link targets
- * `<base>` stands for the base folder's own absolute path.
+ * `<base>` stands for the base folder's own absolute path, and `<root>` for that of the folder above.
  */
-export type Tree = Readonly<Record<string, Entry>>;
+export type Tree = Readonly<Record<string, TreeEntry>>;
 
 /** What is at a path: a file's text or bytes, a richer description, or null for a plain folder. */
-export type Entry =
+export type TreeEntry =
   | string
   | Buffer
   | null
@@ -36,7 +36,7 @@ export type Entry =
   | { readonly fifo: true };
 
 /** What a call did to a tree: entries that are new or different, and `gone` ones. */
-export type Changes = Readonly<Record<string, Entry | typeof gone>>;
+export type Changes = Readonly<Record<string, TreeEntry | typeof gone>>;
 
 /** Says that an entry is no longer there; for a folder, with everything in it. */
 export const gone = { gone: true } as const;
@@ -45,7 +45,7 @@ export const gone = { gone: true } as const;
 export const mtime = 1_700_000_000;
 
 /** One entry as found on disk or expected there: kind, permission bits (where they matter) and contents. */
-export interface Found {
+export interface SnapshotEntry {
   readonly kind: "file" | "dir" | "symlink" | "other";
   /** Lower 12 bits of the mode; undefined where any will do. */
   readonly mode: number | undefined;
@@ -53,7 +53,7 @@ export interface Found {
   readonly content: string;
 }
 
-export type Snapshot = ReadonlyMap<string, Found>;
+export type Snapshot = ReadonlyMap<string, SnapshotEntry>;
 
 /** The folder `base` in `root` with `tree` in it, and whatever the tree puts outside. Keeps the base's inode. */
 export function buildTree(root: string, tree: Tree): void {
@@ -62,24 +62,36 @@ export function buildTree(root: string, tree: Tree): void {
   for (const name of readdirSync(base, "buffer")) removeAt(bytes(`${base}/`, name));
   for (const name of readdirSync(root, "buffer"))
     if (name.toString() !== "base") removeAt(bytes(`${root}/`, name));
-  plant(base, tree);
+  addToTree(base, tree);
   for (const [key, found] of snapshotTree(root)) stamp(pathOf(base, key), found.kind);
   stamp(Buffer.from(base), "dir");
 }
 
 /** Adds `tree` to the folder `base`, which must be there; nothing else in it is touched. */
-export function plant(base: string, tree: Tree): void {
+export function addToTree(base: string, tree: Tree): void {
   for (const [key, entry] of Object.entries(tree)) buildEntry(base, key, entry);
 }
 
 /** Everything below `root`, keyed like a `Tree`, sorted so that folders come before what is in them. */
 export function snapshotTree(root: string): Snapshot {
-  const found = new Map<string, Found>();
+  const found = new Map<string, SnapshotEntry>();
   visit(Buffer.from(`${root}/base`), "", found);
   for (const name of readdirSync(root, "buffer")) {
     if (name.toString() !== "base") visitEntry(bytes(`${root}/`, name), `../${decodeName(name)}`, found);
   }
   return found;
+}
+
+/** A tree with what a snapshot found in the base, every folder included and modes left out. */
+export const treeOf = (snapshot: Snapshot): Tree =>
+  Object.fromEntries(
+    [...snapshot].filter(([key]) => !key.startsWith("../")).map(([key, found]) => [key, entryOf(found)]),
+  );
+
+function entryOf({ kind, content }: SnapshotEntry): TreeEntry {
+  if (kind === "dir") return null;
+  if (kind === "symlink") return { link: decodeName(Buffer.from(content, "latin1")) };
+  return kind === "file" ? Buffer.from(content, "latin1").toString() : { fifo: true };
 }
 
 /** The snapshot that `changes` make of `before`. */
@@ -91,7 +103,7 @@ export function applyChanges(before: Snapshot, changes: Changes, base: string): 
         if (known === key || (key.endsWith("/") && known.startsWith(key))) after.delete(known);
     } else {
       addParents(after, key);
-      after.set(key, expectedEntry(entry as Entry, before.get(key), base));
+      after.set(key, expectedEntry(entry as TreeEntry, before.get(key), base));
     }
   }
   return after;
@@ -111,7 +123,7 @@ export function compareSnapshots(actual: Snapshot, expected: Snapshot): string[]
   });
 }
 
-function buildEntry(base: string, key: string, entry: Entry): void {
+function buildEntry(base: string, key: string, entry: TreeEntry): void {
   const path = pathOf(base, key);
   const parent = key.replace(/[^/]+\/?$/, "");
   if (parent !== "") mkdirSync(pathOf(base, parent), { recursive: true });
@@ -127,7 +139,7 @@ function buildEntry(base: string, key: string, entry: Entry): void {
   if (mode !== undefined) chmodSync(path, mode);
 }
 
-function modeOf(entry: Entry, key: string): number | undefined {
+function modeOf(entry: TreeEntry, key: string): number | undefined {
   if (entry !== null && typeof entry === "object" && !Buffer.isBuffer(entry)) {
     if ("mode" in entry && entry.mode !== undefined) return entry.mode;
     if (!("text" in entry)) return undefined;
@@ -135,15 +147,17 @@ function modeOf(entry: Entry, key: string): number | undefined {
   return key.endsWith("/") ? 0o755 : 0o644;
 }
 
-function contentOf(entry: Entry): Buffer {
+function contentOf(entry: TreeEntry): Buffer {
   if (typeof entry === "string") return Buffer.from(entry);
   if (Buffer.isBuffer(entry)) return entry;
   if (entry !== null && "text" in entry) return Buffer.from(entry.text);
   throw new Error(`no contents in ${JSON.stringify(entry)}`);
 }
 
-function expectedEntry(entry: Entry, before: Found | undefined, base: string): Found {
+function expectedEntry(entry: TreeEntry, before: SnapshotEntry | undefined, base: string): SnapshotEntry {
   if (entry === null) return { kind: "dir", mode: before?.mode, content: "" };
+  if (typeof entry === "object" && "mode" in entry && !("text" in entry))
+    return { kind: "dir", mode: entry.mode, content: "" };
   if (typeof entry === "object" && "link" in entry) {
     return {
       kind: "symlink",
@@ -155,7 +169,7 @@ function expectedEntry(entry: Entry, before: Found | undefined, base: string): F
   return { kind: "file", mode: given ?? before?.mode ?? 0o644, content: contentOf(entry).toString("latin1") };
 }
 
-function addParents(snapshot: Map<string, Found>, key: string): void {
+function addParents(snapshot: Map<string, SnapshotEntry>, key: string): void {
   const names = key.split("/").slice(0, key.endsWith("/") ? -2 : -1);
   for (let depth = 1; depth <= names.length; depth++) {
     const folder = `${names.slice(0, depth).join("/")}/`;
@@ -163,28 +177,28 @@ function addParents(snapshot: Map<string, Found>, key: string): void {
   }
 }
 
-function visit(folder: Buffer, prefix: string, found: Map<string, Found>): void {
+function visit(folder: Buffer, prefix: string, found: Map<string, SnapshotEntry>): void {
   for (const name of readdirSync(folder, "buffer").sort(Buffer.compare))
     visitEntry(bytes(folder, "/", name), prefix + decodeName(name), found);
 }
 
-function visitEntry(path: Buffer, key: string, found: Map<string, Found>): void {
+function visitEntry(path: Buffer, key: string, found: Map<string, SnapshotEntry>): void {
   const stats = lstatSync(path);
   const mode = stats.mode & 0o7777;
   if (stats.isDirectory()) {
     found.set(`${key}/`, { kind: "dir", mode, content: "" });
-    opened({ path, mode, needs: 0o500 }, () => visit(path, `${key}/`, found));
+    withPermission({ path, mode, needs: 0o500 }, () => visit(path, `${key}/`, found));
   } else if (stats.isSymbolicLink()) {
     found.set(key, { kind: "symlink", mode: undefined, content: readlinkSync(path, "latin1") });
   } else if (stats.isFile()) {
-    const content = opened({ path, mode, needs: 0o400 }, () => readFileSync(path, "latin1"));
+    const content = withPermission({ path, mode, needs: 0o400 }, () => readFileSync(path, "latin1"));
     found.set(key, { kind: "file", mode, content });
   } else {
     found.set(key, { kind: "other", mode, content: "" });
   }
 }
 
-interface Closable {
+interface Restricted {
   readonly path: Buffer;
   readonly mode: number;
   /** The permission bits without which only root sees what is in it. */
@@ -192,17 +206,17 @@ interface Closable {
 }
 
 /** What `look` finds, where need be with rights that only root has without asking. */
-function opened<T>({ path, mode, needs }: Closable, look: () => T): T {
-  if ((mode & needs) === needs || process.getuid?.() === 0) return look();
+function withPermission<T>({ path, mode, needs }: Restricted, read: () => T): T {
+  if ((mode & needs) === needs || process.getuid?.() === 0) return read();
   chmodSync(path, mode | needs);
   try {
-    return look();
+    return read();
   } finally {
     chmodSync(path, mode);
   }
 }
 
-function stamp(path: Buffer, kind: Found["kind"]): void {
+function stamp(path: Buffer, kind: SnapshotEntry["kind"]): void {
   if (kind === "symlink") lutimesSync(path, mtime, mtime);
   else utimesSync(path, mtime, mtime);
 }
@@ -219,14 +233,15 @@ function removeAt(path: Buffer): void {
 const pathOf = (base: string, key: string): Buffer =>
   bytes(key.startsWith("../") ? `${base.replace(/\/base$/, "")}/${key.slice(3)}` : `${base}/${key}`);
 
-/** `<base>` in `text` as the absolute path it stands for. */
-export const expandBase = (text: string, base: string): string => text.replaceAll("<base>", base);
+/** `<base>` and `<root>` in `text` as the absolute paths they stand for. */
+export const expandBase = (text: string, base: string): string =>
+  text.replaceAll("<base>", base).replaceAll("<root>", dirname(base));
 
 /** A payload with `<base>` in its strings replaced. Own keys only, so that a key named `__proto__` survives. */
 export const expandPayload = (payload: unknown, base: string): unknown =>
   JSON.parse(expandBase(JSON.stringify(payload), JSON.stringify(base).slice(1, -1)));
 
-const show = (found: Found): string =>
+const show = (found: SnapshotEntry): string =>
   `${found.kind} ${found.mode?.toString(8) ?? ""} ${JSON.stringify(found.content.slice(0, 200))}`;
 
 /** Bytes of the parts, where U+DC80 to U+DCFF stand for single bytes. */

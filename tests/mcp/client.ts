@@ -7,14 +7,14 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, type Subject } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
 
-export interface FolderOptions {
+export interface McpFolderOptions {
   readonly tree?: Tree;
   /** Puts more into the base folder. */
   readonly fill?: (base: string) => void;
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-export interface ConnectOptions extends FolderOptions {
+export interface ConnectOptions extends McpFolderOptions {
   readonly args?: readonly string[];
   readonly client?: ClientOptions;
   /** Most bytes that the client takes at once; by default more than any message of these tests has. */
@@ -22,7 +22,7 @@ export interface ConnectOptions extends FolderOptions {
 }
 
 /** A client of the official SDK, and a program that serves it a folder of its own on stdio. */
-export interface Connected extends AsyncDisposable {
+export interface McpFixture extends AsyncDisposable {
   readonly client: Client;
   readonly pid: number;
   /** The folder that is served, and the one above. */
@@ -31,15 +31,15 @@ export interface Connected extends AsyncDisposable {
   /** What the program has logged so far. */
   stderr(): string;
   /** Resolves when the log matches. */
-  saying(pattern: RegExp): Promise<void>;
+  waitForStderr(pattern: RegExp): Promise<void>;
   call(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
 }
 
 export async function connectStdio(
   subject: Subject,
   { args = [], client: options, maxBufferSize = 64 * 1024 * 1024, ...folder }: ConnectOptions = {},
-): Promise<Connected> {
-  const { root, base, file, remove } = makeFolder(folder);
+): Promise<McpFixture> {
+  const { root, base, file, remove } = makeMcpFolder(folder);
   const [command, ...before] = commandOf(subject);
   const transport = new StdioClientTransport({
     command,
@@ -47,7 +47,7 @@ export async function connectStdio(
     stderr: "pipe",
     maxBufferSize,
   });
-  const log = watch(transport.stderr as Readable);
+  const log = watchStderr(transport.stderr as Readable);
   const client = new Client({ name: "tests", version: "1.0.0" }, options);
   await client.connect(transport);
   return {
@@ -65,7 +65,7 @@ export async function connectStdio(
 }
 
 /** A folder to serve, and a configuration file that names it. */
-export function makeFolder({ tree = {}, fill, config = {} }: FolderOptions = {}) {
+export function makeMcpFolder({ tree = {}, fill, config = {} }: McpFolderOptions = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   buildTree(root, tree);
@@ -80,24 +80,24 @@ export function makeFolder({ tree = {}, fill, config = {} }: FolderOptions = {})
 }
 
 /** What is written to `stream`, as it grows. */
-export function watch(stream: Readable) {
+export function watchStderr(stream: Readable) {
   let text = "";
   const waiting = new Set<() => void>();
   stream.setEncoding("utf8").on("data", (piece: string) => {
     text += piece;
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
-  const saying = (pattern: RegExp) =>
+  const waitForStderr = (pattern: RegExp) =>
     new Promise<void>((resolve) => {
-      const look = () => {
+      const check = () => {
         if (!pattern.test(text)) return;
-        waiting.delete(look);
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
-  return { stderr: () => text, saying };
+  return { stderr: () => text, waitForStderr };
 }
 
 /** The text of a result's only block. */
@@ -108,7 +108,7 @@ export function textOf({ content }: CallToolResult): string {
 }
 
 /** A folder that takes minutes to search, with no letter that could be looked for first: 6000 names of one large file. */
-export const endless: FolderOptions = {
+export const endlessSearch: McpFolderOptions = {
   tree: { f0: `${"x".repeat(79)}\n`.repeat(100_000) },
   fill: (base) => {
     for (let count = 1; count < 6000; count++) linkSync(join(base, "f0"), join(base, `f${count}`));

@@ -9,9 +9,9 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { runCoder, subjects } from "../harness/subject.ts";
-import { atRest } from "./at-rest.ts";
-import { endless, slowSearch, textOf } from "./client.ts";
-import { type Listening, listen } from "./listening.ts";
+import { endlessSearch, slowSearch, textOf } from "./client.ts";
+import { type HttpFixture, startHttp } from "./http-fixture.ts";
+import { waitUntilIdle } from "./idle.ts";
 
 const token = "a-token-of-the-tests";
 
@@ -49,10 +49,10 @@ const revisions: [revision: string, options: ClientOptions][] = [
 ];
 
 describe.each(subjects)("the %s over HTTP", (subject) => {
-  let server: Listening;
+  let server: HttpFixture;
 
   beforeAll(async () => {
-    server = await listen(subject, { tree: { "a.txt": "a\n" } });
+    server = await startHttp(subject, { tree: { "a.txt": "a\n" } });
   });
 
   afterAll(() => server[Symbol.asyncDispose]());
@@ -74,7 +74,7 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
   test.each(revisions)(
     "tells a client of revision %s the progress of a search, and stops it",
     async (_, options) => {
-      await using slow = await listen(subject, endless);
+      await using slow = await startHttp(subject, endlessSearch);
       const client = new Client({ name: "tests", version: "1.0.0" }, options);
       await client.connect(new StreamableHTTPClientTransport(slow.url));
       const cancel = new AbortController();
@@ -83,15 +83,15 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
         { signal: cancel.signal, onprogress: () => cancel.abort("enough") },
       );
       expect(await call.catch((error: Error) => error.message)).toContain("enough");
-      await slow.saying(/"function":"coder::search"/);
-      await atRest(slow.child.pid as number);
+      await slow.waitForStderr(/"function":"coder::search"/);
+      await waitUntilIdle(slow.child.pid as number);
       await client.close();
     },
   );
 
   // Of an older one, a connection that is lost is no cancellation (MCP 2025-11-25, basic/transports): it may come back.
   test("stops the search of a client of revision 2026-07-28 that has gone", async () => {
-    await using slow = await listen(subject, endless);
+    await using slow = await startHttp(subject, endlessSearch);
     const client = new Client({ name: "tests", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
     const gone = new AbortController();
     const transport = new StreamableHTTPClientTransport(slow.url, {
@@ -100,8 +100,8 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
     await client.connect(transport);
     const called = { name: "coder_search", arguments: slowSearch };
     void client.callTool(called, { onprogress: () => gone.abort() }).catch(() => {});
-    await slow.saying(/"function":"coder::search"/);
-    await atRest(slow.child.pid as number);
+    await slow.waitForStderr(/"function":"coder::search"/);
+    await waitUntilIdle(slow.child.pid as number);
     await client.close();
   });
 
@@ -168,7 +168,7 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
 test.each(subjects)(
   "the %s prints the configuration of a client with a token that it made",
   async (subject) => {
-    await using server = await listen(subject, { args: ["--http", "0"] });
+    await using server = await startHttp(subject, { args: ["--http", "0"] });
     const [configuration] = await once(server.child.stdout as Readable, "data");
     const { url, headers } = JSON.parse(configuration).mcpServers.coder;
     expect(url).toBe(server.url.href);
@@ -181,10 +181,10 @@ test.each(subjects)(
 );
 
 describe("a bearer token", () => {
-  let server: Listening;
+  let server: HttpFixture;
 
   beforeAll(async () => {
-    server = await listen("source", { args: ["--http", "0.0.0.0:0"], env: { CODER_TOKEN: token } });
+    server = await startHttp("source", { args: ["--http", "0.0.0.0:0"], env: { CODER_TOKEN: token } });
   });
 
   afterAll(() => server[Symbol.asyncDispose]());

@@ -1,12 +1,12 @@
 /** Why checks of the official conformance suite do not apply to this server, and what they say about it then. */
-export interface Reason {
+export interface NotApplicable {
   readonly why: string;
   readonly says: RegExp;
   /** Each as `scenario/check`. */
   readonly checks: readonly string[];
 }
 
-export const notApplicable: readonly Reason[] = [
+export const notApplicable: readonly NotApplicable[] = [
   {
     why: "They call a tool that servers have for the suite alone, or need what such a tool answered before.",
     says: /There is no tool "(test|json)_|diagnostic tool 'test_|Tool 'json_schema_2020_12_tool' not found|Expected InputRequiredResult|Prerequisite failed: could not get initial InputRequiredResult|instead of re-requesting via InputRequiredResult/,

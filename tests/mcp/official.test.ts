@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Listening, listen } from "./listening.ts";
+import { type HttpFixture, startHttp } from "./http-fixture.ts";
 import { notApplicable } from "./not-applicable.ts";
 
 const suite = fileURLToPath(
@@ -21,11 +21,11 @@ interface Check {
   readonly error: string;
 }
 
-let server: Listening;
+let server: HttpFixture;
 
 beforeAll(async () => {
   // The suite sends no token.
-  server = await listen("executable", { args: ["--http", "0", "--no-token"], tree: { "a.txt": "a\n" } });
+  server = await startHttp("executable", { args: ["--http", "0", "--no-token"], tree: { "a.txt": "a\n" } });
 });
 
 afterAll(() => server?.[Symbol.asyncDispose]());

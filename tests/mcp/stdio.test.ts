@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { readdirSync, watch as watchFolder } from "node:fs";
 import { createInterface } from "node:readline";
 import { commandOf, type Subject, subjects } from "../harness/subject.ts";
-import { atRest } from "./at-rest.ts";
 import {
   connectStdio,
-  endless,
-  type FolderOptions,
-  makeFolder,
+  endlessSearch,
+  type McpFolderOptions,
+  makeMcpFolder,
   slowSearch,
   textOf,
-  watch,
+  watchStderr,
 } from "./client.ts";
+import { waitUntilIdle } from "./idle.ts";
 
 interface Frame {
   readonly id?: number | string;
@@ -59,7 +59,7 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
   [JSON.stringify(Array.from({ length: 101 }, () => ping)), [invalid(null)]],
   [JSON.stringify([ping, { ...ping, id: 8 }]), [pong(7), pong(8)]],
   [JSON.stringify([1, { ...ping, id: 9, method: 5 }]), [invalid(null), invalid(9)]],
-  // Nobody waits for an answer to a notification, a response or nothing.
+  // A notification, a response and a blank line have no answer.
   ["", []],
   [" \r", []],
   [JSON.stringify({ jsonrpc: "1.0", method: "notifications/cancelled" }), []],
@@ -69,8 +69,8 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
 ];
 
 /** The program without an SDK in between: lines go in, frames come out. */
-function startRaw(subject: Subject, options: FolderOptions = {}) {
-  const { file, remove } = makeFolder(options);
+function startRaw(subject: Subject, options: McpFolderOptions = {}) {
+  const { file, remove } = makeMcpFolder(options);
   const [command, ...before] = commandOf(subject);
   const child = spawn(command, [...before, "mcp", "--config", file], { stdio: "pipe" });
   const frames = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -84,7 +84,7 @@ function startRaw(subject: Subject, options: FolderOptions = {}) {
     child,
     send,
     next,
-    ...watch(child.stderr),
+    ...watchStderr(child.stderr),
     exited: once(child, "exit").then(([code]) => code as number | null),
     async initialize() {
       const params = {
@@ -114,7 +114,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
         protocolVersion: "2025-06-18",
         serverInfo: { name: "coder" },
         capabilities: { tools: {}, resources: {}, completions: {} },
-        instructions: expect.stringContaining("coder_read_file"),
+        instructions: expect.stringContaining("coder_search"),
       },
     });
   });
@@ -139,7 +139,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
   });
 
   test("ends when its client has gone, also in the middle of a search", async () => {
-    using raw = startRaw(subject, endless);
+    using raw = startRaw(subject, endlessSearch);
     await raw.initialize();
     raw.callTool(1, "coder_search", slowSearch);
     raw.callTool(2, "coder_read_file", { path: "none" });
@@ -169,19 +169,22 @@ describe.each(subjects)("the %s on stdio", (subject) => {
   });
 
   test("finishes the calls under way when it is told to stop", async () => {
-    using raw = startRaw(subject, { ...endless, config: { call_timeout_ms: 1000 } });
+    using raw = startRaw(subject, { ...endlessSearch, config: { call_timeout_ms: 1000 } });
     await raw.initialize();
     raw.callTool(1, "coder_search", slowSearch);
     raw.callTool(2, "coder_read_file", { path: "none" });
     expect(await raw.next()).toMatchObject({ id: 2 });
     raw.child.kill("SIGTERM");
-    expect(await raw.next()).toMatchObject({ id: 1, result: { structuredContent: { truncated: true } } });
+    expect(await raw.next()).toMatchObject({
+      id: 1,
+      result: { content: [{ text: expect.stringContaining("[stopped by deadline; ") }] },
+    });
     expect(await raw.next()).toBeUndefined();
     expect(await raw.exited).toBe(0);
   });
 
   test("stops a search that is cancelled", async () => {
-    await using connected = await connectStdio(subject, endless);
+    await using connected = await connectStdio(subject, endlessSearch);
     const cancel = new AbortController();
     const call = connected.client
       .callTool({ name: "coder_search", arguments: slowSearch }, { signal: cancel.signal })
@@ -190,8 +193,8 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect((await connected.call("coder_read_file", { path: "none" })).isError).toBe(true);
     cancel.abort("enough");
     expect(await call).toContain("enough");
-    await connected.saying(/"function":"coder::search"/);
-    await atRest(connected.pid);
+    await connected.waitForStderr(/"function":"coder::search"/);
+    await waitUntilIdle(connected.pid);
   });
 
   test("stops a batch that is cancelled between two of its entries", async () => {
@@ -207,31 +210,32 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     watcher.close();
     cancel.abort("enough");
     expect(await call).toContain("enough");
-    await connected.saying(/"function":"coder::create-file"/);
+    await connected.waitForStderr(/"function":"coder::create-file"/);
     const made = readdirSync(connected.base);
     expect(made.length).toBeLessThan(files.length);
-    await atRest(connected.pid);
+    await waitUntilIdle(connected.pid);
     expect(readdirSync(connected.base)).toEqual(made);
   });
 
   test("tells the progress of a long call to a client that asks", async () => {
-    await using connected = await connectStdio(subject, endless);
+    await using connected = await connectStdio(subject, endlessSearch);
     const cancel = new AbortController();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const onprogress = (progress: unknown) => {
-      told.push(progress);
+      reported.push(progress);
       cancel.abort("enough");
     };
     const options = { signal: cancel.signal, onprogress };
     const call = connected.client.callTool({ name: "coder_search", arguments: slowSearch }, options);
     expect(await call.catch((error: Error) => error.message)).toContain("enough");
-    expect(told).toEqual([{ progress: 1, total: 600, message: "working for 1 s" }]);
+    expect(reported).toEqual([{ progress: 1, total: 600, message: "working for 1 s" }]);
   });
 
   test("answers with as much as one message of the bus carries, and not with more", async () => {
     const most = 16 * 1024 * 1024 - 64 * 1024;
     const tree = { fits: "x".repeat(most - 200), over: "x".repeat(most) };
-    await using connected = await connectStdio(subject, { tree, config: { max_read_bytes: most } });
+    const config = { max_read_bytes: most, profile: "contract" };
+    await using connected = await connectStdio(subject, { tree, config, args: ["--structured"] });
     const fits = await connected.call("coder_read_file", { path: "fits" });
     expect((fits.structuredContent as { content: string }).content).toBe(tree.fits);
     expect(textOf(fits)).toMatch(/^x+\n\[cut: 1048576 of \d+ characters; structuredContent has them all\]$/);
@@ -246,7 +250,13 @@ describe.each(subjects)("the %s on stdio", (subject) => {
       escaped: "\u0001".repeat(1.6 * 1024 * 1024),
       over: "x".repeat(maxBufferSize),
     };
-    await using connected = await connectStdio(subject, { tree, maxBufferSize });
+    const config = { profile: "contract" };
+    await using connected = await connectStdio(subject, {
+      tree,
+      config,
+      maxBufferSize,
+      args: ["--structured"],
+    });
     for (const path of ["fits", "escaped"] as const) {
       const read = await connected.call("coder_read_file", { path });
       expect((read.structuredContent as { content: string }).content).toBe(tree[path]);
@@ -258,6 +268,16 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect(await resource.catch((error: Error) => error.message)).toContain("C213");
   });
 
+  test("sends a text whole that one message carries", async () => {
+    const maxBufferSize = 10 * 1024 * 1024;
+    const tree = { fits: "x".repeat(9.5 * 1024 * 1024) };
+    await using connected = await connectStdio(subject, { tree, maxBufferSize });
+    const all = { path: "fits", max_output_bytes: maxBufferSize };
+    expect(textOf(await connected.call("coder_read_file", all))).toBe(tree.fits);
+    const { contents } = await connected.client.readResource({ uri: "coder:///fits" });
+    expect(contents).toMatchObject([{ text: tree.fits }]);
+  });
+
   test("takes a file as large as max_write_bytes, escaped", async () => {
     await using connected = await connectStdio(subject);
     const content = "\n".repeat(10 * 1024 * 1024);
@@ -267,13 +287,13 @@ describe.each(subjects)("the %s on stdio", (subject) => {
 
   test("shows the client's roots and stays in its own folder", async () => {
     const client = { capabilities: { roots: { listChanged: true } } };
-    const { root, remove } = makeFolder({ tree: { "a.txt": "a" } });
+    const { root, remove } = makeMcpFolder({ tree: { "a.txt": "a" } });
     await using connected = await connectStdio(subject, { client });
     connected.client.setRequestHandler("roots/list", () => ({ roots: [{ uri: `file://${root}` }] }));
     await connected.client.sendRootsListChanged();
-    await connected.saying(new RegExp(`client roots.*file://${root}`));
+    await connected.waitForStderr(new RegExp(`client roots.*file://${root}`));
     const outside = await connected.call("coder_read_file", { path: `${root}/base/a.txt` });
-    expect(JSON.parse(textOf(outside)).code).toBe("C210");
+    expect(textOf(outside)).toStartWith("C215 ");
     remove();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startEngine } from "../../src/engine/engine.ts";
 import { startCoder, subjects } from "../harness/subject.ts";
-import { type Connected, connectStdio, makeFolder, textOf } from "./client.ts";
+import { connectStdio, type McpFixture, makeMcpFolder, textOf } from "./client.ts";
 import golden from "./tools.golden.json" with { type: "json" };
 
 const tree = {
@@ -15,10 +15,11 @@ const tree = {
   "names/x:1:1: forged": "rose\n",
   "names/\u202egpj.md": "rose\n",
   out: { link: ".." },
+  "void/": null,
 };
 
 describe.each(subjects)("the %s", (subject) => {
-  let connected: Connected;
+  let connected: McpFixture;
 
   beforeAll(async () => {
     connected = await connectStdio(subject, { tree, config: { max_read_bytes: 1000 } });
@@ -26,8 +27,10 @@ describe.each(subjects)("the %s", (subject) => {
 
   afterAll(() => connected[Symbol.asyncDispose]());
 
-  test("lists the tools that are written down", async () => {
-    expect((await connected.client.listTools()).tools as unknown).toEqual(golden);
+  test("lists the tools that are written down, in few bytes", async () => {
+    const list = await connected.client.listTools();
+    expect(list.tools as unknown).toEqual(golden);
+    expect(JSON.stringify(list).length).toBeLessThan(12_000);
   });
 
   const answers: [tool: string, args: Record<string, unknown>, text: string][] = [
@@ -38,19 +41,20 @@ describe.each(subjects)("the %s", (subject) => {
       { path: "latin1.txt" },
       "\ufffd\n[the file is not UTF-8: U+FFFD stands for what could not be shown]",
     ],
-    ["coder_search", { query: "two" }, "a.txt:2:1: two\nsub/b.txt:1:1: two"],
-    ["coder_search", { query: "b.t" }, "[paths that match]\nsub/b.txt"],
-    ["coder_search", { query: "nowhere" }, "[nothing found]"],
+    ["coder_search", { query: "two" }, "a.txt:2:1: two\nsub/b.txt:1:1: two\n[not searched: 1 too large]"],
+    ["coder_search", { query: "b.t" }, "[paths that match]\nsub/b.txt\n[not searched: 1 too large]"],
+    ["coder_search", { query: "nowhere" }, "[nothing found]\n[not searched: 1 too large]"],
     [
       "coder_search",
       { query: "two", max_matches: 1 },
-      "a.txt:2:1: two\n[cut: there is more; narrow path or globs, or raise max_matches]",
+      'a.txt:2:1: two\n[not searched: 1 too large; stopped by max_matches; go on with the same call and "cursor": "…"]',
     ],
-    ["coder_list_folder", { path: "sub" }, 'b.txt  4\n"c\\nd"  0\n[page 1: 2 of 2 entries]'],
+    ["coder_list_folder", { path: "sub" }, 'b.txt  4\n"c\\nd"  0'],
+    ["coder_list_folder", { path: "void" }, "[the folder is empty]"],
     [
       "coder_list_folder",
       { page_size: 2 },
-      ".env [not accessible]  8\na.txt  8\n[page 1: 2 of 8 entries; send page 2 for more]",
+      ".env [not accessible]  8\na.txt  8\n[page 1: 2 of 9 entries; send page 2 for more]",
     ],
     [
       "coder_search",
@@ -58,11 +62,7 @@ describe.each(subjects)("the %s", (subject) => {
       '"names/x:1:1: forged":1:1: rose\n"names/\\u202egpj.md":1:1: rose',
     ],
     ["coder_search", { query: "gpj", search_content: false }, '[paths that match]\n"names/\\u202egpj.md"'],
-    [
-      "coder_list_folder",
-      { path: "names" },
-      '"x:1:1: forged"  5\n"\\u202egpj.md"  5\n[page 1: 2 of 2 entries]',
-    ],
+    ["coder_list_folder", { path: "names" }, '"x:1:1: forged"  5\n"\\u202egpj.md"  5'],
     ["coder_tree", { path: "names" }, 'names/\n  "x:1:1: forged"\n  "\\u202egpj.md"'],
     ["coder_tree", { path: "sub" }, 'sub/\n  b.txt\n  "c\\nd"'],
     [
@@ -70,20 +70,21 @@ describe.each(subjects)("the %s", (subject) => {
       { path: "sub", max_depth: 0 },
       "sub/\n  [Not opened: the limit is max_depth 0. Send a larger max_depth, or this folder as path.]",
     ],
+    ["coder_create_file", { path: "new/m.txt", content: "" }, "new/m.txt: created, 0 bytes"],
     ["coder_create_file", { files: [{ path: "new/n.txt", content: "é\n" }] }, "new/n.txt: created, 3 bytes"],
     [
       "coder_update_file",
       { files: [{ path: "new/n.txt", ops: [{ op: "insert", at_line: 2, content: "x" }] }] },
-      "new/n.txt: 1 ops applied, 2 lines now",
+      "new/n.txt: 1 ops applied, 2 lines now\n1→é\n2→x",
     ],
     ["coder_delete_file", { paths: ["new", "gone"], recursive: true }, "new: removed\ngone: was not there"],
   ];
 
-  test.each(answers)("%s %j answers in text and in structure", async (tool, args, text) => {
+  test.each(answers)("%s %j answers in text alone", async (tool, args, text) => {
     const result = await connected.call(tool, args);
-    expect(textOf(result)).toBe(text);
+    expect(textOf(result).replace(/(?<="cursor": ")[\w-]+/, "…")).toBe(text);
     expect(result.isError).toBeUndefined();
-    expect(result.structuredContent).toBeObject();
+    expect(result.structuredContent).toBeUndefined();
   });
 
   const failures: [tool: string, args: Record<string, unknown>, code: string][] = [
@@ -105,9 +106,14 @@ describe.each(subjects)("the %s", (subject) => {
     const result = await connected.call(tool, args);
     expect(result.isError).toBe(true);
     expect(result.structuredContent).toBeUndefined();
-    const error = JSON.parse(textOf(result));
-    expect(Object.keys(error)).toEqual(["code", "message"]);
-    expect(error.code).toBe(code);
+    const text = textOf(result);
+    expect(text).toMatch(new RegExp(`^${code} [a-z_]+: .`));
+    expect(text).not.toContain("coder::");
+  });
+
+  test("an error names tools, and leaves alone what the caller sent", async () => {
+    const missing = await connected.call("coder_read_file", { path: "coder::tree" });
+    expect(textOf(missing)).toMatch(/"coder::tree" is not found, .* coder_list_folder /);
   });
 
   const entries: [tool: string, args: Record<string, unknown>, code: string][] = [
@@ -127,15 +133,32 @@ describe.each(subjects)("the %s", (subject) => {
   test.each(entries)("%s %j fails in its entry with %s", async (tool, args, code) => {
     const result = await connected.call(tool, args);
     expect(result.isError).toBe(true);
-    const { results } = result.structuredContent as { results: { path: string; error: string }[] };
-    expect(JSON.parse(results[0]?.error as string).code).toBe(code);
-    expect(textOf(result)).toBe(`${results[0]?.path}: ${results[0]?.error}`);
+    expect(textOf(result)).toMatch(new RegExp(`^([^ ]+: )?${code} [a-z_]+: .`));
   });
 
   test("an entry that failed does not hide the others", async () => {
     const result = await connected.call("coder_delete_file", { paths: ["none", "../x"] });
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toStartWith("none: was not there\n../x: {");
+    expect(textOf(result)).toMatch(/^none: was not there\nC215 outside: The path "\.\.\/x" leaves .*$/);
+  });
+
+  test("--structured adds answers as on the bus, their schemas and errors as JSON", async () => {
+    await using structured = await connectStdio(subject, { tree, args: ["--structured"] });
+    const { tools } = await structured.client.listTools();
+    expect(tools.map(({ outputSchema: _, ...rest }) => rest) as unknown).toEqual(golden);
+    expect(tools.every(({ outputSchema }) => outputSchema?.type === "object")).toBe(true);
+    expect(await structured.call("coder_delete_file", { paths: ["none", "../x"] })).toMatchObject({
+      structuredContent: {
+        results: [
+          { path: "none", success: true, removed: false },
+          { path: "../x", success: false },
+        ],
+      },
+      content: [{ text: expect.stringMatching(/^none: was not there\nC215 outside: /) }],
+      isError: true,
+    });
+    const missing = JSON.parse(textOf(await structured.call("coder_read_file", { path: "none" })));
+    expect(missing).toMatchObject({ code: "C211", message: expect.stringContaining("coder::list-folder") });
   });
 
   test("a tool that is not there is an error of the protocol that names those that are", async () => {
@@ -165,8 +188,8 @@ describe.each(subjects)("the %s", (subject) => {
     "there is no page %p of resources",
     async (cursor) => {
       // The client would turn the pages by itself.
-      const asked = connected.client.request({ method: "resources/list", params: { cursor } });
-      expect(await asked.catch((error: { code: number }) => error.code)).toBe(-32602);
+      const requested = connected.client.request({ method: "resources/list", params: { cursor } });
+      expect(await requested.catch((error: { code: number }) => error.code)).toBe(-32602);
     },
   );
 
@@ -198,7 +221,7 @@ describe.each(subjects)("the %s with --read-only", (subject) => {
   });
 
   test("offers on the bus what cannot change anything", async () => {
-    const { file, remove } = makeFolder({ tree: { "a.txt": "a" } });
+    const { file, remove } = makeMcpFolder({ tree: { "a.txt": "a" } });
     const engine = await startEngine();
     const worker = startCoder(subject, ["--read-only", "--config", file, "--url", engine.url]);
     try {

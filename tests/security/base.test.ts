@@ -2,11 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseError } from "../harness/errors.ts";
-import { type Outcome, type Served, serve, temporaryFolder } from "../harness/served.ts";
+import { parseEntryError } from "../harness/errors.ts";
 import { runCoder } from "../harness/subject.ts";
+import {
+  type ClientOutcome,
+  startWorker,
+  temporaryFolder,
+  type WorkerFixture,
+} from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
-import { ways } from "./calls.ts";
+import { pathCalls } from "./calls.ts";
 import type { Call } from "./escape-case.ts";
 import { leaksIn } from "./probe.ts";
 
@@ -19,16 +24,16 @@ afterAll(() => rmSync(house, { recursive: true, force: true }));
 
 const isOnFolder = (call: Call): boolean => ["list", "tree", "search"].includes(call);
 
-const shownBy = ({ answer, error }: Outcome): string => JSON.stringify(answer ?? error?.message);
+const shownBy = ({ answer, error }: ClientOutcome): string => JSON.stringify(answer ?? error?.message);
 
 describe.each(backends)("%s", (backend) => {
-  let served: Served;
+  let served: WorkerFixture;
   const at = (path: string) => join(house, path);
 
   /** Every call, on the file or the folder that it takes. */
   async function callAll(): Promise<string[]> {
     const shown: string[] = [];
-    for (const { id, name, call, payload } of ways) {
+    for (const { id, name, call, payload } of pathCalls) {
       const path = isOnFolder(call) ? "d" : "d/a.txt";
       shown.push(`${name}: ${shownBy(await served.call(id, payload(path)))}`);
     }
@@ -53,7 +58,7 @@ describe.each(backends)("%s", (backend) => {
     plant("real", "inside\n");
     plant("decoy", "outside-secret\n");
     symlinkSync("real", at("link"));
-    served = await serve("source", { base_path: at("link") }, { env: { CODER_JAIL: backend } });
+    served = await startWorker("source", { base_path: at("link") }, { env: { CODER_JAIL: backend } });
   });
   afterAll(() => served?.stop());
 
@@ -76,7 +81,7 @@ describe.each(backends)("%s", (backend) => {
     expect(shown.filter((text) => !text.includes("C216"))).toEqual([]);
   });
 
-  test.each(ways.map((way) => [way.name, way] as const))(
+  test.each(pathCalls.map((pathCall) => [pathCall.name, pathCall] as const))(
     "%s opens nothing on a pseudo file system, even where the base is the root of the system",
     async (_, { id, call, payload }) => {
       // Nothing could be harmed by a call that came through: procfs takes neither new files nor removals.
@@ -90,8 +95,8 @@ describe.each(backends)("%s", (backend) => {
 
 /** The code that a call ended with, alone or as the only entry of its batch. */
 function refusalIn(printed: string): string {
-  const answer = JSON.parse(printed) as { code?: string; results?: [{ error?: string; removed?: boolean }] };
+  const answer = JSON.parse(printed) as { code?: string; results?: [{ error?: unknown; removed?: boolean }] };
   const [result] = answer.results ?? [];
   if (result?.removed === false && result.error === undefined) return "C211";
-  return answer.code ?? parseError(result?.error ?? "")?.code ?? `no refusal: ${printed.slice(0, 200)}`;
+  return answer.code ?? parseEntryError(result?.error)?.code ?? `no refusal: ${printed.slice(0, 200)}`;
 }

@@ -1,10 +1,10 @@
 import { functions } from "../../src/coder/functions.ts";
 import type { PathAccess } from "../../src/contract/definition.ts";
-import { type Way as WayOfFunction, waysOf } from "../harness/ways.ts";
-import type { Call, EscapeCase, Verdict } from "./escape-case.ts";
+import { type PathArgument, pathArgumentsOf } from "../harness/path-arguments.ts";
+import type { Call, CallResult, EscapeCase } from "./escape-case.ts";
 
-/** A way to bring a function to act on a path. */
-export interface Way extends WayOfFunction {
+/** A path argument of a function, and what a call does with it. */
+export interface PathCall extends PathArgument {
   /** The column of an escape case that says how it ends, and the cells of the races that it is in. */
   readonly call: Call;
 }
@@ -13,7 +13,7 @@ export interface Way extends WayOfFunction {
 const query = "(outside|denied).(secret|name)";
 
 /** What an example of a function has to be changed in, so that nothing escapes the suites. */
-const particulars: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+const overrides: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "coder::tree": { max_depth: 20 },
   "coder::search": { query, regex: true },
   "coder::update-file": { ops: [{ op: "insert", at_line: 1, content: "new" }] },
@@ -30,18 +30,28 @@ const calls: Readonly<Record<PathAccess, Call>> = {
   remove: "delete",
   "remove-tree": "remove",
   move: "remove",
+  copy: "remove",
+  "make-folder": "create",
+  "make-folder-tree": "overwrite",
 };
 
 /** These list, and are raced for themselves. */
 const named: Readonly<Record<string, Call>> = { "coder::tree": "tree", "coder::search": "search" };
 
-/** All ways to call the functions of the worker, as their definitions tell. */
-export const ways: readonly Way[] = waysOf(functions, particulars).map((way) => ({
-  ...way,
-  call: named[way.id] ?? calls[way.access],
+/** All path arguments of the functions of the worker, by their definitions. */
+export const pathCalls: readonly PathCall[] = pathArgumentsOf(functions, overrides).map((argument) => ({
+  ...argument,
+  call: named[argument.id] ?? calls[argument.access],
 }));
 
 /** How such a call ends on an escape case. */
-export function verdictOn({ answers }: EscapeCase, { call, access }: Way): Verdict {
-  return access === "move" && answers[call] === "nothing" ? "C211" : answers[call];
+export function expectedResult(escapeCase: EscapeCase, { call, access }: PathCall): CallResult {
+  const { expected, makeFolder, copy } = escapeCase;
+  if (access === "make-folder" || access === "make-folder-tree") {
+    if (expected.list === "ok") return "nothing";
+    return makeFolder ?? (expected.create === "C217" ? "C217" : expected[call]);
+  }
+  const result = (access === "copy" ? copy : undefined) ?? expected[call];
+  const mustExist = access === "move" || access === "copy";
+  return mustExist && result === "nothing" ? "C211" : result;
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { buildTree, expandBase, snapshotTree } from "../harness/tree.ts";
-import { type Call, type EscapeCase, everywhere, surroundings } from "./escape-case.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { type Call, commonTree, type EscapeCase, forEachCall } from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { changedKeys, reachedForbidden } from "./probe.ts";
 import { callUnjailed } from "./unjailed.ts";
@@ -19,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** Whether a program without a jail shows or changes what is forbidden. */
 function isReached(call: Call, escapeCase: EscapeCase): boolean {
-  if (standing !== escapeCase) buildTree(root, { ...surroundings, ...escapeCase.tree });
+  if (standing !== escapeCase) buildTree(root, { ...commonTree, ...escapeCase.tree });
   const base = join(root, "base");
   const before = snapshotTree(root);
   const shown = callUnjailed(call, base, expandBase(escapeCase.unjailedPath ?? escapeCase.path, base));
@@ -29,7 +29,7 @@ function isReached(call: Call, escapeCase: EscapeCase): boolean {
   return reachedForbidden(shown, changed);
 }
 
-const calls = Object.keys(everywhere("ok")) as Call[];
+const calls = Object.keys(forEachCall("ok")) as Call[];
 
 test.each(escapeCases.map((escapeCase) => [escapeCase.name, escapeCase] as const))(
   "without a jail, this is a danger or says why not: %s",

@@ -1,4 +1,4 @@
-import type { Code } from "../harness/errors.ts";
+import type { ErrorCode } from "../harness/errors.ts";
 import type { Tree } from "../harness/tree.ts";
 
 /** What a call does with a path; `calls.ts` says which functions do it. */
@@ -14,18 +14,18 @@ export type Call =
   | "remove";
 
 /** How a call may end: it works, it finds nothing to delete, or it is refused with a code. */
-export type Verdict = "ok" | "nothing" | Code;
+export type CallResult = "ok" | "nothing" | ErrorCode;
 
-export type Answers = Readonly<Record<Call, Verdict>>;
+export type ExpectedResults = Readonly<Record<Call, CallResult>>;
 
 /** A tree and a path in it that a hostile or mistaken caller sends, and what comes of it. */
 export interface EscapeCase {
   readonly name: string;
-  /** What is there besides `surroundings`. */
+  /** What is there besides `commonTree`. */
   readonly tree: Tree;
   /** As it is sent; `<base>` stands for the host path of the base. */
   readonly path: string;
-  readonly answers: Answers;
+  readonly expected: ExpectedResults;
   /**
    * The calls with which a program without a jail reaches what is forbidden here, all of them; or the reason why no such
    * program could, so that the row says what it is there for.
@@ -37,12 +37,16 @@ export interface EscapeCase {
   readonly place?: string;
   /** What a delete that works removes; default: `path`. */
   readonly entry?: string;
+  /** How it ends to make a folder there; default: as to create a file. */
+  readonly makeFolder?: CallResult;
+  /** How a copy of what is there ends; default: as a recursive delete. */
+  readonly copy?: CallResult;
 }
 
 /** What every escape case has: files the base may show, and files that nothing may reach. */
-export const surroundings: Tree = {
+export const commonTree: Tree = {
   "a.txt": "inside\n",
-  "other.txt": "inside\n",
+  "other.txt": "another inside\n",
   "d/b.txt": "inside\n",
   "../outside/outside-name.txt": "outside-secret\n",
   "../outside/sub/outside-name.txt": "outside-secret\n",
@@ -59,7 +63,7 @@ export const isForbidden = (key: string): boolean =>
   key.startsWith("../") ||
   /(^|\/)(\.env(\.[^/]*)?|[^/]*\.(pem|key)|secrets\/[^/]+|\.coder-tmp-[^/]*)(\/|$)/.test(key);
 
-export const everywhere = (verdict: Verdict): Answers => ({
+export const forEachCall = (verdict: CallResult): ExpectedResults => ({
   read: verdict,
   update: verdict,
   list: verdict,
@@ -72,8 +76,8 @@ export const everywhere = (verdict: Verdict): Answers => ({
 });
 
 /** A regular file that may be used. */
-export const aFile: Answers = {
-  ...everywhere("ok"),
+export const aFile: ExpectedResults = {
+  ...forEachCall("ok"),
   list: "C210",
   tree: "C210",
   search: "C210",
@@ -81,8 +85,8 @@ export const aFile: Answers = {
 };
 
 /** A folder with something in it. */
-export const aFolder: Answers = {
-  ...everywhere("ok"),
+export const aFolder: ExpectedResults = {
+  ...forEachCall("ok"),
   read: "C210",
   update: "C210",
   create: "C217",
@@ -91,14 +95,14 @@ export const aFolder: Answers = {
 };
 
 /** The base: a folder that cannot be deleted. */
-export const theBase: Answers = { ...aFolder, delete: "C210", remove: "C210" };
+export const theBase: ExpectedResults = { ...aFolder, delete: "C210", remove: "C210" };
 
 /** A FIFO: neither file nor folder, but its name can be removed. */
-export const aFifo: Answers = { ...everywhere("C210"), create: "C217", delete: "ok", remove: "ok" };
+export const aFifo: ExpectedResults = { ...forEachCall("C210"), create: "C217", delete: "ok", remove: "ok" };
 
 /** Nothing is there, and something may be made. */
-export const aNewName: Answers = {
-  ...everywhere("C211"),
+export const aNewName: ExpectedResults = {
+  ...forEachCall("C211"),
   create: "ok",
   overwrite: "ok",
   delete: "nothing",
@@ -106,13 +110,13 @@ export const aNewName: Answers = {
 };
 
 /** As `aNewName`, but the folder it would stand in is missing too. */
-export const aNewNameDeep: Answers = { ...aNewName, create: "C211" };
+export const aNewNameDeep: ExpectedResults = { ...aNewName, create: "C211" };
 
 /** Nothing is there, and nothing can be made under this name. */
-export const noNewName: Answers = { ...aNewName, create: "C210", overwrite: "C210" };
+export const noNewName: ExpectedResults = { ...aNewName, create: "C210", overwrite: "C210" };
 
 /** A path that goes on below a file. */
-export const belowFile: Answers = { ...everywhere("C211"), delete: "nothing", remove: "nothing" };
+export const belowFile: ExpectedResults = { ...forEachCall("C211"), delete: "nothing", remove: "nothing" };
 
 /** What a program that follows the path to a file outside, or to a denied one, reaches it with. */
 export const asFile: readonly Call[] = ["read", "update", "search", "overwrite", "delete", "remove"];

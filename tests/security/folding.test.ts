@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { codesOf, type Driven, onDriven, outcomeFaults } from "../faults/driven.ts";
+import { codesOf, type DriverFixture, outcomeFaults, withDriver } from "../faults/driver-fixture.ts";
 import { isRoot, reasonAgainstMounts, testUnless } from "../faults/machine.ts";
 
 const program = join(import.meta.dirname, "folding/file-system.ts");
@@ -51,9 +51,9 @@ const writing = (path: string) =>
     ["coder::delete-file", { paths: [path] }],
   ] as const;
 
-async function expectKept({ call, root }: Driven, prefix: string): Promise<void> {
-  for (const spelling of spellings) {
-    const path = prefix + spelling;
+async function expectKept({ call, root }: DriverFixture, prefix: string): Promise<void> {
+  for (const name of spellings) {
+    const path = prefix + name;
     for (const [functionId, payload] of [reading(path), ...writing(path)]) {
       const outcome = await call(functionId, payload);
       expect({ functionId, path, codes: codesOf(outcome) }).toEqual({ functionId, path, codes: ["C211"] });
@@ -64,7 +64,7 @@ async function expectKept({ call, root }: Driven, prefix: string): Promise<void>
 }
 
 /** What is not denied is found under each of its names, and what is not there is missing. */
-async function expectServed({ call }: Driven, prefix: string): Promise<void> {
+async function expectServed({ call }: DriverFixture, prefix: string): Promise<void> {
   for (const path of ["Straße.txt", "STRASSE.TXT", "strass~1.txt"])
     expect((await call(...reading(prefix + path))).answer).toMatchObject({ content: "plain\n" });
   expect(codesOf(await call(...reading(`${prefix}missing.txt`)))).toEqual(["C211"]);
@@ -74,7 +74,7 @@ async function expectServed({ call }: Driven, prefix: string): Promise<void> {
 }
 
 /** A folder that holds something denied is not removed, nor is a name in it that is not listed. */
-async function expectNothingRemoved({ call, root }: Driven, prefix: string): Promise<void> {
+async function expectNothingRemoved({ call, root }: DriverFixture, prefix: string): Promise<void> {
   for (const path of ["secrets", "SECRETS", "SECRET~1"].map((name) => prefix + name)) {
     const payload = { paths: [path], recursive: true };
     const outcome = await call("coder::delete-file", payload);
@@ -91,7 +91,7 @@ interface Entry {
 const flagsOf = (entries: readonly Entry[]) =>
   entries.map(({ name, non_accessible }) => [name, non_accessible]);
 
-async function expectFlagged({ call }: Driven, folder: string): Promise<void> {
+async function expectFlagged({ call }: DriverFixture, folder: string): Promise<void> {
   const { answer } = await call("coder::list-folder", { path: folder });
   const { entries } = answer as { entries: Entry[] };
   expect(flagsOf(entries)).toEqual([
@@ -99,10 +99,51 @@ async function expectFlagged({ call }: Driven, folder: string): Promise<void> {
     ["Straße.txt", false],
     ["id.pem", true],
     ["secrets", false],
+    ["sub", false],
   ]);
   const inside = await call("coder::tree", { path: `${folder}/SECRET~1` });
   const { root } = inside.answer as { root: { children: Entry[] } };
   expect(flagsOf(root.children)).toEqual([["key.txt", true]]);
+}
+
+/** The names in a folder that are not denied. */
+async function namesIn({ call }: DriverFixture, folder: string): Promise<string[]> {
+  const { answer } = await call("coder::list-folder", { path: folder });
+  const { entries } = answer as { entries: Entry[] };
+  return entries.filter(({ non_accessible }) => !non_accessible).map(({ name }) => name);
+}
+
+/** A name gets another spelling, and nothing else of it changes. */
+async function expectRespelled(driven: DriverFixture, prefix: string): Promise<void> {
+  const { call } = driven;
+  const folder = prefix === "" ? "." : prefix;
+  const move = async (from: string, to: string, fields = {}) => {
+    const files = [{ from: prefix + from, to: prefix + to }];
+    const { answer } = await call("coder::move", { files, ...fields });
+    const [result] = (answer as { results: { moved: boolean; error?: { code: string } }[] }).results;
+    return result!.error?.code ?? result!.moved;
+  };
+  expect(await move("Straße.txt", "STRASSE.txt", { dry_run: true })).toBe(true);
+  expect(await namesIn(driven, folder)).toEqual(["Straße.txt", "secrets", "sub"]);
+  expect(await move("Straße.txt", "STRASSE.txt")).toBe(true);
+  expect(await move("strasse.TXT", "STRASSE.txt")).toBe(false);
+  expect(await move("STRASS~1.TXT", "STRASSE.txt")).toBe(false);
+  expect(await move("sub", "Sub/")).toBe(true);
+  expect(await move("Sub/NOTE.md", "SUB/Note.MD")).toBe(true);
+  expect(await namesIn(driven, folder)).toEqual(["STRASSE.txt", "Sub", "secrets"]);
+  expect(await namesIn(driven, `${prefix}Sub`)).toEqual(["Note.MD"]);
+  expect((await call(...reading(`${prefix}strasse.txt`))).answer).toMatchObject({ content: "plain\n" });
+  expect(await move("STRASSE.txt", "sub")).toBe("C217");
+  expect(await move("STRASSE.txt", "stra\\sse.txt")).toBe("C210");
+  for (const denied of [".ENV", "ID~1.PEM", "SECRETS/key.txt"]) {
+    expect(await move(denied, "free.txt")).toBe("C211");
+    expect(await move("STRASSE.txt", denied, {})).toBe("C211");
+  }
+  expect(await move("secrets", "Secrets")).toBe("C211");
+  const { answer } = await call("coder::copy", {
+    files: [{ from: `${prefix}strasse.txt`, to: `${prefix}STRASSE.TXT` }],
+  });
+  expect(answer).toMatchObject({ results: [{ success: true, copied: false }] });
 }
 
 const config = { non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] };
@@ -110,10 +151,10 @@ const config = { non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] 
 const tree = { ".ENV": "hunter2\n", "a/ID.PEM": "hunter2\n" };
 
 test("on a file system that tells names apart, only a glob's own spelling is denied, unless all shall be", async () => {
-  await onDriven({ config, tree }, async ({ call }) => {
+  await withDriver({ config, tree }, async ({ call }) => {
     expect((await call(...reading(".ENV"))).answer).toMatchObject({ content: "hunter2\n" });
   });
-  await onDriven({ config: { ...config, fold_deny: "always" }, tree }, async ({ call }) => {
+  await withDriver({ config: { ...config, fold_deny: "always" }, tree }, async ({ call }) => {
     for (const path of [".ENV", "a/ID.PEM"])
       expect([path, codesOf(await call(...reading(path)))]).toEqual([path, ["C211"]]);
     const { answer } = await call("coder::search", { query: "hunter2" });
@@ -125,23 +166,25 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
   const env = { CODER_JAIL: backend };
 
   testUnless(reasonAgainstFuse, "mounted below the base", () =>
-    onDriven(
+    withDriver(
       { config, env, ownMounts: true, tree: { "usb/": null }, before: mountAt("$BASE/usb") },
       async (driven) => {
         await expectKept(driven, "usb/");
         await expectServed(driven, "usb/");
         await expectFlagged(driven, "usb");
         await expectNothingRemoved(driven, "usb/");
+        await expectRespelled(driven, "usb/");
       },
     ),
   );
 
   testUnless(reasonAgainstFuse, "mounted as the base", () =>
-    onDriven({ config, env, ownMounts: true, before: mountAt("$BASE") }, async (driven) => {
+    withDriver({ config, env, ownMounts: true, before: mountAt("$BASE") }, async (driven) => {
       await expectKept(driven, "");
       await expectServed(driven, "");
       await expectFlagged(driven, ".");
       await expectNothingRemoved(driven, "");
+      await expectRespelled(driven, "");
     }),
   );
 });

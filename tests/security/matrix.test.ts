@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logFaults } from "../harness/clean-run.ts";
-import { errorFaults, parseError, parseWireError } from "../harness/errors.ts";
-import { type Outcome, type Served, serve } from "../harness/served.ts";
+import { errorFaults, parseEntryError, parseWireError } from "../harness/errors.ts";
+import { defaultOtherPaths } from "../harness/path-arguments.ts";
 import { runCoder } from "../harness/subject.ts";
-import { expandBase, expandPayload } from "../harness/tree.ts";
-import { usualOthers } from "../harness/ways.ts";
+import { expandBase, expandPayload, type Snapshot } from "../harness/tree.ts";
+import { logFaults } from "../harness/with-worker.ts";
+import { type ClientOutcome, startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
-import { verdictOn, type Way, ways } from "./calls.ts";
-import { type Call, type EscapeCase, surroundings, type Verdict } from "./escape-case.ts";
+import { expectedResult, type PathCall, pathCalls } from "./calls.ts";
+import {
+  type Call,
+  type CallResult,
+  commonTree,
+  type EscapeCase,
+  isForbidden,
+  secrets,
+} from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { changedKeys, leaksIn, stampsOutside } from "./probe.ts";
 
@@ -17,20 +24,20 @@ const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout)
 const functions = schema.functions.map(({ name }) => name);
 
 test("each function of the worker is called on each escape case", () => {
-  expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual([...functions].sort());
+  expect([...new Set(pathCalls.map(({ id }) => id))].sort()).toEqual([...functions].sort());
 });
 
 let cells = 0;
 
 describe.each(backends)("%s", (backend) => {
-  let served: Served;
+  let served: WorkerFixture;
   /** The escape case that stands in the base as it was built. */
   let standing: EscapeCase | undefined;
   /** The sentence for a path where nothing is. */
   let absence: string;
 
   beforeAll(async () => {
-    served = await serve("source", { fsync: false }, { env: { CODER_JAIL: backend } });
+    served = await startWorker("source", { fsync: false }, { env: { CODER_JAIL: backend } });
     const { error } = await served.call("coder::read-file", { path: "nowhere" });
     absence = parseWireError(error!).message;
   });
@@ -44,9 +51,9 @@ describe.each(backends)("%s", (backend) => {
     async (_, escapeCase) => {
       const faults: string[] = [];
       for (const name of functions) {
-        for (const way of ways.filter(({ id }) => id === name)) {
-          const found = await judge(escapeCase, way);
-          faults.push(...found.map((fault) => `${way.name}: ${fault}`));
+        for (const pathCall of pathCalls.filter(({ id }) => id === name)) {
+          const found = await judge(escapeCase, pathCall);
+          faults.push(...found.map((fault) => `${pathCall.name}: ${fault}`));
         }
         cells++;
       }
@@ -55,32 +62,42 @@ describe.each(backends)("%s", (backend) => {
   );
 
   /** What is wrong with a call on an escape case: its answer, what the answer gives away, what the call changed. */
-  async function judge(escapeCase: EscapeCase, way: Way): Promise<string[]> {
-    if (standing !== escapeCase) served.build({ ...surroundings, ...escapeCase.tree });
+  async function judge(escapeCase: EscapeCase, pathCall: PathCall): Promise<string[]> {
+    if (standing !== escapeCase) served.build({ ...commonTree, ...escapeCase.tree });
     const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
-    const payload = expandPayload(way.payload(escapeCase.path), served.base);
-    const outcome = await served.call(way.id, payload);
-    const changed = changedKeys(before, served.snapshot());
+    const payload = expandPayload(pathCall.payload(escapeCase.path), served.base);
+    const outcome = await served.call(pathCall.id, payload);
+    const after = served.snapshot();
+    const changed = changedKeys(before, after);
     const isSameOutside = Bun.deepEquals(stampsOutside(served.root), stamps);
     standing = changed.length === 0 && isSameOutside ? escapeCase : undefined;
     const given = { payload, root: served.root };
     const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
     return [
-      ...verdictFaults(outcome, verdictOn(escapeCase, way), expandBase(escapeCase.path, served.base)),
+      ...verdictFaults(
+        outcome,
+        expectedResult(escapeCase, pathCall),
+        expandBase(escapeCase.path, served.base),
+      ),
       ...errorFaults(outcome, given),
       ...leaksIn(shown, JSON.stringify(payload), served.root).map((leak) => `shows ${leak}: ${shown}`),
-      ...changeFaults(escapeCase, way, changed),
+      ...changeFaults(escapeCase, pathCall, changed),
+      ...changed.filter((key) => isSecret(key, after)).map((key) => `put a secret into ${key}`),
       ...(isSameOutside ? [] : ["changed something outside"]),
     ];
   }
 
-  function verdictFaults(outcome: Outcome, expected: Verdict, path: string): string[] {
+  function verdictFaults(outcome: ClientOutcome, expected: CallResult, path: string): string[] {
     const { verdict, message } = verdictOf(outcome);
     if (verdict !== expected) return [`${verdict}, should be ${expected}: ${message}`];
     const sentence = absence.replaceAll('"nowhere"', () => JSON.stringify(path));
     return verdict !== "C211" || message === sentence ? [] : [`tells denied from missing: ${message}`];
   }
 });
+
+/** A forbidden file may have such content, and no other. */
+const isSecret = (key: string, snapshot: Snapshot): boolean =>
+  !isForbidden(key) && secrets.some((secret) => snapshot.get(key)?.content.includes(secret));
 
 test("no cell was left out", () => {
   expect(escapeCases.length).toBeGreaterThanOrEqual(60);
@@ -90,36 +107,46 @@ test("no cell was left out", () => {
 interface Result {
   readonly success?: boolean;
   readonly removed?: boolean;
-  readonly error?: string;
+  readonly created?: boolean;
+  readonly error?: unknown;
 }
 
-function verdictOf({ answer, error }: Outcome): { verdict: string; message: string } {
+function verdictOf({ answer, error }: ClientOutcome): { verdict: string; message: string } {
   if (error !== undefined) {
     const { code, message } = parseWireError(error);
     return { verdict: code, message };
   }
   const result = (answer as { results?: [Result] }).results?.[0];
-  const failure = result?.error === undefined ? undefined : parseError(result.error);
+  const failure = result?.error === undefined ? undefined : parseEntryError(result.error);
   if (failure !== undefined) return { verdict: failure.code, message: failure.message };
-  return { verdict: result?.removed === false ? "nothing" : "ok", message: "" };
+  const isDone = result?.removed !== false && result?.created !== false;
+  return { verdict: isDone ? "ok" : "nothing", message: "" };
 }
 
 const writes: readonly Call[] = ["update", "create", "overwrite"];
 const deletes: readonly Call[] = ["delete", "remove"];
 
 /** A call that works changes the one place it is meant for, and all others change nothing. */
-function changeFaults(escapeCase: EscapeCase, way: Way, changed: readonly string[]): string[] {
-  const { call } = way;
-  const isChange = verdictOn(escapeCase, way) === "ok" && [...writes, ...deletes].includes(call);
+function changeFaults(escapeCase: EscapeCase, pathCall: PathCall, changed: readonly string[]): string[] {
+  const { call } = pathCall;
+  const isChange = expectedResult(escapeCase, pathCall) === "ok" && [...writes, ...deletes].includes(call);
   if (!isChange) return changed.map((key) => `changed ${key}`);
   const { path, place = path, entry = path } = escapeCase;
-  const meant = way.isPaired
-    ? [place, entry, ...Object.values(usualOthers)]
-    : [deletes.includes(call) ? entry : place];
+  const meant = meantBy(pathCall, { place, entry });
   const isMeant = (key: string) =>
     meant.some(
       (one) => key === one || key.startsWith(`${one}/`) || (key.endsWith("/") && one.startsWith(key)),
     );
   const astray = changed.filter((key) => !isMeant(key)).map((key) => `changed ${key}`);
   return changed.length > 0 ? astray : ["did nothing"];
+}
+
+/** The places that a call may change. */
+function meantBy(
+  { call, access, hasOtherPaths }: PathCall,
+  { place, entry }: Record<"place" | "entry", string>,
+) {
+  if (access === "copy") return [defaultOtherPaths.free];
+  if (hasOtherPaths) return [place, entry, ...Object.values(defaultOtherPaths)];
+  return [deletes.includes(call) ? entry : place];
 }

@@ -1,15 +1,15 @@
-/** What an answer must not tell: whether something is there that the caller may not reach. */
+/** What an answer must not reveal: whether something is there that the caller may not reach. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Served, serve } from "../harness/served.ts";
+import { defaultOtherPaths } from "../harness/path-arguments.ts";
 import { compareSnapshots, type Tree } from "../harness/tree.ts";
-import { usualOthers } from "../harness/ways.ts";
+import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
-import { ways } from "./calls.ts";
+import { pathCalls } from "./calls.ts";
 
 const link: Tree = {
   l: { link: "../outside/x" },
   m: { link: "../outside" },
-  [usualOthers.there]: "inside\n",
+  [defaultOtherPaths.there]: "inside\n",
 };
 
 /** The same base each time; what differs lies outside. */
@@ -24,14 +24,14 @@ const outsides: readonly Tree[] = [
 const paths = ["l", "l/y", "l/..", "m/x", "m/x/y", "../outside/x", "../outside/x/../x"];
 
 describe.each(backends)("%s", (backend) => {
-  let served: Served;
+  let served: WorkerFixture;
 
   beforeAll(async () => {
-    served = await serve("source", {}, { env: { CODER_JAIL: backend } });
+    served = await startWorker("source", {}, { env: { CODER_JAIL: backend } });
   });
   afterAll(() => served?.stop());
 
-  test.each(ways.map((way) => [way.name, way] as const))(
+  test.each(pathCalls.map((pathCall) => [pathCall.name, pathCall] as const))(
     "%s tells nothing about what is outside",
     async (_, { id, payload }) => {
       const seen = new Map(paths.map((path) => [path, new Set<string>()]));

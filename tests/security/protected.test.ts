@@ -21,10 +21,10 @@ import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createInvoke } from "../../src/worker/invoke.ts";
-import type { Others, Way } from "../harness/ways.ts";
+import type { OtherPaths, PathArgument } from "../harness/path-arguments.ts";
 import { backends } from "./backends.ts";
-import { ways as waysOfCoder } from "./calls.ts";
-import { openShell, ways } from "./shell/shell.ts";
+import { pathCalls } from "./calls.ts";
+import { openShellFunctions, shellPathArguments } from "./shell/shell.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -90,35 +90,36 @@ function laterIn(folder: string): string {
 }
 
 interface Worker {
-  call(way: string, path: string): Promise<string>;
+  call(argument: string, path: string): Promise<string>;
   close(): Promise<void>;
 }
 
 interface Kind {
-  readonly ways: readonly string[];
+  readonly argumentNames: readonly string[];
   readonly denied: RegExp;
   open(base: string, configFiles: readonly string[], backend: string | undefined): Promise<Worker>;
 }
 
 /** The other ends of calls with two paths; the folder may be on the way to a protected file. */
-const otherEnds: readonly Others[] = ["a.txt", "other"].map((there) => ({ there, free: "moved-here" }));
+const otherEnds: readonly OtherPaths[] = ["a.txt", "other"].map((there) => ({ there, free: "moved-here" }));
 
-const writing = (all: readonly Way[]) =>
+/** Those whose path a call changes; a copy leaves its source alone. */
+const writing = (all: readonly PathArgument[]) =>
   all
-    .filter(({ effect }) => effect === "writes")
-    .flatMap((way) =>
-      way.isPaired
-        ? otherEnds.map((others) => ({ ...way, others, name: `${way.name}, ${others.there}` }))
-        : [{ ...way, others: otherEnds[0]! }],
+    .filter(({ effect, access }) => effect === "writes" && access !== "copy")
+    .flatMap((argument) =>
+      argument.hasOtherPaths
+        ? otherEnds.map((others) => ({ ...argument, others, name: `${argument.name}, ${others.there}` }))
+        : [{ ...argument, others: otherEnds[0]! }],
     );
 
-const coderWays = writing(waysOfCoder);
+const coderArguments = writing(pathCalls);
 
-const shellWays = writing(ways);
+const shellArguments = writing(shellPathArguments);
 
 const kinds: Readonly<Record<string, Kind>> = {
   coder: {
-    ways: coderWays.map(({ name }) => name),
+    argumentNames: coderArguments.map(({ name }) => name),
     denied: /C211/,
     async open(base, configFiles, backend) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
@@ -127,7 +128,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       const invoke = createInvoke(runtime, log);
       return {
         async call(name, path) {
-          const { id, payload, others } = coderWays.find((way) => way.name === name)!;
+          const { id, payload, others } = coderArguments.find((argument) => argument.name === name)!;
           const definition = functions.find((candidate) => candidate.id === id)!;
           return JSON.stringify(await invoke(definition, payload(path, others)));
         },
@@ -136,16 +137,16 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
   },
   shell: {
-    ways: shellWays.map(({ name }) => name),
+    argumentNames: shellArguments.map(({ name }) => name),
     denied: /S215|fs\.denylist_paths/,
     async open(base, configFiles, backend) {
-      const shell = await openShell(base, { denied: [], configFiles, backend }, (line) =>
+      const shell = await openShellFunctions(base, { denied: [], configFiles, backend }, (line) =>
         process.stderr.write(line),
       );
       return {
         call(wanted, path) {
-          const way = shellWays.find(({ name }) => name === wanted)!;
-          return shell.call(way, join(base, path), way.others);
+          const argument = shellArguments.find(({ name }) => name === wanted)!;
+          return shell.call(argument, join(base, path), argument.others);
         },
         close: shell.close,
       };
@@ -169,44 +170,44 @@ describe.each(backends)("%s", (backend) => {
     }
 
     /** What a call on the tree as it was built changes of what is watched, and what it answers. */
-    async function effectOf(worker: Worker, way: string, path: string) {
+    async function effectOf(worker: Worker, argument: string, path: string) {
       build(base);
       const before = stateOf(base);
-      const answer = await worker.call(way, path);
+      const answer = await worker.call(argument, path);
       return { answer, changed: stateOf(base) !== before };
     }
 
     test("what would change them is denied, and changes nothing", async () => {
-      const cells = kind.ways.flatMap((way) => paths.map((path) => [way, path] as const));
+      const cells = kind.argumentNames.flatMap((argument) => paths.map((path) => [argument, path] as const));
       const harmful = await opened(false, async (worker) => {
         const found: (readonly [string, string])[] = [];
-        for (const [way, path] of cells)
-          if ((await effectOf(worker, way, path)).changed) found.push([way, path]);
+        for (const [argument, path] of cells)
+          if ((await effectOf(worker, argument, path)).changed) found.push([argument, path]);
         return found;
       });
       const faults = await opened(true, async (worker) => {
         const found: string[] = [];
-        for (const [way, path] of harmful) {
-          const { answer, changed } = await effectOf(worker, way, path);
-          if (changed || !kind.denied.test(answer)) found.push(`${way} ${path}: ${changed} ${answer}`);
+        for (const [argument, path] of harmful) {
+          const { answer, changed } = await effectOf(worker, argument, path);
+          if (changed || !kind.denied.test(answer)) found.push(`${argument} ${path}: ${changed} ${answer}`);
         }
         return found;
       });
       expect(faults).toEqual([]);
-      // Each way that can do harm was seen to do it.
-      const seen = new Set(harmful.map(([way]) => way));
-      expect(kind.ways.filter((way) => !seen.has(way))).toEqual([]);
+      // Each argument that can do harm was seen to do it.
+      const seen = new Set(harmful.map(([argument]) => argument));
+      expect(kind.argumentNames.filter((argument) => !seen.has(argument))).toEqual([]);
     });
 
     test("what leaves them alone is answered as without the protection", async () => {
       const others = ["plain/x.txt", "plain/config.yaml", "new/beside.txt"];
-      const cells = kind.ways.flatMap((way) => others.map((path) => [way, path] as const));
+      const cells = kind.argumentNames.flatMap((argument) => others.map((path) => [argument, path] as const));
       const answers = (protect: boolean) =>
         opened(protect, async (worker) => {
           const found: string[] = [];
-          for (const [way, path] of cells) {
-            const { answer } = await effectOf(worker, way, path);
-            found.push(`${way} ${path}: ${answer}`);
+          for (const [argument, path] of cells) {
+            const { answer } = await effectOf(worker, argument, path);
+            found.push(`${argument} ${path}: ${answer}`);
           }
           return found;
         });

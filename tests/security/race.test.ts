@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
-import { temporaryFolder } from "../harness/served.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
-import { ways } from "./calls.ts";
-import { type Cell, cells, nameOf, racesOf } from "./race/cells.ts";
-import { bestSwapper, type Outcome, portableSwapper, runRace, type Swapper } from "./race/run.ts";
+import { pathCalls } from "./calls.ts";
+import { outsideName, secrets } from "./escape-case.ts";
+import { type Cell, cellName, cells, raceCasesOf } from "./race/cells.ts";
+import { callChecked } from "./race/checked.ts";
+import { breachesOf, buildRaceTree } from "./race/race-tree.ts";
+import { bestSwapper, portableSwapper, type RaceResult, runRace, type Swapper } from "./race/run.ts";
 import { checked } from "./race/victim.ts";
 
 const testMilliseconds = 40_000;
@@ -21,11 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const races = racesOf(ways);
-const table = cells.map((cell): [string, Cell] => [nameOf(cell), cell]);
+const races = raceCasesOf(pathCalls);
+const table = cells.map((cell): [string, Cell] => [cellName(cell), cell]);
 
-/** Nothing got out, nothing was told, nothing blocked, nothing is held; and somebody really was at it. */
-function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: Outcome): void {
+/** No escape, no leak, no hang, no descriptor left; and the swapper did swap. */
+function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: RaceResult): void {
   expect({ escapes, faults, isHung }).toEqual({ escapes: 0, faults: [], isHung: false });
   expect(descriptors[1]).toBe(descriptors[0]);
   expect(calls).toBeGreaterThan(0);
@@ -33,18 +37,28 @@ function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: Outc
 }
 
 describe.each(backends)("%s holds", (backend) => {
-  test.each(races.map((raced) => [raced.way, nameOf(raced.cell), raced] as const))(
+  test.each(races.map((raced) => [raced.argument, cellName(raced.cell), raced] as const))(
     "%s: %s",
     async (_way, _cell, raced) => expectHeld(await runRace({ ...raced, subject: backend, seconds, swapper })),
     testMilliseconds,
   );
 });
 
+describe("a check by realpath holds while nobody swaps", () => {
+  test.each(table)("%s", (_, { call, path }) => {
+    const root = mkdtempSync(join(folder, "quiet-"));
+    buildRaceTree(root);
+    const shown = callChecked(call, join(root, "base"), path.replace("#", "0"));
+    expect([...secrets, outsideName].filter((word) => shown.includes(word))).toEqual([]);
+    expect(breachesOf(root)).toEqual([]);
+  });
+});
+
 describe("a check by realpath loses", () => {
   test.each(table)(
     "%s",
     async (_, cell) => {
-      const race = { cell, way: cell.call, subject: checked, swapper };
+      const race = { cell, argument: cell.call, subject: checked, swapper };
       const outcome = await runRace({ ...race, seconds: untilLost.seconds });
       expect(cell.swap === "file and FIFO" ? outcome.isHung : outcome.escapes > 0).toBe(true);
     },
@@ -61,6 +75,6 @@ test("the swapper that needs no compiler bends paths too", async () => {
 });
 
 test("each way to call a function is raced", () => {
-  const raced = new Set(races.map(({ way }) => way));
-  expect(ways.map(({ name }) => name).filter((name) => !raced.has(name))).toEqual([]);
+  const raced = new Set(races.map(({ argument }) => argument));
+  expect(pathCalls.map(({ name }) => name).filter((name) => !raced.has(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { until } from "./case.ts";
+import { waitFor } from "./case.ts";
 
-/** Whether a process runs; one that nobody has reaped does not. */
+/** Whether a process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -12,8 +12,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /** The number that a program writes into a file, once it is there. */
-export const pidIn = (file: string): Promise<number> =>
-  until(() => (existsSync(file) ? Number(readFileSync(file, "utf8")) || undefined : undefined));
+export const readPid = (file: string): Promise<number> =>
+  waitFor(() => (existsSync(file) ? Number(readFileSync(file, "utf8")) || undefined : undefined));
 
 /** Resolves when a process does not run any more. */
-export const gone = (pid: number): Promise<true> => until(() => (isAlive(pid) ? undefined : true));
+export const waitForExit = (pid: number): Promise<true> => waitFor(() => (isAlive(pid) ? undefined : true));

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
-import { type Served, serveShell } from "./served.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
 /** Takes a call tens of milliseconds at least. */
 const entries = 5000;
@@ -12,10 +12,10 @@ const entries = 5000;
 const attempts = 5;
 
 describe.each(subjects)("%s", (subject) => {
-  let served: Served;
+  let served: ShellFixture;
   let fixture: CaseFolder;
   beforeAll(async () => {
-    served = await serveShell(subject, jailed());
+    served = await startShell(subject, jailed());
     fixture = openCaseFolder(served, { f: "x", large: "y\n".repeat(8_000_000) });
   });
   afterAll(() => served.stop());

@@ -1,4 +1,4 @@
-import type { Case } from "./case.ts";
+import type { ShellCase } from "./case.ts";
 import { cases as exec } from "./cases/exec.ts";
 import { cases as fsChanges } from "./cases/fs-changes.ts";
 import { cases as fsChannels } from "./cases/fs-channels.ts";
@@ -8,7 +8,7 @@ import { cases as jobs } from "./cases/jobs.ts";
 import { cases as sandbox } from "./cases/sandbox.ts";
 
 /** Every case of the table, in section 12 of the specification of shell, that is tried over the bus. */
-export const catalogue: readonly Case[] = [
+export const shellCatalogue: readonly ShellCase[] = [
   ...exec,
   ...jobs,
   ...fsPaths,

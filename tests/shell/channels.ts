@@ -1,6 +1,6 @@
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import type { CaseFolder } from "./fixture.ts";
-import type { Outcome, Served } from "./served.ts";
+import type { ClientOutcome, ShellFixture } from "./shell-fixture.ts";
 
 interface Ref {
   readonly channel_id: string;
@@ -12,7 +12,7 @@ interface Ref {
 export async function openChannel({
   client,
   engine,
-}: Served): Promise<{ reader: Ref; writer: ChannelWriter }> {
+}: ShellFixture): Promise<{ reader: Ref; writer: ChannelWriter }> {
   const made = await client.trigger({ function_id: "engine::channels::create", payload: {} });
   const { reader, writer } = made as { reader: Ref; writer: Ref };
   return { reader, writer: new ChannelWriter(engine.url, writer) };
@@ -27,7 +27,7 @@ export function sendAll(writer: ChannelWriter, bytes: Buffer): void {
 }
 
 /** A call of `shell::fs::write` with these bytes. */
-export async function write(fixture: CaseFolder, fields: object, bytes: Buffer): Promise<Outcome> {
+export async function callWrite(fixture: CaseFolder, fields: object, bytes: Buffer): Promise<ClientOutcome> {
   const { reader, writer } = await openChannel(fixture.served);
   const outcome = fixture.call("write", { content: reader, ...fields });
   sendAll(writer, bytes);
@@ -35,8 +35,8 @@ export async function write(fixture: CaseFolder, fields: object, bytes: Buffer):
 }
 
 /** The bytes that an answer of `shell::fs::read` leads to, and the text messages beside them. */
-export async function receive(
-  { engine }: Served,
+export async function readChannel(
+  { engine }: ShellFixture,
   content: unknown,
 ): Promise<{ bytes: Buffer; messages: string[] }> {
   const reader = new ChannelReader(engine.url, content as Ref);
@@ -46,7 +46,7 @@ export async function receive(
 }
 
 /** A call of `shell::fs::read` and the bytes. */
-export async function read(fixture: CaseFolder, path: string): Promise<Buffer> {
+export async function callRead(fixture: CaseFolder, path: string): Promise<Buffer> {
   const { content } = await fixture.answer("read", { path });
-  return (await receive(fixture.served, content)).bytes;
+  return (await readChannel(fixture.served, content)).bytes;
 }

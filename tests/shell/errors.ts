@@ -1,7 +1,7 @@
-import type { Outcome } from "./served.ts";
+import type { ClientOutcome } from "./shell-fixture.ts";
 
 /** An error as a client sees it: prose, or a code and a message. */
-export interface Failure {
+export interface ShellError {
   readonly code: string | undefined;
   readonly message: string;
 }
@@ -9,13 +9,13 @@ export interface Failure {
 const prefix = "invocation_failed: handler error: ";
 
 /** The error of a call; throws where there is none, or where its form is not that of the shell §2.3. */
-export function failureOf(outcome: Outcome): Failure {
-  const seen = outcome.error;
-  if (seen === undefined) throw new Error(`answered ${JSON.stringify(outcome.answer)}`);
-  if (seen.code !== "invocation_failed" || !seen.message.startsWith(prefix))
-    throw new Error(`not the form of an error: ${seen.code} ${seen.message}`);
-  const text = seen.message.slice(prefix.length);
-  requireGoodForm(text, seen.stacktrace);
+export function shellErrorOf(outcome: ClientOutcome): ShellError {
+  const error = outcome.error;
+  if (error === undefined) throw new Error(`answered ${JSON.stringify(outcome.answer)}`);
+  if (error.code !== "invocation_failed" || !error.message.startsWith(prefix))
+    throw new Error(`not the form of an error: ${error.code} ${error.message}`);
+  const text = error.message.slice(prefix.length);
+  requireGoodForm(text, error.stacktrace);
   if (!text.startsWith("{")) return { code: undefined, message: text };
   const { code, message } = JSON.parse(text) as { code: string; message: string };
   if (text !== JSON.stringify({ code, message })) throw new Error(`not compact: ${text}`);

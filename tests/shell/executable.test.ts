@@ -1,4 +1,4 @@
-import { catalogue } from "./catalogue.ts";
+import { shellCatalogue } from "./catalogue.ts";
 import { runCases } from "./suite.ts";
 
-runCases("executable", catalogue);
+runCases("executable", shellCatalogue);

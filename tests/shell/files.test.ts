@@ -5,16 +5,16 @@ import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:
 import { subjects } from "../harness/subject.ts";
 import type { Tree } from "../harness/tree.ts";
 import { answerOf, expectCode } from "./case.ts";
-import { openChannel, read, receive, sendAll, write } from "./channels.ts";
+import { callRead, callWrite, openChannel, readChannel, sendAll } from "./channels.ts";
 import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
-import { type Config, type Served, serveShell } from "./served.ts";
+import { type ConfigFields, type ShellFixture, startShell } from "./shell-fixture.ts";
 
-let served: Served;
+let served: ShellFixture;
 afterEach(() => served.stop());
 
 describe.each(subjects)("%s", (subject) => {
-  const open = async (tree: Tree, config: Config = jailed()): Promise<CaseFolder> => {
-    served = await serveShell(subject, config);
+  const open = async (tree: Tree, config: ConfigFields = jailed()): Promise<CaseFolder> => {
+    served = await startShell(subject, config);
     return openCaseFolder(served, tree);
   };
   const withDenied = jailed({ denylist_paths: ["<folder>/denied"] });
@@ -113,7 +113,7 @@ describe.each(subjects)("%s", (subject) => {
 
   test("a replaced file keeps its mode unless another is given", async () => {
     const fixture = await open({ f: { mode: 0o600, text: "old" } });
-    answerOf(await write(fixture, { path: "<base>/f" }, Buffer.from("new")));
+    answerOf(await callWrite(fixture, { path: "<base>/f" }, Buffer.from("new")));
     expect([fixture.text("f"), fixture.mode("f")]).toEqual(["new", 0o600]);
   });
 
@@ -147,7 +147,7 @@ describe.each(subjects)("%s", (subject) => {
     grow(megabytes);
     const { content, size } = await fixture.answer("read", { path: "<base>/f" });
     grow(2);
-    const { bytes, messages } = await receive(served, content);
+    const { bytes, messages } = await readChannel(served, content);
     expect([size, messages]).toEqual([
       megabytes * 1_000_000,
       [expect.stringMatching(/^\{"error":".*fs\.max_read_bytes/)],
@@ -257,6 +257,6 @@ describe.each(subjects)("%s", (subject) => {
   test("a large file goes out whole while nobody is in a hurry", async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, "0123456789abcdef");
     const fixture = await open({ f: body }, jailed({ max_read_bytes: 0 }));
-    expect((await read(fixture, "<base>/f")).equals(body)).toBe(true);
+    expect((await callRead(fixture, "<base>/f")).equals(body)).toBe(true);
   });
 });

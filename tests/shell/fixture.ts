@@ -1,13 +1,13 @@
 import { expect } from "bun:test";
 import { lstatSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expandPayload, plant, type Tree } from "../harness/tree.ts";
-import { answerOf, Cases, expectCode } from "./case.ts";
-import type { Around, Config, Outcome, Served } from "./served.ts";
+import { addToTree, expandPayload, type Tree } from "../harness/tree.ts";
+import { answerOf, expectCode, ShellCases } from "./case.ts";
+import type { ClientOutcome, ConfigFields, ShellFixture, ShellOptions } from "./shell-fixture.ts";
 
 /** A fresh folder of one case. */
 export interface CaseFolder {
-  readonly served: Served;
+  readonly served: ShellFixture;
   /** Its absolute path. */
   readonly folder: string;
   at(path: string): string;
@@ -16,15 +16,15 @@ export interface CaseFolder {
   /** Permission bits. */
   mode(path: string): number;
   /** A call of `shell::fs::<op>`; `<base>` in strings stands for the folder. */
-  call(op: string, payload: unknown): Promise<Outcome>;
+  call(op: string, payload: unknown): Promise<ClientOutcome>;
   answer(op: string, payload: unknown): Promise<Record<string, unknown>>;
   refused(op: string, payload: unknown, code: string, ...words: string[]): Promise<void>;
 }
 
-export function openCaseFolder(served: Served, tree: Tree = {}): CaseFolder {
+export function openCaseFolder(served: ShellFixture, tree: Tree = {}): CaseFolder {
   const folder = mkdtempSync(join(served.folder, "case-"));
   const at = (path: string) => join(folder, path);
-  plant(folder, tree);
+  addToTree(folder, tree);
   const expand = (payload: unknown) => (payload === undefined ? undefined : expandPayload(payload, folder));
   const call: CaseFolder["call"] = (op, payload) => served.call(`shell::fs::${op}`, expand(payload));
   return {
@@ -46,28 +46,31 @@ function parseKey(key: string): [number: number, op: string] {
 }
 
 /** Cases on files. */
-export class FsCases extends Cases {
-  constructor(config: Config = {}, around: Around = {}) {
-    super("", config, around);
+export class FsCases extends ShellCases {
+  constructor(config: ConfigFields = {}, options: ShellOptions = {}) {
+    super("", config, options);
   }
 
-  /** The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks at the files. */
-  gives(
+  /**
+   * The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks
+   * at the files.
+   */
+  answersOn(
     key: string,
     [tree, payload]: readonly [Tree, unknown],
     fields: object,
-    look?: (fixture: CaseFolder) => unknown,
+    check?: (fixture: CaseFolder) => unknown,
   ): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)}`, async (served) => {
       const fixture = openCaseFolder(served, tree);
       expect(await fixture.answer(op, payload)).toMatchObject(fields);
-      await look?.(fixture);
+      await check?.(fixture);
     });
   }
 
   /** The call on these files is refused with a code. */
-  denies(key: string, [tree, payload]: readonly [Tree, unknown], code: string, ...words: string[]): this {
+  refusesOn(key: string, [tree, payload]: readonly [Tree, unknown], code: string, ...words: string[]): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)} ${code}`, async (served) => {
       await openCaseFolder(served, tree).refused(op, payload, code, ...words);
@@ -75,12 +78,12 @@ export class FsCases extends Cases {
   }
 
   /** A case of several calls. */
-  tells(number: number, name: string, tree: Tree, run: (fixture: CaseFolder) => Promise<void>): this {
+  scriptOn(number: number, name: string, tree: Tree, run: (fixture: CaseFolder) => Promise<void>): this {
     return this.script(number, name, (served) => run(openCaseFolder(served, tree)));
   }
 }
 
 /** The configuration that serves `<folder>` alone. */
-export const jailed = (fs: object = {}): Config => ({
+export const jailed = (fs: object = {}): ConfigFields => ({
   fs: { host_root: "<folder>", max_read_bytes: 1024 * 1024, max_write_bytes: 1024 * 1024, ...fs },
 });

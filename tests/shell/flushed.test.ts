@@ -10,9 +10,9 @@ import { join } from "node:path";
 import { testUnless } from "../faults/machine.ts";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
-import { write } from "./channels.ts";
+import { callWrite } from "./channels.ts";
 import { jailed, openCaseFolder } from "./fixture.ts";
-import { type Served, serveShell } from "./served.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
 /** Why system calls cannot be watched here; undefined when they can. */
 const reasonAgainstTracing = ((): string | undefined => {
@@ -20,11 +20,11 @@ const reasonAgainstTracing = ((): string | undefined => {
   return status === 0 ? undefined : `strace does not run (${error?.message ?? status})`;
 })();
 
-let served: Served | undefined;
+let served: ShellFixture | undefined;
 afterEach(() => served?.stop());
 
 /** The names of the system calls of flushing, renaming and removing that `act` makes the worker make, in their order. */
-async function traced({ folder, worker }: Served, act: () => Promise<void>): Promise<string[]> {
+async function traced({ folder, worker }: ShellFixture, act: () => Promise<void>): Promise<string[]> {
   const file = join(folder, "..", "trace");
   const calls = "trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir";
   const tracer = spawn("strace", ["-f", "-o", file, "-e", calls, "-p", `${worker.child.pid}`]);
@@ -41,20 +41,21 @@ async function traced({ folder, worker }: Served, act: () => Promise<void>): Pro
 
 describe.each(subjects)("%s", (subject) => {
   testUnless(reasonAgainstTracing, "a file that is sent, and one that is edited", async () => {
-    served = await serveShell(subject, jailed());
+    served = await startShell(subject, jailed());
     const fixture = openCaseFolder(served, { f: "old" });
     const sent = async () => {
-      answerOf(await write(fixture, { path: "<base>/f" }, Buffer.from("new")));
+      answerOf(await callWrite(fixture, { path: "<base>/f" }, Buffer.from("new")));
     };
     expect(await traced(served, sent)).toEqual(["fsync", "rename", "fsync"]);
     const edited = async () => {
       await fixture.answer("sed", { files: ["<base>/f"], pattern: "new", replacement: "newer" });
     };
-    expect(await traced(served, edited)).toEqual(["fsync", "rename", "fsync"]);
+    // The file is exchanged for its new content, and then has a temporary name.
+    expect(await traced(served, edited)).toEqual(["fsync", "rename", "unlink", "fsync"]);
   });
 
   testUnless(reasonAgainstTracing, "what is removed, and what is moved", async () => {
-    served = await serveShell(subject, jailed());
+    served = await startShell(subject, jailed());
     const fixture = openCaseFolder(served, { f: "", "d/g": "", "from/h": "", "to/": null });
     const remove = (path: string, recursive = false) =>
       fixture.answer("rm", { path: `<base>/${path}`, recursive });

@@ -1,18 +1,18 @@
 /** Weaknesses of the original in what it forwards that this worker does not have. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { subjects } from "../harness/subject.ts";
-import { answerOf, ended, expectCode } from "./case.ts";
+import { answerOf, expectCode, waitForJob } from "./case.ts";
 import type { Reply } from "./sandbox.ts";
-import { type Served, serveShell } from "./served.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
 const target = { kind: "sandbox", sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9" };
 const command = { command: "echo hi", timeout_ms: 100, target };
 const done = { stdout: "out\n", stderr: "", exit_code: 0, duration_ms: 7, timed_out: false };
 
 describe.each(subjects)("%s", (subject) => {
-  let served: Served;
+  let served: ShellFixture;
   beforeAll(async () => {
-    served = await serveShell(subject);
+    served = await startShell(subject);
   });
   afterAll(() => served.stop());
 
@@ -41,7 +41,7 @@ describe.each(subjects)("%s", (subject) => {
     const { call } = replying({ error: { code: "S200", message: "exec timed out after 100 ms" } });
     expect(answerOf(await call("shell::exec", command))).toMatchObject({ timed_out: true });
     const { job_id } = answerOf(await call("shell::exec_bg", command));
-    expect(await ended(served, job_id)).toMatchObject({ status: "killed", stderr: "" });
+    expect(await waitForJob(served, job_id)).toMatchObject({ status: "killed", stderr: "" });
   });
 
   test("a program that a signal ended has no exit code", async () => {

@@ -3,9 +3,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { temporaryFolder } from "../harness/served.ts";
 import { commandOf, subjects } from "../harness/subject.ts";
-import { gone, pidIn } from "./alive.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { readPid, waitForExit } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 
 const folder = temporaryFolder();
@@ -20,7 +20,7 @@ describe.each(subjects)("%s", (subject) => {
 
   beforeAll(async () => {
     const [command, ...before] = commandOf(subject);
-    const args = [...before, "mcp", "--worker", "shell", "--config", file];
+    const args = [...before, "mcp", "--worker", "shell", "--config", file, "--structured"];
     await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
   });
 
@@ -114,9 +114,9 @@ describe.each(subjects)("%s", (subject) => {
     const running = { command: "sh", args: ["-c", "echo $$ > pid; sleep 1000"] };
     const called = other.callTool({ name: "shell_exec", arguments: running }, { signal: cancel.signal });
     void called.catch(() => {});
-    const pid = await pidIn(written);
+    const pid = await readPid(written);
     await end(cancel, other);
-    await gone(pid);
+    await waitForExit(pid);
     await other.close();
   });
 

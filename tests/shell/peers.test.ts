@@ -1,26 +1,26 @@
-/** Whoever is at the other end of a channel may be slow, die, or never come. */
+/** The peer at the other end of a channel may be slow, die, or never connect. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ChannelReader } from "iii-sdk/channel";
 import { subjects } from "../harness/subject.ts";
 import type { Tree } from "../harness/tree.ts";
-import { answerOf, expectCode, until } from "./case.ts";
+import { answerOf, expectCode, waitFor } from "./case.ts";
 import { openChannel } from "./channels.ts";
 import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
-import { type Served, serveShell } from "./served.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-let served: Served;
+let served: ShellFixture;
 afterEach(() => served.stop());
 
 /** More than channels and sockets hold, and nowhere the same. */
 const large = Buffer.from(new Uint32Array(24 * 1024 * 1024).map((_, index) => index).buffer);
 
-const residentKibibytes = ({ worker }: Served): number =>
+const residentKibibytes = ({ worker }: ShellFixture): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.child.pid}/status`, "utf8"))?.[1]);
 
 /** Whether the worker has a file open, or one that was removed while it was. */
-function hasOpen({ worker }: Served, path: string): boolean {
+function hasOpen({ worker }: ShellFixture, path: string): boolean {
   const folder = `/proc/${worker.child.pid}/fd`;
   return readdirSync(folder).some((descriptor) => {
     try {
@@ -33,7 +33,7 @@ function hasOpen({ worker }: Served, path: string): boolean {
 
 describe.each(subjects)("%s", (subject) => {
   const open = async (tree: Tree = {}): Promise<CaseFolder> => {
-    served = await serveShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
+    served = await startShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
     return openCaseFolder(served, tree);
   };
 
@@ -63,7 +63,7 @@ describe.each(subjects)("%s", (subject) => {
     await once(stream, "data");
     expect(hasOpen(served, fixture.at("f"))).toBe(true);
     stream.on("error", () => undefined).destroy();
-    await until(() => (hasOpen(served, fixture.at("f")) ? undefined : true));
+    await waitFor(() => (hasOpen(served, fixture.at("f")) ? undefined : true));
     expect(await fixture.answer("stat", { path: "<base>/f" })).toMatchObject({ size: large.length });
   });
 
@@ -87,7 +87,7 @@ describe.each(subjects)("%s", (subject) => {
     await fixture.answer("read", { path: "<base>/f" });
     const { reader } = await openChannel(served);
     const outcome = fixture.call("write", { path: "<base>/g", content: reader });
-    await until(() => readdirSync(fixture.folder).length === 2 || undefined);
+    await waitFor(() => readdirSync(fixture.folder).length === 2 || undefined);
     served.worker.child.kill("SIGTERM");
     expectCode(await outcome, "S216", "the worker is ending");
     expect(await served.worker.exited).toBe(0);

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { subjects } from "../harness/subject.ts";
-import { gone, isAlive, pidIn } from "./alive.ts";
-import { answerOf, ended, expectPlain, until } from "./case.ts";
-import { type Around, type Config, type Served, serveShell } from "./served.ts";
+import { isAlive, readPid, waitForExit } from "./alive.ts";
+import { answerOf, expectPlain, waitFor, waitForJob } from "./case.ts";
+import { type ConfigFields, type ShellFixture, type ShellOptions, startShell } from "./shell-fixture.ts";
 
-let served: Served;
+let served: ShellFixture;
 afterEach(() => served.stop());
 
 const sh = (script: string, more: object = {}) => ({ command: "sh", args: ["-c", script], ...more });
@@ -16,12 +16,12 @@ const sh = (script: string, more: object = {}) => ({ command: "sh", args: ["-c",
 const floodMilliseconds = 30_000;
 
 /** The most memory that a worker has ever taken. */
-const peakKibibytes = ({ child }: Served["worker"]): number =>
+const peakKibibytes = ({ child }: ShellFixture["worker"]): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]);
 
 describe.each(subjects)("%s", (subject) => {
-  const open = async (config: Config = {}, around: Around = {}) => {
-    served = await serveShell(subject, config, around);
+  const open = async (config: ConfigFields = {}, around: ShellOptions = {}) => {
+    served = await startShell(subject, config, around);
     return served;
   };
 
@@ -47,7 +47,7 @@ describe.each(subjects)("%s", (subject) => {
     const answer = answerOf(await call("shell::exec", sh(script, { timeout_ms: 300 })));
     expect(answer).toMatchObject({ timed_out: true, exit_code: null });
     expect(answer["duration_ms"]).toBeLessThan(3000);
-    await gone(await pidIn(`${file}.sleep`));
+    await waitForExit(await readPid(`${file}.sleep`));
   });
 
   test("what a program leaves behind does not hold the answer, and ends", async () => {
@@ -55,7 +55,7 @@ describe.each(subjects)("%s", (subject) => {
     const file = join(folder, "pid");
     const answer = answerOf(await call("shell::exec", sh(`sleep 1000 & echo $! > ${file}; echo done`)));
     expect(answer).toMatchObject({ exit_code: 0, timed_out: false, stdout: "done\n" });
-    await gone(await pidIn(file));
+    await waitForExit(await readPid(file));
   });
 
   test("a script opens its outputs by name", async () => {
@@ -67,7 +67,7 @@ describe.each(subjects)("%s", (subject) => {
       stderr: "oops\n",
     });
     const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
-    expect(await ended(served, job_id)).toMatchObject({ stdout: "hi\n", stderr: "oops\n" });
+    expect(await waitForJob(served, job_id)).toMatchObject({ stdout: "hi\n", stderr: "oops\n" });
   });
 
   test("commands beyond the limit wait in line, and all are answered", async () => {
@@ -136,7 +136,7 @@ describe.each(subjects)("%s", (subject) => {
     const { folder, call } = await open();
     const file = join(folder, "pid");
     const { job_id } = answerOf(await call("shell::exec_bg", sh(`sleep 1000 & echo $! > ${file}; wait`)));
-    const pid = await pidIn(file);
+    const pid = await readPid(file);
     expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
     expect(isAlive(pid)).toBe(false);
   });
@@ -146,7 +146,7 @@ describe.each(subjects)("%s", (subject) => {
     const file = join(folder, "pid");
     const script = `exec >&- 2>&-; echo $$ > ${file}; sleep 1000`;
     const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
-    const pid = await pidIn(file);
+    const pid = await readPid(file);
     expect(answerOf(await call("shell::kill", { job_id }))).toEqual({
       job_id,
       killed: true,
@@ -159,9 +159,9 @@ describe.each(subjects)("%s", (subject) => {
     const { folder, call } = await open();
     const script = `trap '' TERM; echo before; touch ${folder}/ready; sleep 1000`;
     const { job_id } = answerOf(await call("shell::exec_bg", sh(script)));
-    await until(() => existsSync(join(folder, "ready")) || undefined);
+    await waitFor(() => existsSync(join(folder, "ready")) || undefined);
     await call("shell::kill", { job_id });
-    expect(await ended(served, job_id)).toMatchObject({
+    expect(await waitForJob(served, job_id)).toMatchObject({
       status: "killed",
       exit_code: null,
       stdout: "before\n",
@@ -172,9 +172,9 @@ describe.each(subjects)("%s", (subject) => {
     const { call } = await open({ max_finished_jobs: 2, job_retention_secs: 3600 });
     for (let index = 0; index < 4; index++) {
       const { job_id } = answerOf(await call("shell::exec_bg", { command: "true" }));
-      if (index < 3) await ended(served, job_id);
+      if (index < 3) await waitForJob(served, job_id);
     }
-    await until(async () => (answerOf(await call("shell::list", {}))["count"] === 2 ? true : undefined));
+    await waitFor(async () => (answerOf(await call("shell::list", {}))["count"] === 2 ? true : undefined));
   });
 
   test("ended jobs are kept up to a number of bytes, but the last one always", async () => {
@@ -182,7 +182,7 @@ describe.each(subjects)("%s", (subject) => {
     const ids: unknown[] = [];
     for (let index = 0; index < 3; index++) {
       const { job_id } = answerOf(await call("shell::exec_bg", sh("head -c 4000 /dev/zero")));
-      await ended(served, job_id);
+      await waitForJob(served, job_id);
       ids.push(job_id);
     }
     const { jobs } = answerOf(await call("shell::list", {}));
@@ -192,7 +192,7 @@ describe.each(subjects)("%s", (subject) => {
   test("a job whose time is over goes by itself", async () => {
     const { call } = await open({ job_retention_secs: 0 });
     const { job_id } = answerOf(await call("shell::exec_bg", { command: "true" }));
-    const { error } = await until(async () => {
+    const { error } = await waitFor(async () => {
       const outcome = await call("shell::status", { job_id });
       return outcome.error === undefined ? undefined : outcome;
     });
@@ -221,7 +221,7 @@ describe.each(subjects)("%s", (subject) => {
     };
     expect(answerOf(await call("shell::list", {}))).toMatchObject({ count: 0 });
     await other.shutdown();
-    await until(async () => (answerOf(await call("shell::list", {}))["count"] === 1 ? true : undefined));
+    await waitFor(async () => (answerOf(await call("shell::list", {}))["count"] === 1 ? true : undefined));
     expectPlain(await call("shell::status", { job_id }), "no such job");
     expect(answerOf(await call("shell::kill", { job_id }))).toMatchObject({ killed: true });
   });
@@ -229,7 +229,7 @@ describe.each(subjects)("%s", (subject) => {
   test("a job ends when its time is over", async () => {
     const { call } = await open({ max_job_secs: 1 });
     const { job_id } = answerOf(await call("shell::exec_bg", sh("echo early; sleep 1000")));
-    const job = await until(async () => {
+    const job = await waitFor(async () => {
       const answer = answerOf(await call("shell::status", { job_id })) as { job: Record<string, unknown> };
       return answer.job["stderr"] === "" ? undefined : answer.job;
     });
@@ -249,7 +249,7 @@ describe.each(subjects)("%s", (subject) => {
   test("who ran what is in the log, without the arguments", async () => {
     const { call, worker } = await open();
     await call("shell::exec", { command: "echo", args: ["secret-argument"] });
-    await worker.saying(/"message":"exec".*"program":"[^"]*echo"/);
+    await worker.waitForStderr(/"message":"exec".*"program":"[^"]*echo"/);
     expect(worker.stderr()).toMatch(/"message":"exec","caller":"[0-9a-f-]{36}"/);
     expect(worker.stderr()).not.toContain("secret-argument");
   });
@@ -261,7 +261,7 @@ describe.each(subjects)("%s", (subject) => {
       const [one, other] = [join(folder, "one"), join(folder, "other")];
       const running = call("shell::exec", sh(`echo $$ > ${one}; sleep 1000`, { timeout_ms: 5000 }));
       await call("shell::exec_bg", sh(`echo $$ > ${other}; sleep 1000`));
-      const pids = [await pidIn(one), await pidIn(other)];
+      const pids = [await readPid(one), await readPid(other)];
       worker.child.kill(signal);
       expect(await running).toMatchObject({
         answer: { exit_code: null, timed_out: false, stderr: "ended: the worker is stopping\n" },

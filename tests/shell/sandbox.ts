@@ -10,7 +10,7 @@ export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: string; readonly message: string } };
 
-/** A sandbox worker that answers as it is told. It speaks the protocol itself: the SDK gives every error one code. */
+/** A sandbox worker that answers as the test says. It speaks the protocol itself: the SDK gives every error one code. */
 export class Sandbox {
   readonly received: Received[] = [];
   reply: (call: Received) => Reply | Promise<Reply> = () => ({ result: {} });

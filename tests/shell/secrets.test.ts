@@ -1,10 +1,13 @@
-/** What a command learns of the worker that runs it. A user without the rights of root runs both: root may see everything. */
+/**
+ * What a command can read of the worker that runs it. A user without the rights of root runs both: root may see
+ * everything.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, constants, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { commandOf } from "../harness/subject.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const nobody = 65534;
 const asNobody = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};

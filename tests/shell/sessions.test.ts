@@ -1,11 +1,14 @@
-/** What a command starts ends with it, with its timeout, with a kill and with the worker, in whatever process group it is. */
+/**
+ * What a command starts ends with it, with its timeout, with a kill and with the worker, in whatever process group it
+ * is.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { subjects } from "../harness/subject.ts";
-import { pidIn } from "./alive.ts";
-import { answerOf, until } from "./case.ts";
-import { type Served, serveShell } from "./served.ts";
+import { readPid } from "./alive.ts";
+import { answerOf, waitFor } from "./case.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
 /** Ways to start a sleep of MARK seconds that a signal to the first process group does not end. */
 const ways: Readonly<Record<string, string>> = {
@@ -48,7 +51,7 @@ function wordsOf(id: number): string[] {
 
 /** Resolves when the sleep runs, which shows that it can be found. */
 const sleeping = (mark: string) =>
-  until(() => (marked(mark).some((id) => wordsOf(id)[0] === "sleep") ? true : undefined));
+  waitFor(() => (marked(mark).some((id) => wordsOf(id)[0] === "sleep") ? true : undefined));
 
 const bash = (way: string, mark: string, end: string) => ({
   command: "bash",
@@ -56,9 +59,9 @@ const bash = (way: string, mark: string, end: string) => ({
 });
 
 describe.each(subjects)("%s", (subject) => {
-  let served: Served;
+  let served: ShellFixture;
   beforeAll(async () => {
-    served = await serveShell(subject, config);
+    served = await startShell(subject, config);
   });
   afterAll(() => served.stop());
 
@@ -91,36 +94,36 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test.each(["SIGTERM", "SIGHUP"] as const)("all end with a worker that %s ends", async (signal) => {
-    const worker = await serveShell(subject, config);
+    const worker = await startShell(subject, config);
     const mark = newMark();
     const all = Object.values(ways).map((way) => way.replaceAll("MARK", mark));
     for (const way of all) {
       answerOf(await worker.call("shell::exec_bg", bash(way, mark, "sleep 900")));
     }
     const sleeps = () => marked(mark).filter((id) => wordsOf(id)[0] === "sleep").length;
-    await until(() => (sleeps() === all.length ? true : undefined));
+    await waitFor(() => (sleeps() === all.length ? true : undefined));
     worker.worker.child.kill(signal);
     await worker.stop();
-    await until(() => (marked(mark).length === 0 ? true : undefined));
+    await waitFor(() => (marked(mark).length === 0 ? true : undefined));
   });
 
   test("what makes itself a session goes on, which the log says, and leaves no zombie", async () => {
     const mark = newMark();
     answerOf(await served.call("shell::exec", bash("setsid sleep MARK &", mark, "sleep 0.1")));
-    await served.worker.saying(
+    await served.worker.waitForStderr(
       /"message":"a program has left its session and goes on","process":\d+,"program":"sleep"/,
     );
     const [id] = marked(mark);
     process.kill(id!, "SIGKILL");
-    await until(() => (readdirSync("/proc").includes(String(id)) ? undefined : true));
+    await waitFor(() => (readdirSync("/proc").includes(String(id)) ? undefined : true));
   });
 
   test("orphans of a job that runs on are reaped", async () => {
     const file = join(served.folder, "orphan");
     const script = `(sleep 0 & echo $! > ${file}); sleep 900`;
     const { job_id } = answerOf(await served.call("shell::exec_bg", bash("", newMark(), script)));
-    const orphan = String(await pidIn(file));
-    await until(() => (readdirSync("/proc").includes(orphan) ? undefined : true));
+    const orphan = String(await readPid(file));
+    await waitFor(() => (readdirSync("/proc").includes(orphan) ? undefined : true));
     answerOf(await served.call("shell::kill", { job_id }));
   });
 });

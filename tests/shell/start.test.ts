@@ -3,11 +3,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness/served.ts";
 import { commandOf, runCoder, startCoder, subjects } from "../harness/subject.ts";
-import { gone, pidIn } from "./alive.ts";
-import { serveShell } from "./served.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { readPid, waitForExit } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
+import { startShell } from "./shell-fixture.ts";
 
 const here = temporaryFolder();
 mkdirSync(join(here, "served"));
@@ -95,7 +95,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a call through an engine that is refused", async () => {
-    const served = await serveShell(subject);
+    const served = await startShell(subject);
     try {
       const args = ["call", "shell::exec", '{"command":"nmap"}', "--url", served.engine.url];
       const { code, stdout, stderr } = await runCoder(subject, args);
@@ -153,10 +153,10 @@ describe.each(subjects)("%s", (subject) => {
     const command = { command: "sh", args: ["-c", `echo $$ > ${here}/${signal}; sleep 1000`] };
     const args = ["call", "exec", JSON.stringify(command), "--worker", "shell", "--config", config];
     const running = startCoder(subject, args);
-    const pid = await pidIn(join(here, signal));
+    const pid = await readPid(join(here, signal));
     running.child.kill(signal);
     await running.exited;
-    await gone(pid);
+    await waitForExit(pid);
   });
 });
 

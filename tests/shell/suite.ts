@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logFaults } from "../harness/clean-run.ts";
 import type { Subject } from "../harness/subject.ts";
-import type { Case } from "./case.ts";
-import { type Served, serveShell } from "./served.ts";
+import { logFaults } from "../harness/with-worker.ts";
+import type { ShellCase } from "./case.ts";
+import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
 /** Runs cases: one worker for all cases of one configuration, while those that are slow wait on workers of their own. */
-export function runCases(subject: Subject, cases: readonly Case[]): void {
+export function runCases(subject: Subject, cases: readonly ShellCase[]): void {
   const slow = cases.filter(({ isSlow }) => isSlow);
-  const begun = new Map<Case, Promise<PromiseSettledResult<void>[]>>();
+  const begun = new Map<ShellCase, Promise<PromiseSettledResult<void>[]>>();
   beforeAll(() => {
     for (const one of slow) begun.set(one, Promise.allSettled([runAlone(subject, one)]));
   });
   for (const group of groupsOf(cases.filter(({ isSlow }) => !isSlow))) {
-    const { config, around } = group[0]!;
-    describe(JSON.stringify({ ...config, ...around }), () => {
-      let served: Served;
+    const { config, options } = group[0]!;
+    describe(JSON.stringify({ ...config, ...options }), () => {
+      let served: ShellFixture;
       beforeAll(async () => {
-        served = await serveShell(subject, config, around);
+        served = await startShell(subject, config, options);
       });
       afterAll(async () => {
         if (served !== undefined) await stopCleanly(served);
@@ -31,20 +31,20 @@ export function runCases(subject: Subject, cases: readonly Case[]): void {
   }
 }
 
-async function runAlone(subject: Subject, { config, around, run }: Case): Promise<void> {
-  const served = await serveShell(subject, config, around);
+async function runAlone(subject: Subject, { config, options, run }: ShellCase): Promise<void> {
+  const served = await startShell(subject, config, options);
   await run(served).finally(() => stopCleanly(served));
 }
 
-async function stopCleanly(served: Served): Promise<void> {
+async function stopCleanly(served: ShellFixture): Promise<void> {
   expect(await served.stop()).toBe(0);
   expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
 }
 
-function groupsOf(cases: readonly Case[]): Case[][] {
-  const groups = new Map<string, Case[]>();
+function groupsOf(cases: readonly ShellCase[]): ShellCase[][] {
+  const groups = new Map<string, ShellCase[]>();
   for (const one of cases) {
-    const key = JSON.stringify([one.config, one.around]);
+    const key = JSON.stringify([one.config, one.options]);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()];

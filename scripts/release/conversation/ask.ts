@@ -13,7 +13,7 @@ export interface Asking {
 export async function ask<Answer>({ client, until }: Asking, id: string, payload: object): Promise<Answer> {
   for (;;) {
     try {
-      // The SDK's own patience starts anew when the engine is gone, which ends with the worker.
+      // The SDK starts its own timeout again when the engine is gone, which ends with the worker.
       const timeoutMs = Math.max(1, until - performance.now());
       return await client.trigger<object, Answer>({ function_id: id, payload, timeoutMs });
     } catch (error) {

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../build.ts";
-import type { Target } from "../targets.ts";
+import type { ReleaseTarget } from "../targets.ts";
 
 /** A release being made in another process. */
 export interface Again extends Disposable {
@@ -13,7 +13,7 @@ export interface Again extends Disposable {
  * Makes a release of `targets` from a copy of the sources in the empty `folder`. The packages of the runtimes have to
  * be here already: two processes would get them at once.
  */
-export function startAgain(targets: readonly Target[], folder: string): Again {
+export function startAgain(targets: readonly ReleaseTarget[], folder: string): Again {
   for (const name of ["src", "scripts", "node_modules"]) copy(name, folder);
   for (const name of ["package.json", "package-lock.json", "targets.json", "tsconfig.json"])
     copy(name, folder);
@@ -31,7 +31,7 @@ export function startAgain(targets: readonly Target[], folder: string): Again {
     return out;
   };
   const finished = finish();
-  finished.catch(() => undefined); // whoever awaits it hears of it, if anybody still does
+  finished.catch(() => undefined); // who awaits `finished` gets the error; without one it would end the process
   return { finished, [Symbol.dispose]: () => child.kill() };
 }
 

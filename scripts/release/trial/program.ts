@@ -6,7 +6,7 @@ import { run } from "../packages.ts";
 import { check } from "./checks.ts";
 import { inTemporaryFolder } from "./folder.ts";
 
-export interface Program {
+export interface TriedProgram {
   /** What the lines of the output call it. */
   readonly name: string;
   readonly worker: WorkerName;
@@ -21,7 +21,7 @@ const talks: Readonly<Record<WorkerName, string>> = {
 };
 
 /** Tries everything that has to be the same on every machine. Gives whether all of it passed. */
-export async function tryProgram({ name, worker, target, command }: Program): Promise<boolean> {
+export async function tryProgram({ name, worker, target, command }: TriedProgram): Promise<boolean> {
   const output = (flag: string) => run([...command, flag], tmpdir());
   const results = [
     await check(`${name}: --version`, () => equal(output("--version"), `${worker} ${about.version}\n`)),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { workerNames } from "../../../src/about.ts";
 import { makeMuslRoot } from "../musl.ts";
-import type { Trial } from "../notes.ts";
+import type { TargetTrial } from "../notes.ts";
 import type { Smoke } from "../targets.ts";
 import { check } from "./checks.ts";
 import { medianStart, tryProgram } from "./program.ts";
@@ -11,7 +11,7 @@ export async function runWorkers(
   triple: string,
   { launchers, musl }: Extract<Smoke, { how: "run" }>,
   folder: string,
-): Promise<Trial> {
+): Promise<TargetTrial> {
   const [first] = workerNames.map((worker) => join(folder, worker)) as [string];
   const muslRoot = join(folder, "musl");
   if (musl && !(await check(`${triple}: a root with musl`, () => makeMuslRoot(musl, first, muslRoot))))

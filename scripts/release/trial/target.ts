@@ -6,18 +6,18 @@ import type { Artefact } from "../artefact.ts";
 import { ensureInstalled } from "../debian.ts";
 import { faultOfSignature, readSignature } from "../mach-o.ts";
 import { readMachine } from "../machine.ts";
-import type { Trial } from "../notes.ts";
+import type { TargetTrial } from "../notes.ts";
 import { run } from "../packages.ts";
-import type { Target } from "../targets.ts";
+import type { ReleaseTarget } from "../targets.ts";
 import { check, skip } from "./checks.ts";
 import { runWorkers } from "./running.ts";
 
 /** Tries the archives of one target as far as this machine can, in the empty `folder`. */
 export async function tryTarget(
-  target: Target,
+  target: ReleaseTarget,
   artefacts: readonly Artefact[],
   folder: string,
-): Promise<Trial> {
+): Promise<TargetTrial> {
   const { triple, smoke } = target;
   const sound: boolean[] = [];
   for (const artefact of artefacts) {
@@ -47,7 +47,7 @@ function unpack({ worker, archive }: Artefact, folder: string): void {
 }
 
 /** Throws what is wrong with an executable as far as it can be read. */
-function examine({ triple, asksFor }: Target, executable: string): void {
+function examine({ triple, asksFor }: ReleaseTarget, executable: string): void {
   const contents = readFileSync(executable);
   const [processor = ""] = triple.split("-");
   deepStrictEqual(readMachine(contents), { processor, asksFor });

@@ -8,32 +8,32 @@ import { forward } from "../sandbox.ts";
 import { AnyValue, Target } from "../target.ts";
 import { inShellWords } from "./errors.ts";
 
-/** A function of `shell::fs::*`, which acts on the host or has a sandbox do the same. */
+/** A function of `shell::fs::*`, which acts on the host or in a sandbox. */
 interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   readonly op: string;
   readonly description: string;
-  /** The fields of a request besides its target, and of what a sandbox is sent. */
+  /** The fields of a request besides its target, and of the request to a sandbox. */
   readonly fields: Fields;
   readonly response: Response;
-  /** What a sandbox has to answer, where that is not `response`. */
+  /** The schema of a sandbox's answer, where that is not `response`. */
   readonly forwardedResponse?: TSchema;
   readonly effect: FunctionDefinition["effect"];
   readonly paths: FunctionDefinition["paths"];
   readonly isAdditive?: boolean;
   readonly isIdempotent?: boolean;
   readonly examples: readonly Example[];
-  /** What a sandbox is sent, where that is not the request. */
+  /** The request to a sandbox, where that differs. */
   forwarded?(request: Static<TObject<Fields>>): object;
-  /** About how many bytes an answer takes at most, where that is not little. */
+  /** An upper estimate of the answer's bytes, where it may be large. */
   readonly answerBytes?: number;
-  /** Does it on the host. */
+  /** Does the work on the host. */
   handle(
     request: Static<TObject<Fields>>,
     context: ShellContext,
   ): Static<Response> | Promise<Static<Response>>;
 }
 
-/** Callers that say nothing else wait 30 s for an answer (bus §3). */
+/** By default callers wait 30 s for an answer (bus §3). */
 const longestMilliseconds = 25_000;
 
 /** Defines a function of `shell::fs::*` (shell §8.1, shell §10.2). */
@@ -70,13 +70,13 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     examples,
     parse: parserOf(op, request),
     async handle({ target, ...rest }, context) {
-      const asked = rest as Static<TObject<Fields>>;
-      if (target.kind === "host") return inWords(() => fs.handle(asked, context)) as Promise<never>;
+      const untargeted = rest as Static<TObject<Fields>>;
+      if (target.kind === "host") return inWords(() => fs.handle(untargeted, context)) as Promise<never>;
       const answer = await forward(
         {
           functionId: `sandbox::fs::${op}`,
           target,
-          fields: fs.forwarded?.(asked) ?? rest,
+          fields: fs.forwarded?.(untargeted) ?? rest,
           response: fs.forwardedResponse ?? response,
           codes: "fs",
         },
@@ -95,15 +95,13 @@ async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The deadline of a call that does all of its work before it is answered. End it. */
+/** The deadline of a call that works before it answers. End it. */
 export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable {
   const short = deadlineIn(Math.min(longestMilliseconds, deadline.left), deadline.signal);
   return Object.assign(short, { [Symbol.dispose]: () => short.end() });
 }
 
-/**
- * Throws unless something may be reached, or made, at `path`: what is checked before anything else (shell §8.2).
- */
+/** Throws unless a call may reach, or make, something at `path`: the first check (shell §8.2). */
 export function requirePath(jail: Jail, path: string): void {
   try {
     jail.admit(path, { mayBeMissing: true, parents: true })[Symbol.dispose]();

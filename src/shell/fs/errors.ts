@@ -1,7 +1,7 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
 import { quoteShort, type Reason, Refusal } from "../../errors.ts";
 
-/** What a refusal says of a path here, where the words that all functions share would name another family's functions. */
+/** Sentences that replace shared ones which name functions of another family. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
   missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
   denied: (path) =>
@@ -14,7 +14,7 @@ const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
     `${quoteShort(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
 };
 
-/** The same refusal as `shell::fs::*` says it. */
+/** The refusal with the sentence of `shell::fs::*`. */
 export function inShellWords(refusal: Refusal): Refusal {
   const { reason, path } = refusal;
   if (path === undefined) return refusal;

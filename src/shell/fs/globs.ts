@@ -1,10 +1,10 @@
-import type { PathFilter } from "../../search/walk.ts";
+import type { PathFilter } from "../../search/entry-filter.ts";
 import { refuseFs } from "./errors.ts";
 
 /**
- * The globs of grep and sed (shell §8.6), matched against paths relative to what is searched.
- * A pattern without "/" means the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing else is
- * special. A whole component `**` stands for any number of components, at the end for at least one.
+ * Compiles the globs of grep and sed (shell §8.6), which match paths relative to the start of the search. A pattern
+ * without "/" matches the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing else is special. A
+ * whole component `**` stands for any number of components, at the end for at least one.
  */
 export function compileShellGlobs(field: string, patterns: readonly string[]): PathFilter {
   const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
@@ -20,7 +20,7 @@ export function compileShellGlobs(field: string, patterns: readonly string[]): P
   };
 }
 
-/** The filters for paths relative to the base, of which `prefix` is the part above what is searched. */
+/** The filters for paths relative to the base; `prefix` is the path of the start of the search. */
 export function filtersFor(
   { include, exclude }: { include: readonly string[]; exclude: readonly string[] },
   prefix: string,
@@ -35,7 +35,7 @@ const below = (prefix: string, filter: PathFilter): PathFilter => ({
   matches: (path) => filter.matches(path.slice(prefix.length)),
 });
 
-/** UTF-16 units of all patterns together. */
+/** Most UTF-16 units of all patterns together. */
 const longest = 8192;
 
 const isNested = (part: Buffer): boolean => part.length === 2 && part[0] === star && part[1] === star;
@@ -57,16 +57,16 @@ function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolea
 }
 
 const star = 0x2a;
-const question = 0x3f;
+const anyByte = 0x3f;
 
-/** Goes back to the last `*` alone: an earlier one can stand for no more than that one can. */
+/** Backtracks to the last `*` alone: an earlier one can match no more than that one. */
 function matchesName(pattern: Buffer, name: Buffer): boolean {
   let [p, n, lastStar, resume] = [0, 0, -1, 0];
   while (n < name.length) {
     if (pattern[p] === star) {
       lastStar = p++;
       resume = n;
-    } else if (p < pattern.length && (pattern[p] === question || pattern[p] === name[n])) {
+    } else if (p < pattern.length && (pattern[p] === anyByte || pattern[p] === name[n])) {
       p++;
       n++;
     } else if (lastStar >= 0) {

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { refuse } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { Named, UInt64 } from "../../schema/fragments.ts";
+import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
 import { jsonBytes } from "../../text/json-size.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { refuseFs } from "./errors.ts";
@@ -13,7 +14,7 @@ const FsMatch = Named("FsMatch", { content: Type.String(), line: UInt64(), path:
 
 const Globs = () => Type.Array(Type.String(), { default: [] });
 
-/** Bytes of a line that are matched: all of them. */
+/** Bytes of a line to match: all of them. */
 const wholeLine = 2 ** 31;
 
 /** `shell::fs::grep`: lines that match a pattern (shell §9.7). */
@@ -81,7 +82,7 @@ export const grep = defineFsFunction({
       content: text,
     }));
     const matches = fitting(found, context.maxAnswerBytes);
-    // Also when there was nothing more: that is how it is published.
+    // Also without further matches, as published.
     return { matches, truncated: truncated || matches.length < found.length || matches.length >= most };
   },
 });
@@ -91,11 +92,11 @@ export interface Start {
   readonly isFolder: boolean;
   /** Bytes of a file; 0 for anything else. */
   readonly size: number;
-  /** What paths below the base have in front of what the globs see. */
+  /** Prefix of the paths that globs match, in paths from the base. */
   readonly prefix: string;
 }
 
-/** What is searched; closes the handle. */
+/** Finds the start of the walk; closes the handle. */
 export function startOf(jail: Jail, asked: string): Start {
   using place = jail.admit(asked);
   const { stats, path, name } = place;
@@ -104,15 +105,9 @@ export function startOf(jail: Jail, asked: string): Start {
   return { isFolder, size: stats!.isFile() ? stats!.size : 0, prefix };
 }
 
-/** Bytes of an answer besides its matches. */
-const envelopeBytes = 64;
-
-/** As many of the matches as one message carries: host paths are longer than those that were counted. */
+/** The matches that fit into one message: host paths are longer than the paths that the search has counted. */
 function fitting<T>(matches: T[], maxAnswerBytes: number): T[] {
-  let room = maxAnswerBytes - envelopeBytes;
-  const end = matches.findIndex((match) => {
-    room -= jsonBytes(match) + 1;
-    return room < 0;
-  });
+  const budget = new JsonBudget(maxAnswerBytes, jsonBytes({ matches: [], truncated: false }));
+  const end = matches.findIndex((match, index) => !budget.admit(jsonBytes(match) + commaBytes(index)));
   return end < 0 ? matches : matches.slice(0, end);
 }

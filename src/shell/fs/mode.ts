@@ -5,8 +5,8 @@ import { refuseFs } from "./errors.ts";
 const setGroup = 0o2000;
 
 /**
- * The permission bits that octal text stands for (shell §8.4). Throws bad-input, also for bits
- * that would grant this worker's rights to whoever runs the file.
+ * Parses permission bits in octal (shell §8.4). Throws bad-input, also for bits that would run the file with this worker's
+ * rights.
  */
 export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {
   const mode = /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BusAccess } from "../../contract/definition.ts";
+import type { BusAccess } from "../../contract/bus-access.ts";
 import { createFiles } from "../../files/files.ts";
 import { createLog } from "../../log/log.ts";
 import { createInvoke } from "../../worker/invoke.ts";

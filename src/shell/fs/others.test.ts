@@ -51,9 +51,10 @@ function regexAfter(act: () => void): RegexEngine {
   const { regex } = runtime;
   return {
     module: regex.module,
-    machine: regex.machine,
-    openMachine: (watch) => regex.openMachine(watch),
+    runtime: regex.runtime,
+    openRuntime: (watch) => regex.openRuntime(watch),
     replaceAll: (...given) => regex.replaceAll(...given),
+    replaceTraced: (...given) => regex.replaceTraced(...given),
     replaceInLines(...given) {
       act();
       return regex.replaceInLines(...given);

@@ -3,10 +3,10 @@ import { type RegexEngine, type Replacement, refusalOfPattern } from "../../rege
 import { type Pattern, type Regex, toSource } from "../../regex/regex-runtime.ts";
 import { requireDefinedGroups, TemplateError } from "../../regex/template.ts";
 
-/** The pattern, compiled. Throws bad-pattern unless it compiles. */
+/** Compiles the pattern. Throws bad-pattern. */
 export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
   try {
-    return regex.machine.compile(toSource(pattern));
+    return regex.runtime.compile(toSource(pattern));
   } catch (error) {
     throw refusalOfPattern(error, pattern.pattern);
   }

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type BusAccess, RemoteError } from "../../contract/definition.ts";
+import { type BusAccess, RemoteError } from "../../contract/bus-access.ts";
 import { Int64, UInt64 } from "../../schema/fragments.ts";
 import { refuseShell } from "../errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, jest, test } from "bun:test";
 import { PassThrough } from "node:stream";
-import type { ChannelSource } from "../../contract/definition.ts";
+import type { ChannelSource } from "../../contract/bus-access.ts";
 import { Refusal } from "../../errors.ts";
 import { deadlineIn } from "../../scheduling/deadline.ts";
 import { idleMilliseconds } from "./content.ts";
 import { type Receiving, receive } from "./receive.ts";
 
-/** A channel in this process: what is written to `stream` and told to `say` comes out of it. */
+/** A channel in this process: what is written to `stream` and passed to `say` comes out of it. */
 class Channel implements ChannelSource {
   readonly stream = new PassThrough();
   say: (text: string) => void = () => undefined;

@@ -1,27 +1,27 @@
 import type { Readable } from "node:stream";
-import type { ChannelSource } from "../../contract/definition.ts";
+import type { ChannelSource } from "../../contract/bus-access.ts";
 import { Refusal, refuse } from "../../errors.ts";
 import type { Deadline } from "../../scheduling/deadline.ts";
 import { refuseFs } from "./errors.ts";
 
 export interface Receiving {
-  /** Where the bytes go, as the caller sent it, for error sentences. */
+  /** The target path, as the caller sent it, for error sentences. */
   readonly path: string;
-  /** Most bytes that are taken; undefined for no limit. */
+  /** Most bytes to accept; undefined for no limit. */
   readonly maxBytes: number | undefined;
-  /** How many bytes there have to be, if the caller said so. */
+  /** Number of bytes that the caller has announced, if any. */
   readonly announced: number | undefined;
   readonly deadline: Deadline;
-  /** Longest pause between two pieces. */
+  /** Longest pause between two chunks. */
   readonly idleMilliseconds: number;
   /** Aborts when the worker ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The bytes of a channel. It ends normally only when the channel did, and when as many bytes came as were announced:
- * a sender that dies looks like one that is done. The number may also come over the channel, as the text message
- * `{"size": n}`; the message `{"error": …}` says that the sender failed. Other messages mean nothing.
+ * Yields the bytes of a channel. It ends normally only when the channel does after the announced number of bytes: a sender
+ * that dies looks like one that is done. The channel may also announce the number, by the text message `{"size": n}`; the
+ * message `{"error": …}` reports a failure of the sender. It ignores other messages.
  */
 export async function* receive(source: ChannelSource, receiving: Receiving): AsyncGenerator<Uint8Array> {
   const { path, maxBytes, idleMilliseconds, deadline, signal } = receiving;

@@ -94,7 +94,7 @@ export const sed = defineFsFunction({
   },
 });
 
-/** Throws unless all of the paths may be reached: then nothing has been changed yet. */
+/** Throws unless the call may reach all paths, before it changes any. */
 async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Promise<void> {
   for (const path of paths) {
     requirePath(jail, path);
@@ -102,10 +102,10 @@ async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Pro
   }
 }
 
-/** Taken from a walk at once. Its folders are held open meanwhile. */
+/** Size of a batch from the walk, which holds its folders open. */
 const batchSize = { files: 256, folders: 64 };
 
-/** What is to be walked. */
+/** The start of a walk. */
 interface WalkStart extends Start {
   readonly path: string;
 }
@@ -116,7 +116,7 @@ function requireStart(jail: Jail, path: string, { recursive }: Request): WalkSta
   return { ...start, path };
 }
 
-/** The host paths of the regular files that are meant by `path`, in the order of their bytes. */
+/** The host paths of the regular files at or below `path`, in the order of their bytes. */
 async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
@@ -146,7 +146,7 @@ async function collect(
   return found;
 }
 
-/** What every match holds; undefined where finding that takes more. Most files of a tree hold no match. */
+/** A literal in every match; undefined if there is no simple one. It skips most files, which hold no match. */
 function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined {
   const isLiteral = !ignore_case && (!regex || /^[\w ,:;<=>@!"%'/]*$/.test(pattern));
   return isLiteral ? Buffer.from(pattern) : undefined;
@@ -165,11 +165,11 @@ function replacementOf(
 
 interface Edit {
   readonly replacement: LineReplacement;
-  /** A file without it matches nothing, which is known without a thread. */
+  /** A file without it has no match, and needs no thread. */
   readonly literal: Buffer | undefined;
 }
 
-/** How many replacements were made in one file. */
+/** Edits one file; returns the number of replacements. */
 async function editFile(path: string, { replacement, literal }: Edit, call: ShellContext): Promise<number> {
   const { fs, regex, config, deadline } = call;
   deadline.check();

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import type { ChannelSink } from "../../contract/definition.ts";
+import type { ChannelSink } from "../../contract/bus-access.ts";
 import type { OpenFile } from "../../files/open-file.ts";
 import { openFile } from "../../files/open-file.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";

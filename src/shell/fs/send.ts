@@ -1,15 +1,15 @@
 import { once } from "node:events";
-import type { ChannelSink } from "../../contract/definition.ts";
+import type { ChannelSink } from "../../contract/bus-access.ts";
 import { Refusal } from "../../errors.ts";
 import type { OpenFile } from "../../files/open-file.ts";
 import { inShellWords } from "./errors.ts";
 
-/** Longest that a file is sent, however steadily its reader takes it, in milliseconds. */
+/** Most milliseconds for sending a file, however steadily its reader reads. */
 const longestMilliseconds = 10 * 60_000;
 
 /**
- * Sends a file into a channel and ends the channel. What fails on this side is reported in the text message `{"error": …}`;
- * a reader that leaves, never comes or pauses too long ends it. Never throws. The file stays open.
+ * Sends a file into a channel and ends the channel. It reports its own failures in the text message `{"error": …}`, and
+ * ends when the reader leaves, never connects or pauses too long. Never throws. The file stays open.
  */
 export async function send(
   file: OpenFile,

@@ -12,7 +12,7 @@ import { createSearcher, type Searcher } from "../../search/search.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
 
-/** What `shell::fs::*` works with on the host. */
+/** The services of `shell::fs::*` on the host. */
 export interface FsServices {
   readonly jail: Jail;
   readonly files: Files;
@@ -21,7 +21,7 @@ export interface FsServices {
   close(): Promise<void>;
 }
 
-/** Largest file, in bytes, that is edited or searched as a whole where the configuration sets no limit. */
+/** Largest file, in bytes, to edit or search as a whole when the configuration sets no limit. */
 export const largestWhole = 64 * 1024 * 1024;
 
 interface FsDependencies {

@@ -1,13 +1,13 @@
 import { refuseFs } from "./errors.ts";
 
-/** Transfers at once: each holds a file and a socket. */
+/** Most transfers at once: each holds a file and a socket. */
 const most = 64;
 
-/** The files that are being sent or received. */
+/** The transfers of files under way. */
 export class Transfers {
   readonly #inFlight = new Set<AbortController>();
 
-  /** Begins one; its signal aborts when the worker ends. Throws io when there are too many. */
+  /** Begins a transfer; its signal aborts when the worker ends. Throws io when there are too many. */
   begin(): { readonly signal: AbortSignal; end(): void } {
     if (this.#inFlight.size >= most) throw refuseFs.tooManyTransfers(most);
     const controller = new AbortController();

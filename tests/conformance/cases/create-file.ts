@@ -1,6 +1,6 @@
-import type { Code } from "../../harness/errors.ts";
+import type { ErrorCode } from "../../harness/errors.ts";
 import type { Changes, Tree } from "../../harness/tree.ts";
-import { type Case, entryError, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
+import { batchOf, type Case, errorWith, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
 
 const id = "coder::create-file";
 
@@ -17,26 +17,16 @@ const created = (file: File) => ({
   success: true,
   bytes_written: Buffer.byteLength(file.content),
 });
-const failed = (path: string, code: Code, ...says: string[]) => ({
+const failed = (path: string, code: ErrorCode, ...says: string[]) => ({
   path,
   success: false,
   bytes_written: 0,
-  error: entryError(code, ...says),
+  error: errorWith(code, ...says),
 });
 
-const batch = (
-  name: string,
-  tree: Tree,
-  files: readonly File[],
-  expect: { results: readonly unknown[]; tree: Changes },
-): Case => ({
-  name,
-  tree,
-  call: { function: id, payload: { files } },
-  expect: { answer: { results: expect.results }, tree: expect.tree },
-});
+const batch = batchOf(id, (files: readonly File[]) => ({ files }));
 
-/** One file is created, and `tree` changes as told. */
+/** The call creates one file, and changes `tree` as `changes` says. */
 const creates = (name: string, tree: Tree, file: File, changes: Changes): Case =>
   batch(name, tree, [file], { results: [created(file)], tree: changes });
 
@@ -45,7 +35,7 @@ const refuses = (
   name: string,
   tree: Tree,
   file: Partial<File> & { path: string },
-  error: readonly [Code, ...string[]],
+  error: readonly [ErrorCode, ...string[]],
 ): Case => {
   const [code, ...says] = error;
   return batch(name, tree, [{ content: "new", ...file }], {

@@ -1,16 +1,16 @@
-import type { Code } from "../../harness/errors.ts";
+import type { ErrorCode } from "../../harness/errors.ts";
 import { type Changes, gone, type Tree } from "../../harness/tree.ts";
-import { type Case, entryError, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
+import { batchOf, type Case, errorWith, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
 
 const id = "coder::delete-file";
 
 const removed = (path: string) => ({ path, success: true, removed: true });
 const absent = (path: string) => ({ path, success: true, removed: false });
-const failed = (path: string, code: Code, ...says: string[]) => ({
+const failed = (path: string, code: ErrorCode, ...says: string[]) => ({
   path,
   success: false,
   removed: false,
-  error: entryError(code, ...says),
+  error: errorWith(code, ...says),
 });
 
 interface Request {
@@ -18,17 +18,7 @@ interface Request {
   readonly recursive?: boolean;
 }
 
-const batch = (
-  name: string,
-  tree: Tree,
-  payload: Request,
-  expect: { results: readonly unknown[]; tree: Changes },
-): Case => ({
-  name,
-  tree,
-  call: { function: id, payload },
-  expect: { answer: { results: expect.results }, tree: expect.tree },
-});
+const batch = batchOf(id, (payload: Request) => payload);
 
 const removes = (name: string, tree: Tree, path: string, changes: Changes): Case =>
   batch(name, tree, { paths: [path] }, { results: [removed(path)], tree: changes });
@@ -40,7 +30,7 @@ const finds = (name: string, tree: Tree, path: string): Case =>
   batch(name, tree, { paths: [path] }, { results: [absent(path)], tree: {} });
 
 /** Refused alike with and without `recursive`. */
-const refuses = (name: string, tree: Tree, path: string, error: readonly [Code, ...string[]]): Case[] =>
+const refuses = (name: string, tree: Tree, path: string, error: readonly [ErrorCode, ...string[]]): Case[] =>
   [false, true].map((recursive) => {
     const [code, ...says] = error;
     return batch(
@@ -58,6 +48,9 @@ const removals: Case[] = [
   removes("a read-only file", { a: { text: "a", mode: 0o444 } }, "a", { a: gone }),
   removes("a hidden file", { ".a": "a" }, ".a", { ".a": gone }),
   removes("a large file", { a: "x".repeat(1 << 20) }, "a", { a: gone }),
+  ...["constructor", "toString", "__proto__"].map((name) =>
+    removes(`a file with the name ${name}`, { [name]: "a" }, name, { [name]: gone }),
+  ),
   removes("a FIFO", { pipe: { fifo: true }, a: "a" }, "pipe", { pipe: gone }),
   removes("an empty folder", { "sub/": null, a: "a" }, "sub", { "sub/": gone }),
   removes("an empty folder with a slash behind it", { "sub/": null, a: "a" }, "sub/", { "sub/": gone }),

@@ -1,6 +1,6 @@
-import type { Code } from "../../harness/errors.ts";
+import type { ErrorCode } from "../../harness/errors.ts";
 import { type Changes, gone, type Tree } from "../../harness/tree.ts";
-import { type Case, entryError, failure, notAnObject, wrongTypes } from "../case.ts";
+import { batchOf, type Case, errorWith, failure, notAnObject, wrongTypes } from "../case.ts";
 
 const id = "coder::move";
 
@@ -13,25 +13,15 @@ interface Entry {
 
 const moved = ({ from, to }: Entry) => ({ from, to, success: true, moved: true });
 const stayed = ({ from, to }: Entry) => ({ from, to, success: true, moved: false });
-const failed = ({ from, to }: Entry, code: Code, ...says: string[]) => ({
+const failed = ({ from, to }: Entry, code: ErrorCode, ...says: string[]) => ({
   from,
   to,
   success: false,
   moved: false,
-  error: entryError(code, ...says),
+  error: errorWith(code, ...says),
 });
 
-const batch = (
-  name: string,
-  tree: Tree,
-  files: readonly Entry[],
-  expect: { results: readonly unknown[]; tree: Changes },
-): Case => ({
-  name,
-  tree,
-  call: { function: id, payload: { files } },
-  expect: { answer: { results: expect.results }, tree: expect.tree },
-});
+const batch = batchOf(id, (files: readonly Entry[]) => ({ files }));
 
 const moves = (name: string, tree: Tree, entry: Entry, changes: Changes): Case =>
   batch(name, tree, [entry], { results: [moved(entry)], tree: changes });
@@ -39,7 +29,7 @@ const moves = (name: string, tree: Tree, entry: Entry, changes: Changes): Case =
 const stays = (name: string, tree: Tree, entry: Entry): Case =>
   batch(name, tree, [entry], { results: [stayed(entry)], tree: {} });
 
-const refuses = (name: string, tree: Tree, entry: Entry, error: readonly [Code, ...string[]]): Case =>
+const refuses = (name: string, tree: Tree, entry: Entry, error: readonly [ErrorCode, ...string[]]): Case =>
   batch(name, tree, [entry], { results: [failed(entry, ...error)], tree: {} });
 
 const renames: Case[] = [
@@ -196,6 +186,149 @@ const batches: Case[] = [
   ),
 ];
 
+const hardLinks: Case[] = [
+  moves(
+    "a file onto a hard link of it: the old name goes",
+    { a: "a", b: { hardlink: "a" } },
+    { from: "a", to: "b", overwrite: true },
+    { a: gone },
+  ),
+  moves(
+    "a file onto a hard link of it in another folder",
+    { a: "a", "s/b": { hardlink: "a" } },
+    { from: "a", to: "s/b", overwrite: true },
+    { a: gone },
+  ),
+  refuses(
+    "a file onto a hard link of it, unasked",
+    { a: "a", b: { hardlink: "a" } },
+    { from: "a", to: "b" },
+    ["C217", "overwrite"],
+  ),
+  moves(
+    "one name of a file with two",
+    { a: "a", b: { hardlink: "a" } },
+    { from: "a", to: "c" },
+    { a: gone, c: "a" },
+  ),
+];
+
+const folders: Case[] = [
+  moves("an empty folder", { "s/": null }, { from: "s", to: "t" }, { "s/": gone, "t/": null }),
+  moves(
+    "a folder, its new path with a slash",
+    { "s/a": "a" },
+    { from: "s/", to: "t/" },
+    { "s/": gone, "t/a": "a" },
+  ),
+  moves(
+    "a folder into folders that are made",
+    { "s/a": "a" },
+    { from: "s", to: "t/u/v" },
+    { "s/": gone, "t/u/v/a": "a" },
+  ),
+  moves(
+    "a folder with links and modes in it",
+    {
+      "s/ln": { link: "none" },
+      "s/out": { link: "/etc/passwd" },
+      "s/x": { text: "x", mode: 0o750 },
+    },
+    { from: "s", to: "t/s" },
+    {
+      "s/": gone,
+      "t/s/ln": { link: "none" },
+      "t/s/out": { link: "/etc/passwd" },
+      "t/s/x": { text: "x", mode: 0o750 },
+    },
+  ),
+  moves(
+    "a folder out of its folder",
+    { "s/t/a": "a" },
+    { from: "s/t", to: "t" },
+    { "s/t/": gone, "t/a": "a" },
+  ),
+  moves(
+    "a folder to a name that begins like it",
+    { "s/a": "a" },
+    { from: "s", to: "s2" },
+    { "s/": gone, "s2/a": "a" },
+  ),
+  refuses("onto its own folder", { "s/a": "a" }, { from: "s/a", to: "s" }, ["C217", "folder"]),
+  refuses("onto its own folder, asked to", { "s/a": "a" }, { from: "s/a", to: "s", overwrite: true }, [
+    "C210",
+    "folder",
+  ]),
+  refuses("a folder deep into itself", { "s/t/a": "a" }, { from: "s", to: "s/t/u/s" }, ["C210", "itself"]),
+  refuses(
+    "a folder into itself through a link",
+    { "s/a": "a", ln: { link: "s" } },
+    { from: "s", to: "ln/t" },
+    ["C210", "itself"],
+  ),
+  refuses("a file to a path with a slash", { a: "a" }, { from: "a", to: "b/" }, ["C210", "folder"]),
+  refuses("a file as a folder", { a: "a" }, { from: "a/", to: "b" }, ["C211"]),
+  refuses("below a file", { a: "a", b: "b" }, { from: "a", to: "b/a" }, ["C211"]),
+  refuses(
+    "a folder onto a link to a folder",
+    { "s/a": "a", "t/": null, ln: { link: "t" } },
+    { from: "s", to: "ln" },
+    ["C217"],
+  ),
+  refuses("through a link that dangles", { a: "a", ln: { link: "none" } }, { from: "a", to: "ln/a" }, [
+    "C215",
+  ]),
+  refuses("onto a link that dangles", { a: "a", ln: { link: "none" } }, { from: "a", to: "ln" }, ["C215"]),
+  refuses("a link that leads out", { ln: { link: "/etc/passwd" } }, { from: "ln", to: "b" }, ["C215"]),
+  refuses(
+    "onto a file that may not be written",
+    { a: "a", b: { text: "b", mode: 0o444 } },
+    { from: "a", to: "b", overwrite: true },
+    ["C216"],
+  ),
+  refuses("a new name with a backslash", { a: "a" }, { from: "a", to: "s\\b" }, ["C210", "backslash"]),
+];
+
+const tryBatch = batchOf(id, (files: readonly Entry[]) => ({ files, dry_run: true }));
+
+/** The answer of the same call without `dry_run`, and an unchanged tree. */
+const tries = (name: string, tree: Tree, entry: Entry, result: unknown): Case =>
+  tryBatch(`tried: ${name}`, tree, [entry], { results: [result], tree: {} });
+
+const dryRuns: Case[] = [
+  ...(
+    [
+      ["a file", { a: "a" }, { from: "a", to: "b" }],
+      ["a file into folders that are missing", { a: "a" }, { from: "a", to: "s/t/a" }],
+      ["a folder", { "s/a": "a" }, { from: "s", to: "t" }],
+      ["a file onto another, asked to", { a: "a", b: "b" }, { from: "a", to: "b", overwrite: true }],
+    ] as const
+  ).map(([name, tree, entry]) => tries(name, tree, entry, moved(entry))),
+  tries("a file onto itself", { a: "a" }, { from: "a", to: "a" }, stayed({ from: "a", to: "a" })),
+  ...(
+    [
+      ["a missing file", { a: "a" }, { from: "none", to: "b" }, "C211"],
+      ["onto a file, unasked", { a: "a", b: "b" }, { from: "a", to: "b" }, "C217"],
+      ["a folder into itself", { "s/a": "a" }, { from: "s", to: "s/t" }, "C210"],
+      ["a denied file", { ".env": "1" }, { from: ".env", to: "b" }, "C211"],
+      ["a folder with a denied file inside", { "s/.env": "1" }, { from: "s", to: "u" }, "C211"],
+      ["to outside", { a: "a" }, { from: "a", to: "../a" }, "C215"],
+    ] as const
+  ).map(([name, tree, entry, code]) => tries(name, tree, entry, failed(entry, code))),
+  tryBatch(
+    "tried: each entry of a batch, on the tree as it is",
+    { a: "a" },
+    [
+      { from: "a", to: "b" },
+      { from: "b", to: "c" },
+    ],
+    {
+      results: [moved({ from: "a", to: "b" }), failed({ from: "b", to: "c" }, "C211")],
+      tree: {},
+    },
+  ),
+];
+
 const payloads: Case[] = [
   ...notAnObject(id),
   {
@@ -204,6 +337,22 @@ const payloads: Case[] = [
     call: { function: id, payload: { files: [] } },
     expect: { error: failure("C210", "files", "empty") },
   },
+  ...["overwrite", "parents"].flatMap((field) =>
+    wrongTypes({
+      function: id,
+      field: `files[0].${field}`,
+      takes: ["a boolean"],
+      says: ["files", field, "true or false"],
+      payload: (value) => ({ files: [{ from: "a.txt", to: "b.txt", [field]: value }] }),
+    }),
+  ),
+  ...wrongTypes({
+    function: id,
+    field: "dry_run",
+    takes: ["a boolean"],
+    says: ["dry_run", "true or false"],
+    payload: (value) => ({ files: [{ from: "a.txt", to: "b.txt" }], dry_run: value }),
+  }),
   ...["from", "to"].flatMap((field) =>
     wrongTypes({
       function: id,
@@ -215,4 +364,13 @@ const payloads: Case[] = [
   ),
 ];
 
-export const cases: readonly Case[] = [...renames, ...refusals, ...denied, ...batches, ...payloads];
+export const cases: readonly Case[] = [
+  ...renames,
+  ...hardLinks,
+  ...folders,
+  ...refusals,
+  ...denied,
+  ...dryRuns,
+  ...batches,
+  ...payloads,
+];

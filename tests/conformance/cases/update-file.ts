@@ -1,6 +1,6 @@
-import type { Code } from "../../harness/errors.ts";
-import type { Changes, Entry, Tree } from "../../harness/tree.ts";
-import { type Case, entryError, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
+import type { ErrorCode } from "../../harness/errors.ts";
+import type { Tree, TreeEntry } from "../../harness/tree.ts";
+import { batchOf, type Case, errorWith, failure, notAnObject, payloadOf, wrongTypes } from "../case.ts";
 
 const id = "coder::update-file";
 
@@ -34,25 +34,15 @@ const updated = (path: string, applied: number, before: string, after: string) =
   after,
 });
 
-const failed = (path: string, code: Code, ...says: string[]) => ({
+const failed = (path: string, code: ErrorCode, ...says: string[]) => ({
   path,
   success: false,
   applied: 0,
   new_line_count: 0,
-  error: entryError(code, ...says),
+  error: errorWith(code, ...says),
 });
 
-const batch = (
-  name: string,
-  tree: Tree,
-  files: unknown,
-  expect: { results: readonly unknown[]; tree: Changes },
-): Case => ({
-  name,
-  tree,
-  call: { function: id, payload: { files } },
-  expect: { answer: { results: expect.results }, tree: expect.tree },
-});
+const batch = batchOf(id, (files: unknown) => ({ files }));
 
 /** The file `a` with the text `before` becomes `after`. */
 const edits = (name: string, before: string, ops: readonly Op[], after: string): Case =>
@@ -66,7 +56,7 @@ const refuses = (
   name: string,
   before: string,
   ops: readonly unknown[],
-  error: readonly [Code, ...string[]],
+  error: readonly [ErrorCode, ...string[]],
 ): Case => {
   const [code, ...says] = error;
   return batch(name, { a: before }, [{ path: "a", ops }], {
@@ -76,7 +66,12 @@ const refuses = (
 };
 
 /** An edit that would do on a file is refused because of the path. */
-const refusesPath = (name: string, tree: Tree, path: string, error: readonly [Code, ...string[]]): Case => {
+const refusesPath = (
+  name: string,
+  tree: Tree,
+  path: string,
+  error: readonly [ErrorCode, ...string[]],
+): Case => {
   const [code, ...says] = error;
   return batch(name, tree, [{ path, ops: [insert(1, "new")] }], {
     results: [failed(path, code, ...says)],
@@ -374,7 +369,7 @@ const patterns: Case[] = [
   refuses("a bad pattern behind a good replace", abc, [replace("a", "x"), replace("(", "x")], ["C210"]),
 ];
 
-const foreignText = (before: string): Entry => Buffer.from(before, "latin1");
+const foreignText = (before: string): TreeEntry => Buffer.from(before, "latin1");
 
 const foreign: Case[] = [
   batch(

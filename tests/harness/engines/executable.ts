@@ -89,7 +89,7 @@ class EngineProcess {
   }
 }
 
-/** The engine tells nobody what was registered, so it is asked. */
+/** The engine does not announce registrations, so this queries it. */
 async function waitForFunction(call: TestEngine["call"], id: string): Promise<void> {
   const until = Date.now() + longest.start;
   while (Date.now() < until) {
@@ -102,7 +102,7 @@ async function waitForFunction(call: TestEngine["call"], id: string): Promise<vo
 }
 
 function connect(url: string): IIIClient {
-  // The SDK greets on stdout, and complains on stderr until the engine is up.
+  // The SDK prints a banner on stdout, and errors on stderr until the engine is up.
   console.debug = () => undefined;
   console.error = () => undefined;
   return registerWorker(url, {

@@ -1,5 +1,5 @@
 import type { Tree } from "../../harness/tree.ts";
-import { aFile, aFolder, aNewName, asFile, asNew, type EscapeCase, everywhere } from "../escape-case.ts";
+import { aFile, aFolder, aNewName, asFile, asNew, type EscapeCase, forEachCall } from "../escape-case.ts";
 
 interface Row {
   readonly tree: Tree;
@@ -8,7 +8,7 @@ interface Row {
   readonly unjailedPath?: string;
 }
 
-const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, answers: everywhere("C211") });
+const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, expected: forEachCall("C211") });
 
 const env: Tree = { ".env": "denied-secret\n" };
 const nothingThere = "nothing is there, and it is no folder";
@@ -158,21 +158,21 @@ export const denied: readonly EscapeCase[] = [
     name: "a folder of secrets: its names may be seen",
     tree: { "secrets/f": "denied-secret\n" },
     path: "secrets",
-    answers: { ...aFolder, remove: "C211" },
+    expected: { ...aFolder, remove: "C211" },
     reaches: ["search", "remove"],
   },
   {
     name: "a link to a folder of secrets",
     tree: { "secrets/f": "denied-secret\n", l: { link: "secrets" } },
     path: "l",
-    answers: { ...aFolder, delete: "ok" },
+    expected: { ...aFolder, delete: "ok" },
     reaches: ["search", "remove"],
   },
   {
     name: "a second name of a denied file",
     tree: { ".env": "shared\n", h: { hardlink: ".env" } },
     path: "h",
-    answers: aFile,
+    expected: aFile,
     reaches: ["update", "overwrite"],
   },
   ...["..env", ".env ", ".ENV", ".e\u200dnv", "ENV~1", "x.pem~", "secrets"].map(
@@ -180,7 +180,7 @@ export const denied: readonly EscapeCase[] = [
       name: `the name ${JSON.stringify(path)}, which no glob covers`,
       tree: {},
       path,
-      answers: aNewName,
+      expected: aNewName,
       reaches: "another name than the denied one on this system",
     }),
   ),

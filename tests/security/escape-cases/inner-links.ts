@@ -13,11 +13,11 @@ import { chain } from "./links.ts";
 /** A link that is fine: it stays a link when it is deleted, and everything else goes to `place`. */
 const works = (
   name: string,
-  answers: EscapeCase["answers"],
+  expected: EscapeCase["expected"],
   row: Pick<EscapeCase, "tree" | "path"> & Partial<EscapeCase>,
 ): EscapeCase => ({
   name,
-  answers,
+  expected,
   reaches: "leads inside",
   ...row,
 });
@@ -108,5 +108,6 @@ export const innerLinks: readonly EscapeCase[] = [
     tree: { pipe: { fifo: true } },
     path: "pipe",
     reaches: "reading it would only hang",
+    copy: "C210",
   }),
 ];

@@ -1,5 +1,5 @@
 import type { Tree } from "../../harness/tree.ts";
-import { asFile, asFolder, asNew, asWalk, type EscapeCase, everywhere } from "../escape-case.ts";
+import { asFile, asFolder, asNew, asWalk, type EscapeCase, forEachCall } from "../escape-case.ts";
 
 const inside = "leads inside";
 const loops = "the system ends loops of links itself";
@@ -11,7 +11,7 @@ interface Row {
   readonly reaches: EscapeCase["reaches"];
 }
 
-const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, answers: everywhere("C215") });
+const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, expected: forEachCall("C215") });
 
 /** `count` links in a row, named l1, l2 and so on, the last of which leads to `target`. */
 export const chain = (count: number, target: string): Tree =>

@@ -8,21 +8,21 @@ import {
   asWalk,
   belowFile,
   type EscapeCase,
-  everywhere,
+  forEachCall,
   noNewName,
   theBase,
 } from "../escape-case.ts";
 
 const inside = "leads inside";
 const ordinary = "an ordinary name on this system";
-const spelling = "no system call takes it";
+const notation = "no system call takes it";
 const outsideFile = "../outside/outside-name.txt";
 
 const refused = (name: string, path: string, reaches: EscapeCase["reaches"]): EscapeCase => ({
   name,
   tree: {},
   path,
-  answers: everywhere("C210"),
+  expected: forEachCall("C210"),
   reaches,
 });
 
@@ -31,7 +31,7 @@ const disguised = (name: string, path: string): EscapeCase => ({
   name,
   tree: {},
   path,
-  answers: path.includes("\\") ? noNewName : path.includes("/") ? aNewNameDeep : aNewName,
+  expected: path.includes("\\") ? noNewName : path.includes("/") ? aNewNameDeep : aNewName,
   reaches: asFile,
   unjailedPath: outsideFile,
 });
@@ -40,7 +40,7 @@ const ordinaryName = (path: string): EscapeCase => ({
   name: `the name ${JSON.stringify(path)}`,
   tree: {},
   path,
-  answers: aNewName,
+  expected: aNewName,
   reaches: ordinary,
 });
 
@@ -48,7 +48,7 @@ const climbing = (name: string, path: string, reaches: EscapeCase["reaches"]): E
   name,
   tree: {},
   path,
-  answers: everywhere("C215"),
+  expected: forEachCall("C215"),
   reaches,
 });
 
@@ -57,11 +57,11 @@ export const names: readonly EscapeCase[] = [
   refused("an empty path", "", "names the base at most"),
   refused("an absolute path inside the base", "<base>/a.txt", inside),
   refused("an absolute path outside", "<base>/../outside/outside-name.txt", asFile),
-  refused("a NUL behind ..", "..\u0000", spelling),
-  refused("a NUL before an ending", "a.txt\u0000.png", spelling),
-  refused("a name of 256 bytes", "x".repeat(256), spelling),
-  refused("a name of 128 characters of three bytes", "\u20ac".repeat(128), spelling),
-  refused("a path of more than 4096 bytes", "d/".repeat(2100), spelling),
+  refused("a NUL behind ..", "..\u0000", notation),
+  refused("a NUL before an ending", "a.txt\u0000.png", notation),
+  refused("a name of 256 bytes", "x".repeat(256), notation),
+  refused("a name of 128 characters of three bytes", "\u20ac".repeat(128), notation),
+  refused("a path of more than 4096 bytes", "d/".repeat(2100), notation),
   refused("200 steps down and up", `${"d/../".repeat(200)}a.txt`, inside),
 
   climbing("a step above the base", outsideFile, asFile),
@@ -80,7 +80,7 @@ export const names: readonly EscapeCase[] = [
     name: "a sibling whose name begins with the base's",
     tree: { "../base-evil/outside-name.txt": "outside-secret\n" },
     path: "../base-evil/outside-name.txt",
-    answers: everywhere("C215"),
+    expected: forEachCall("C215"),
     reaches: asFile,
   },
 
@@ -109,28 +109,28 @@ export const names: readonly EscapeCase[] = [
     name: "the address of a file",
     tree: {},
     path: "file:///etc/passwd",
-    answers: aNewNameDeep,
+    expected: aNewNameDeep,
     reaches: ordinary,
     place: "file:/etc/passwd",
   },
-  { name: "a drive", tree: {}, path: "C:\\a.txt", answers: noNewName, reaches: ordinary },
+  { name: "a drive", tree: {}, path: "C:\\a.txt", expected: noNewName, reaches: ordinary },
   {
     name: "a drive with a slash",
     tree: {},
     path: "C:/a.txt",
-    answers: { ...noNewName, create: "C211" },
+    expected: { ...noNewName, create: "C211" },
     reaches: ordinary,
   },
-  { name: "a share", tree: {}, path: "\\\\server\\share", answers: noNewName, reaches: ordinary },
-  { name: "a line break in a name", tree: {}, path: "a\nb", answers: noNewName, reaches: ordinary },
+  { name: "a share", tree: {}, path: "\\\\server\\share", expected: noNewName, reaches: ordinary },
+  { name: "a line break in a name", tree: {}, path: "a\nb", expected: noNewName, reaches: ordinary },
 
-  { name: "the base", tree: {}, path: ".", answers: theBase, reaches: inside },
-  { name: "the base by a detour", tree: {}, path: "d/..", answers: theBase, reaches: inside },
+  { name: "the base", tree: {}, path: ".", expected: theBase, reaches: inside },
+  { name: "the base by a detour", tree: {}, path: "d/..", expected: theBase, reaches: inside },
   {
     name: "a file by a detour",
     tree: {},
     path: "./d//../a.txt",
-    answers: aFile,
+    expected: aFile,
     reaches: inside,
     ...at("a.txt"),
   },
@@ -138,16 +138,23 @@ export const names: readonly EscapeCase[] = [
     name: "a detour by what is not there",
     tree: {},
     path: "no/../a.txt",
-    answers: aFile,
+    expected: aFile,
     reaches: inside,
     ...at("a.txt"),
   },
-  { name: "a folder with a slash", tree: {}, path: "d/", answers: aFolder, reaches: inside, ...at("d") },
-  { name: "a file with a slash", tree: {}, path: "a.txt/", answers: belowFile, reaches: inside },
-  { name: "a file with a dot behind", tree: {}, path: "a.txt/.", answers: belowFile, reaches: inside },
-  { name: "a path below a file", tree: {}, path: "a.txt/x", answers: belowFile, reaches: inside },
-  { name: "a step up from a file", tree: {}, path: "a.txt/../a.txt", answers: belowFile, reaches: inside },
-  { name: "a new name with a slash", tree: {}, path: "new/", answers: noNewName, reaches: inside },
+  { name: "a folder with a slash", tree: {}, path: "d/", expected: aFolder, reaches: inside, ...at("d") },
+  { name: "a file with a slash", tree: {}, path: "a.txt/", expected: belowFile, reaches: inside },
+  { name: "a file with a dot behind", tree: {}, path: "a.txt/.", expected: belowFile, reaches: inside },
+  { name: "a path below a file", tree: {}, path: "a.txt/x", expected: belowFile, reaches: inside },
+  { name: "a step up from a file", tree: {}, path: "a.txt/../a.txt", expected: belowFile, reaches: inside },
+  {
+    name: "a new name with a slash",
+    tree: {},
+    path: "new/",
+    expected: noNewName,
+    makeFolder: "ok",
+    reaches: inside,
+  },
 ];
 
 function at(path: string): Pick<EscapeCase, "place" | "entry"> {

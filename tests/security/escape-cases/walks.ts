@@ -1,5 +1,5 @@
 import type { Tree } from "../../harness/tree.ts";
-import { aFolder, asWalk, type EscapeCase, everywhere, theBase } from "../escape-case.ts";
+import { aFolder, asWalk, type EscapeCase, forEachCall, theBase } from "../escape-case.ts";
 
 const inside = "leads inside";
 
@@ -12,7 +12,7 @@ const walked = (
   name,
   tree,
   path: "w",
-  answers: aFolder,
+  expected: aFolder,
   reaches,
   ...changes,
 });
@@ -55,18 +55,19 @@ export const walks: readonly EscapeCase[] = [
     ["search", "remove"],
   ),
   walked("a folder with a denied file", env, ["search", "remove"], {
-    answers: { ...aFolder, remove: "C211" },
+    expected: { ...aFolder, remove: "C211" },
   }),
   walked("a folder with a folder of secrets", { "w/secrets/s/f": "denied-secret\n" }, ["search", "remove"], {
-    answers: { ...aFolder, remove: "C211" },
+    expected: { ...aFolder, remove: "C211" },
   }),
   walked("a folder with a denied link", { "w/l.key": { link: "../a.txt" } }, ["remove"], {
-    answers: { ...aFolder, remove: "C211" },
+    expected: { ...aFolder, remove: "C211" },
   }),
   walked(
     "a folder with a FIFO",
     { "w/pipe": { fifo: true }, "w/x": "inside\n" },
     "reading it would only hang",
+    { copy: "C210" },
   ),
   walked(
     "a folder with a second name of a file outside",
@@ -84,19 +85,19 @@ export const walks: readonly EscapeCase[] = [
     asWalk,
     {
       path: "m",
-      answers: { ...aFolder, delete: "ok" },
+      expected: { ...aFolder, delete: "ok" },
     },
   ),
   walked("the base with links in it", { l: { link: "../outside" }, ".env": "denied-secret\n" }, asWalk, {
     path: ".",
-    answers: theBase,
+    expected: theBase,
   }),
   walked(
     "a folder that is a link when it is walked",
     { w: { link: "../outside/sub" } },
     ["list", ...asWalk],
     {
-      answers: everywhere("C215"),
+      expected: forEachCall("C215"),
     },
   ),
 ];

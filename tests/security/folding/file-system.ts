@@ -1,7 +1,7 @@
 /**
  * A file system that takes many spellings for one name, for tests: case, Unicode forms, characters that are not seen,
  * blanks and dots at the end, and FAT's second names. It speaks the kernel's protocol for file systems in user space
- * (linux/fuse.h, 7.31) by itself, and is for reading only. Needs root and /dev/fuse.
+ * (linux/fuse.h, 7.31) by itself, and takes no writes but new names. Needs root and /dev/fuse.
  *
  *     bun file-system.ts MOUNTPOINT    writes a line once it is mounted, and ends with its input
  */
@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 
 interface Node {
-  readonly name: string;
+  name: string;
   /** FAT's name for it. */
   readonly second?: string;
   readonly text?: string;
@@ -19,12 +19,14 @@ interface Node {
 
 /** By their inode numbers; 1 is the root. */
 const nodes: Readonly<Record<number, Node>> = {
-  1: { name: "", children: [2, 3, 4, 5] },
+  1: { name: "", children: [2, 3, 4, 5, 7] },
   2: { name: ".env", second: "ENV~1", text: "hunter2\n" },
   3: { name: "id.pem", second: "ID~1.PEM", text: "hunter2\n" },
   4: { name: "Straße.txt", second: "STRASS~1.TXT", text: "plain\n" },
   5: { name: "secrets", second: "SECRET~1", children: [6] },
   6: { name: "key.txt", second: "KEY~1.TXT", text: "hunter2\n" },
+  7: { name: "sub", children: [8] },
+  8: { name: "note.md", text: "noted\n" },
 };
 
 /** Not the worker's own rule, so that one may be wrong without the other. */
@@ -44,10 +46,12 @@ const find = (folder: number, name: string): number | undefined =>
 
 const operations = { lookup: 1, getattr: 3, open: 14, read: 15, statfs: 17, release: 18, init: 26 } as const;
 const folderOperations = { opendir: 27, readdir: 28, releasedir: 29 } as const;
+/** By their numbers, the bytes before the two names: those of the new folder, and of flags. */
+const renames: Readonly<Record<number, number>> = { 12: 8, 45: 16 };
 const unanswered = [2, 36, 42]; // forget, interrupt, forget many
-const [ENOENT, ENOSYS] = [2, 38];
+const [ENOENT, EEXIST, EXDEV, ENOSYS] = [2, 17, 18, 38];
 
-/** Numbers of so many bytes each, little-endian. */
+/** Numbers of `bytes` bytes each, little-endian. */
 function pack(...fields: (readonly [bytes: 2 | 4 | 8, ...values: number[]])[]): Buffer {
   const parts = fields.flatMap(([bytes, ...values]) =>
     values.map((value) => {
@@ -78,8 +82,21 @@ function entries(folder: number, offset: number): Buffer {
   );
 }
 
+/** Gives an entry another name in its folder, or the same in another spelling; never one that another entry has. */
+function rename(folder: number, body: Buffer, namesAt: number): Buffer | number {
+  const [from, to] = body.toString("utf8", namesAt).split("\0") as [string, string];
+  const [moved, there] = [find(folder, from), find(folder, to)];
+  if (Number(body.readBigUInt64LE(0)) !== folder) return EXDEV;
+  if (moved === undefined) return ENOENT;
+  if (there !== undefined && there !== moved) return EEXIST;
+  nodes[moved]!.name = to;
+  return Buffer.alloc(0);
+}
+
 /** What is answered, or the errno. */
 function answer(operation: number, node: number, body: Buffer): Buffer | number {
+  const namesAt = renames[operation];
+  if (namesAt !== undefined) return rename(node, body, namesAt);
   switch (operation) {
     case operations.init:
       return pack([4, 7, 31, 0, 0], [2, 16, 12], [4, 65536, 1], [2, 0, 0], [4, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-import type { Way } from "../calls.ts";
+import type { PathCall } from "../calls.ts";
 import type { Call } from "../escape-case.ts";
 
 /** What the swapper does to a path while it is used. */
@@ -7,7 +7,7 @@ export type Swap = "folder and link" | "file and link" | "file and FIFO" | "fold
 /** How many folders lie in one another where one of them is moved. */
 export const levels = 16;
 
-/** One call, made over and over on one path that is being bent. */
+/** One call, repeated on one path that the swapper swaps. */
 export interface Cell {
   readonly call: Call;
   readonly swap: Swap;
@@ -15,19 +15,21 @@ export interface Cell {
   readonly path: string;
 }
 
-export const nameOf = ({ call, swap, path }: Cell): string =>
+export const cellName = ({ call, swap, path }: Cell): string =>
   `${call} ${path.replace(upAndDown, "d/../f")}, ${swap}`;
 
-/** A cell, and the name of a way to make its call. */
-export interface Raced {
+/** A cell, and the name of a path argument that its call is made with. */
+export interface RaceCase {
   readonly cell: Cell;
-  readonly way: string;
+  readonly argument: string;
 }
 
-/** Every way, in all cells of its call. */
-export const racesOf = (ways: readonly Way[]): Raced[] =>
+/** Every path argument, in all cells of its call. What is copied is read too. */
+export const raceCasesOf = (all: readonly PathCall[]): RaceCase[] =>
   cells.flatMap((cell) =>
-    ways.filter(({ call }) => call === cell.call).map(({ name: way }) => ({ cell, way })),
+    all
+      .filter(({ call, access }) => call === cell.call || (access === "copy" && cell.call === "read"))
+      .map(({ name }) => ({ cell, argument: name })),
   );
 
 const cell = (call: Call, swap: Swap, path: string): Cell => ({ call, swap, path });

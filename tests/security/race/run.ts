@@ -1,16 +1,16 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../harness/served.ts";
-import type { Raced } from "./cells.ts";
+import { temporaryFolder } from "../../harness/worker-fixture.ts";
+import type { RaceCase } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
-import { checked, type RaceJob, type Report } from "./victim.ts";
-import { buildWorld, fifoOf, swapOf } from "./world.ts";
+import { buildRaceTree, fifoOf, swapOf } from "./race-tree.ts";
+import { checked, type RaceJob, type RaceReport } from "./victim.ts";
 
 /** How a race ended. */
-export interface Outcome extends Report {
-  /** A call blocked for ever, and its process had to be killed. */
+export interface RaceResult extends RaceReport {
+  /** A call did not return, and its process had to be killed. */
   readonly isHung: boolean;
-  /** How often the path was bent. */
+  /** How often the swapper swapped the path. */
   readonly swaps: number;
 }
 
@@ -29,7 +29,7 @@ export async function bestSwapper(folder: string): Promise<Swapper> {
   return [program];
 }
 
-export interface Race extends Raced {
+export interface RaceOptions extends RaceCase {
   readonly subject: string;
   readonly seconds: number;
   readonly swapper: Swapper;
@@ -39,13 +39,19 @@ export interface Race extends Raced {
 const graceSeconds = 10;
 const pollMilliseconds = 10;
 
-/** Runs one race in a world of its own. */
-export async function runRace({ cell, way, subject, seconds, swapper }: Race): Promise<Outcome> {
+/** Runs one race in a tree of its own. */
+export async function runRace({
+  cell,
+  argument,
+  subject,
+  seconds,
+  swapper,
+}: RaceOptions): Promise<RaceResult> {
   const root = temporaryFolder();
-  buildWorld(root);
+  buildRaceTree(root);
   const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
   try {
-    const report = await runVictim({ cell, way, root, subject, seconds });
+    const report = await runVictim({ cell, argument, root, subject, seconds });
     swapping.kill("SIGTERM");
     return { ...report, swaps: Number(await swapping.stdout.text()) };
   } finally {
@@ -55,7 +61,7 @@ export async function runRace({ cell, way, subject, seconds, swapper }: Race): P
   }
 }
 
-async function runVictim(job: RaceJob): Promise<Omit<Outcome, "swaps">> {
+async function runVictim(job: RaceJob): Promise<Omit<RaceResult, "swaps">> {
   const { subject, seconds, root } = job;
   const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(job)], {
     cwd: root,
@@ -64,7 +70,7 @@ async function runVictim(job: RaceJob): Promise<Omit<Outcome, "swaps">> {
   });
   let printed = "";
   const kill = () => victim.kill("SIGKILL");
-  // What checks by realpath opens as calls usually do: where it waits for the other end of a FIFO, it waits for ever.
+  // The design that checks by realpath opens without O_NONBLOCK: at a FIFO without another end it never returns.
   const poll = () => subject === checked && isWaitedAt(fifoOf(root)) && kill();
   const polling = setInterval(poll, pollMilliseconds);
   let alarm: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +85,7 @@ async function runVictim(job: RaceJob): Promise<Omit<Outcome, "swaps">> {
   if (victim.signalCode === "SIGKILL") return { ...nothing, isHung: true };
   const [, report] = printed.split("\n");
   if (!report) throw new Error("the victim ended without a report");
-  return { ...(JSON.parse(report) as Report), isHung: false };
+  return { ...(JSON.parse(report) as RaceReport), isHung: false };
 }
 
-const nothing: Report = { calls: 0, escapes: 0, faults: [], descriptors: [0, 0], outcomes: {} };
+const nothing: RaceReport = { calls: 0, escapes: 0, faults: [], descriptors: [0, 0], outcomes: {} };

@@ -1,14 +1,14 @@
 /**
- * `npm run test:race -- --seconds 30`: every cell of the race suite for so long on each backend, and on the design that
+ * `npm run test:race -- --seconds 30`: every cell of the race suite that long on each backend, and on the design that
  * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { temporaryFolder } from "../../harness/served.ts";
+import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import { backends } from "../backends.ts";
-import { ways } from "../calls.ts";
-import { nameOf, type Raced, racesOf } from "./cells.ts";
-import { bestSwapper, type Outcome, runRace } from "./run.ts";
+import { pathCalls } from "../calls.ts";
+import { cellName, type RaceCase, raceCasesOf } from "./cells.ts";
+import { bestSwapper, type RaceResult, runRace } from "./run.ts";
 import { checked } from "./victim.ts";
 
 const { values } = parseArgs({
@@ -21,9 +21,9 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 if (!(seconds > 0)) throw new Error(`--seconds is ${values.seconds}; give a number above 0`);
 
-const nameIn = ({ cell, way }: Raced): string => `${way}: ${nameOf(cell)}`;
+const nameIn = ({ cell, argument }: RaceCase): string => `${argument}: ${cellName(cell)}`;
 
-const isHeld = ({ escapes, faults, isHung, descriptors }: Outcome): boolean =>
+const isHeld = ({ escapes, faults, isHung, descriptors }: RaceResult): boolean =>
   escapes === 0 && faults.length === 0 && !isHung && descriptors[0] === descriptors[1];
 
 const row = (first: string, rest: readonly (string | number)[]): void =>
@@ -34,16 +34,18 @@ try {
   const swapper = await bestSwapper(folder);
   const subjects = [...backends, checked];
   row("escapes / calls", subjects);
-  for (const { cell, way } of racesOf(ways).filter((raced) => nameIn(raced).includes(values.only))) {
+  for (const { cell, argument } of raceCasesOf(pathCalls).filter((raced) =>
+    nameIn(raced).includes(values.only),
+  )) {
     const shown: string[] = [];
     for (const subject of subjects) {
-      const outcome = await runRace({ cell, way, subject, seconds, swapper });
+      const outcome = await runRace({ cell, argument, subject, seconds, swapper });
       shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
       if (subject === checked || isHeld(outcome)) continue;
       process.exitCode = 1;
       shown.push(`FAILED ${JSON.stringify(outcome)}`);
     }
-    row(nameIn({ cell, way }), shown);
+    row(nameIn({ cell, argument }), shown);
   }
 } finally {
   rmSync(folder, { recursive: true });

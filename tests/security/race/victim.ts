@@ -9,30 +9,31 @@ import { loadConfig, openCoder } from "../../../src/coder/services.ts";
 import { readNamed } from "../../../src/config/source.ts";
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
-import { openDescriptors } from "../../harness/descriptors.ts";
-import { ways } from "../calls.ts";
+import { countDescriptors } from "../../harness/descriptors.ts";
+import { pathCalls } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../escape-case.ts";
 import { leaksIn } from "../probe.ts";
 import type { Cell } from "./cells.ts";
 import { callChecked } from "./checked.ts";
-import { breachesOf, Caretaker } from "./world.ts";
+import { breachesOf, TreeRestorer } from "./race-tree.ts";
+import { takeTexts } from "./take-texts.ts";
 
 export interface RaceJob {
   readonly cell: Cell;
-  /** The name of a way to make the call of the cell. */
-  readonly way: string;
-  /** The folder that holds the world. */
+  /** The name of the path argument that the call of the cell is made with. */
+  readonly argument: string;
+  /** The folder that holds the tree. */
   readonly root: string;
   /** A backend of the jail, which CODER_JAIL names too; or `checked`, which stops when it has lost. */
   readonly subject: string;
   readonly seconds: number;
 }
 
-export interface Report {
+export interface RaceReport {
   readonly calls: number;
   /** Answers that showed, and calls that changed, what is outside. */
   readonly escapes: number;
-  /** Examples of escapes, of host paths in answers, and of failures nobody foresaw. */
+  /** Examples of escapes, of host paths in answers, and of unexpected failures. */
   readonly faults: readonly string[];
   /** Descriptors that were open after the first call and after the last. */
   readonly descriptors: readonly [number, number];
@@ -52,20 +53,20 @@ const fewestCalls = 20;
 /** The first line a victim prints; the report is the second. */
 export const started = "started";
 
-async function race({ cell, way, root, subject, seconds }: RaceJob): Promise<Report> {
+async function race({ cell, argument, root, subject, seconds }: RaceJob): Promise<RaceReport> {
   const faults: string[] = [];
-  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(way, root, faults);
-  using caretaker = new Caretaker(root, cell.swap);
+  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(argument, root, faults);
+  using restorer = new TreeRestorer(root, cell.swap);
   const isWriting = writing.includes(cell.call);
   const outcomes: Record<string, number> = {};
   let [calls, escapes, before] = [0, 0, 0];
   const end = performance.now() + seconds * 1000;
   console.log(started);
   while (performance.now() < end || calls < fewestCalls) {
-    if (isWriting) caretaker.tidy();
+    if (isWriting) restorer.restore();
     const path = cell.path.replace("#", String(calls));
     const answer = await call(path, calls);
-    if (calls++ === 0) before = await openDescriptors();
+    if (calls++ === 0) before = await countDescriptors();
     const breaches = isWriting ? breachesOf(root) : [];
     const shown = [...secrets, outsideName].filter((word) => answer.includes(word));
     const leaks = leaksIn(answer, "", root).filter((leak) => !shown.includes(leak));
@@ -80,7 +81,7 @@ async function race({ cell, way, root, subject, seconds }: RaceJob): Promise<Rep
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (subject === checked && escapes > 0) break;
   }
-  return { calls, escapes, faults, descriptors: [before, await openDescriptors(before)], outcomes };
+  return { calls, escapes, faults, descriptors: [before, await countDescriptors(before)], outcomes };
 }
 
 const checkedCaller =
@@ -95,13 +96,15 @@ async function jailedCaller(name: string, root: string, faults: string[]): Promi
   });
   const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
   const invoke = createInvoke(runtime, log);
-  const { id, isPaired, payload } = ways.find((way) => way.name === name)!;
+  const { id, hasOtherPaths, payload } = pathCalls.find((argument) => argument.name === name)!;
   const definition = functions.find((one) => one.id === id)!;
   return async (path, number) => {
     const others = { there: "f", free: `moved-${number}` };
     // The last call may have moved it away.
-    if (isPaired) writeFileSync(join(root, "base", others.there), "inside\n");
-    return JSON.stringify(await invoke(definition, payload(path, others)));
+    if (hasOtherPaths) writeFileSync(join(root, "base", others.there), "inside\n");
+    const answer = JSON.stringify(await invoke(definition, payload(path, others)));
+    // What a caller may read in what a call has moved or copied is shown to it too.
+    return answer + takeTexts(join(root, "base", others.free));
   };
 }
 

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { workers } from "../../../src/workers.ts";
-import { temporaryFolder } from "../../harness/served.ts";
+import type { PathArgument } from "../../harness/path-arguments.ts";
 import { buildTree, expandBase, snapshotTree } from "../../harness/tree.ts";
-import type { Way } from "../../harness/ways.ts";
+import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import { backends } from "../backends.ts";
-import { type EscapeCase, isForbidden, surroundings } from "../escape-case.ts";
+import { commonTree, type EscapeCase, isForbidden } from "../escape-case.ts";
 import { escapeCases } from "../escape-cases.ts";
 import { changedKeys, leaksIn, stampsOutside } from "../probe.ts";
-import { openShell, type Shell, ways } from "./shell.ts";
+import { openShellFunctions, type ShellFunctions, shellPathArguments } from "./shell.ts";
 
 test("each function of files is called on each escape case", () => {
   const ids = workers.shell.functions.map(({ id }) => id).filter((id) => id.startsWith("shell::fs::"));
-  expect([...new Set(ways.map(({ id }) => id))].sort()).toEqual(ids.sort());
+  expect([...new Set(shellPathArguments.map(({ id }) => id))].sort()).toEqual(ids.sort());
 });
 
 /** What is denied here: by path, so what only has the name of something that coder denies is not. */
 const deniedKeys = ({ tree }: EscapeCase): string[] =>
-  Object.entries({ ...surroundings, ...tree })
+  Object.entries({ ...commonTree, ...tree })
     .filter(
       ([key, entry]) =>
         !key.startsWith("../") &&
@@ -28,13 +28,15 @@ const deniedKeys = ({ tree }: EscapeCase): string[] =>
     .map(([key]) => key.replace(/\/$/, ""))
     .filter((key) => key.isWellFormed());
 
-/** Rows in which a denied file has a second name that no path tells: the jail promises nothing there. */
+/** Rows in which a denied file has a second name that no path shows: the jail promises nothing there. */
 const hasSecondName = ({ tree }: EscapeCase): boolean =>
   Object.values(tree).some((entry) => entry !== null && typeof entry === "object" && "hardlink" in entry);
 
 describe.each(backends)("%s", (backend) => {
-  /** Opening the functions takes longer than all calls on an escape case: escape cases with the same denylist share them. */
-  const shells = new Map<string, Shell>();
+  /**
+   * Opening the functions takes longer than all calls on an escape case: escape cases with the same denylist share them.
+   */
+  const shells = new Map<string, ShellFunctions>();
   const logged: string[] = [];
   let root: string;
   beforeAll(() => {
@@ -49,33 +51,33 @@ describe.each(backends)("%s", (backend) => {
     "%s",
     async (_, escapeCase) => {
       const keys = deniedKeys(escapeCase);
-      const build = () => buildTree(root, { ...surroundings, ...escapeCase.tree });
+      const build = () => buildTree(root, { ...commonTree, ...escapeCase.tree });
       build();
       const shell = await shellFor(keys);
       const faults: string[] = [];
-      for (const way of ways) {
-        const { found, isTouched } = await tryOut(shell, way, escapeCase, keys);
-        faults.push(...found.map((fault) => `${way.name}: ${fault}`));
+      for (const argument of shellPathArguments) {
+        const { found, isTouched } = await tryOut(shell, argument, escapeCase, keys);
+        faults.push(...found.map((fault) => `${argument.name}: ${fault}`));
         if (isTouched) build();
       }
       expect([...faults, ...logged.splice(0)]).toEqual([]);
     },
   );
 
-  async function shellFor(keys: readonly string[]): Promise<Shell> {
+  async function shellFor(keys: readonly string[]): Promise<ShellFunctions> {
     const list = keys.join("\n");
     const base = join(root, "base");
     const denied = keys.map((key) => join(base, key));
     const shell =
-      shells.get(list) ?? (await openShell(base, { denied, backend }, (line) => logged.push(line)));
+      shells.get(list) ?? (await openShellFunctions(base, { denied, backend }, (line) => logged.push(line)));
     shells.set(list, shell);
     return shell;
   }
 
   /** What a call on an escape case shows and changes that it must not, and whether it changed anything at all. */
   async function tryOut(
-    shell: Shell,
-    way: Way,
+    shell: ShellFunctions,
+    argument: PathArgument,
     escapeCase: EscapeCase,
     denied: readonly string[],
   ): Promise<{ found: string[]; isTouched: boolean }> {
@@ -83,7 +85,7 @@ describe.each(backends)("%s", (backend) => {
     const expanded = expandBase(escapeCase.path, base);
     const path = expanded.startsWith("/") ? expanded : `${base}/${expanded}`;
     const [snapshot, stamps] = [snapshotTree(root), stampsOutside(root)];
-    const shown = await shell.call(way, path);
+    const shown = await shell.call(argument, path);
     const changed = changedKeys(snapshot, snapshotTree(root));
     const isSameOutside = Bun.deepEquals(stampsOutside(root), stamps);
     const isDenied = (key: string) => denied.some((one) => key === one || key.startsWith(`${one}/`));
@@ -91,7 +93,7 @@ describe.each(backends)("%s", (backend) => {
       ...(/^\{"answer":|"error":"\{\\"code\\":\\"S21\d/.test(shown) ? [] : [`has no form: ${shown}`]),
       ...leaksIn(shown, path, root).map((leak) => `shows ${leak}: ${shown}`),
       ...changed.filter((key) => key.startsWith("../") || isDenied(key)).map((key) => `changed ${key}`),
-      ...(way.effect === "reads" ? changed.map((key) => `changed ${key}`) : []),
+      ...(argument.effect === "reads" ? changed.map((key) => `changed ${key}`) : []),
       ...(isSameOutside ? [] : ["changed something outside"]),
     ];
     return { found, isTouched: changed.length > 0 || !isSameOutside };

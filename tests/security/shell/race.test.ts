@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PathAccess } from "../../../src/contract/definition.ts";
-import { temporaryFolder } from "../../harness/served.ts";
+import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import { backends } from "../backends.ts";
 import type { Swap } from "../race/cells.ts";
+import { buildRaceTree, swapOf } from "../race/race-tree.ts";
 import { bestSwapper, type Swapper } from "../race/run.ts";
-import { buildWorld, swapOf } from "../race/world.ts";
-import { ways } from "./shell.ts";
+import { shellPathArguments } from "./shell.ts";
 import type { ShellRaceJob, ShellReport } from "./victim.ts";
 
 const testMilliseconds = 40_000;
@@ -15,7 +15,7 @@ const graceMilliseconds = 20_000;
 /** Threads start with the first call that gets so far; a leak holds one descriptor for each of twenty calls and more. */
 const heldByLateThreads = 6;
 
-type Cell = readonly [way: string, swap: Swap, path: string];
+type Cell = readonly [argument: string, swap: Swap, path: string];
 
 /** Where a call is raced on a path through a folder that is being swapped with a link out of the base. */
 const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
@@ -28,6 +28,9 @@ const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
   remove: ["s/real/f"],
   "remove-tree": ["s/real/sub", "s"],
   move: ["s/real/f"],
+  copy: ["s/real/f", "s"],
+  "make-folder": ["s/real/n#"],
+  "make-folder-tree": ["s/real/n#/m"],
 };
 
 const fileSwaps: readonly Swap[] = ["file and link", "file and FIFO"];
@@ -39,8 +42,8 @@ const atFile: Readonly<Partial<Record<PathAccess, readonly Swap[]>>> = {
   write: fileSwaps.slice(0, 1),
 };
 
-/** Every way to call a function. */
-const cells: readonly Cell[] = ways.flatMap(({ name, access }): Cell[] => [
+/** Every path argument, with the swaps on the way to it. */
+const cells: readonly Cell[] = shellPathArguments.flatMap(({ name, access }): Cell[] => [
   ...throughFolder[access].map((path): Cell => [name, "folder and link", path]),
   ...(atFile[access] ?? []).map((swap): Cell => [name, swap, "s/f"]),
 ]);
@@ -54,8 +57,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The first cell of each way. */
-const firstCells = cells.filter(([way], index) => cells.findIndex(([other]) => other === way) === index);
+/** The first cell of each path argument. */
+const firstCells = cells.filter(
+  ([argument], index) => cells.findIndex(([other]) => other === argument) === index,
+);
 
 describe.each(backends)("%s holds", (backend) => {
   const isDefault = backend === backends[0];
@@ -63,12 +68,15 @@ describe.each(backends)("%s holds", (backend) => {
 
   test.each(isDefault ? cells : firstCells)(
     "%s, %s, %s",
-    async (way, swap, path) => {
+    async (argument, swap, path) => {
       const root = temporaryFolder();
-      buildWorld(root);
+      buildRaceTree(root);
       const swapping = Bun.spawn([...swapper, ...swapOf(swap, root)], { stdout: "pipe" });
       try {
-        const { calls, faults, descriptors } = await runVictim({ way, swap, path, root, seconds }, backend);
+        const { calls, faults, descriptors } = await runVictim(
+          { argument, swap, path, root, seconds },
+          backend,
+        );
         expect(faults).toEqual([]);
         expect(calls).toBeGreaterThan(0);
         expect(descriptors[1] - descriptors[0]).toBeLessThanOrEqual(heldByLateThreads);

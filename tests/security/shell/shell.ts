@@ -4,37 +4,45 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { readNamed } from "../../../src/config/source.ts";
-import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contract/definition.ts";
+import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contract/bus-access.ts";
 import { createLog } from "../../../src/log/log.ts";
 import { createInvoke } from "../../../src/worker/invoke.ts";
 import { workers } from "../../../src/workers.ts";
-import { type Others, usualOthers, type Way, waysOf } from "../../harness/ways.ts";
+import {
+  defaultOtherPaths,
+  type OtherPaths,
+  type PathArgument,
+  pathArgumentsOf,
+} from "../../harness/path-arguments.ts";
 
 const content = { channel_id: "c", access_key: "k" };
 /** Finds the words of forbidden files, without being one. */
 const pattern = "(outside|denied).(secret|name)|inside";
 
 /** What an example of a function has to be changed in, so that nothing escapes the suites. */
-const particulars = {
+const overrides = {
   "shell::fs::grep": { pattern, include_glob: [] },
   "shell::fs::sed": { pattern, replacement: "new", include_glob: [] },
   "shell::fs::chmod": { mode: "0711" },
   "shell::fs::write": { content },
 };
 
-/** All ways to call the functions, as their definitions tell; with absolute paths. */
-export const ways: readonly Way[] = waysOf(workers.shell.functions, particulars);
+/** All path arguments of the functions, by their definitions; with absolute paths. */
+export const shellPathArguments: readonly PathArgument[] = pathArgumentsOf(
+  workers.shell.functions,
+  overrides,
+);
 
-export interface Shell {
+export interface ShellFunctions {
   /**
    * Makes a call and returns all that the caller is shown, the bytes of a file too. Other paths of it are below the base.
    */
-  call(way: Way, path: string, others?: Others): Promise<string>;
+  call(argument: PathArgument, path: string, others?: OtherPaths): Promise<string>;
   close(): Promise<void>;
 }
 
 /** Host paths that calls must not reach, and those that they must not change. */
-export interface OutOfReach {
+export interface ProtectedPaths {
   readonly denied: readonly string[];
   readonly configFiles?: readonly string[];
   /** Default: what CODER_JAIL says. */
@@ -42,11 +50,11 @@ export interface OutOfReach {
 }
 
 /** Opens the functions around `base`. What is logged goes to `onLog`. */
-export async function openShell(
+export async function openShellFunctions(
   base: string,
-  { denied, configFiles = [], backend = process.env["CODER_JAIL"] }: OutOfReach,
+  { denied, configFiles = [], backend = process.env["CODER_JAIL"] }: ProtectedPaths,
   onLog: (line: string) => void,
-): Promise<Shell> {
+): Promise<ShellFunctions> {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   const configFile = join(settings, "shell.yaml");
   writeFileSync(configFile, JSON.stringify({ fs: { host_root: base, denylist_paths: denied } }));
@@ -65,8 +73,8 @@ export async function openShell(
   rmSync(settings, { recursive: true });
   const invoke = createInvoke(runtime, log);
   return {
-    async call({ id, payload }, path, { there, free } = usualOthers) {
-      const bus = new PretendedBus();
+    async call({ id, payload }, path, { there, free } = defaultOtherPaths) {
+      const bus = new FakeBus();
       const definition = functions.find((one) => one.id === id)!;
       const others = { there: join(base, there), free: join(base, free) };
       const outcome = await invoke(definition, payload(path, others), { bus });
@@ -77,7 +85,7 @@ export async function openShell(
 }
 
 /** Every channel to read from holds "new"; what is sent is kept. */
-class PretendedBus implements BusAccess {
+class FakeBus implements BusAccess {
   #sent: Promise<string> | undefined;
 
   call(): Promise<never> {

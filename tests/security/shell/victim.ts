@@ -1,18 +1,18 @@
 /**
- * One side of a race, a process of its own: makes a call of `shell::fs` over and over on a path that is being bent, looks
- * at every answer and at what it must not have touched, and prints a `ShellReport` as its second line.
+ * One side of a race, a process of its own: repeats a call of `shell::fs` on a path that the swapper swaps, checks every
+ * answer and what the call must not touch, and prints a `ShellReport` as its second line.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDescriptors } from "../../harness/descriptors.ts";
+import { countDescriptors } from "../../harness/descriptors.ts";
 import { outsideName, secrets } from "../escape-case.ts";
 import type { Swap } from "../race/cells.ts";
-import { breachesOf, Caretaker } from "../race/world.ts";
-import { openShell, ways } from "./shell.ts";
+import { breachesOf, TreeRestorer } from "../race/race-tree.ts";
+import { openShellFunctions, shellPathArguments } from "./shell.ts";
 
 export interface ShellRaceJob {
   /** The name of a `Way`. */
-  readonly way: string;
+  readonly argument: string;
   readonly swap: Swap;
   readonly path: string;
   readonly root: string;
@@ -21,7 +21,7 @@ export interface ShellRaceJob {
 
 export interface ShellReport {
   readonly calls: number;
-  /** Examples of what was shown or changed outside, and of failures nobody foresaw. */
+  /** Examples of what was shown or changed outside, and of unexpected failures. */
   readonly faults: readonly string[];
   readonly descriptors: readonly [number, number];
 }
@@ -30,28 +30,28 @@ const faultsKept = 5;
 /** However busy the machine is. */
 const fewestCalls = 20;
 
-async function race({ way: name, swap, path, root, seconds }: ShellRaceJob): Promise<ShellReport> {
+async function race({ argument: name, swap, path, root, seconds }: ShellRaceJob): Promise<ShellReport> {
   const faults: string[] = [];
   const base = join(root, "base");
-  const shell = await openShell(base, { denied: [] }, (line) => faults.push(line));
-  const way = ways.find((one) => one.name === name)!;
-  using caretaker = new Caretaker(root, swap);
+  const shell = await openShellFunctions(base, { denied: [] }, (line) => faults.push(line));
+  const argument = shellPathArguments.find((one) => one.name === name)!;
+  using restorer = new TreeRestorer(root, swap);
   let [calls, before] = [0, 0];
   const end = performance.now() + seconds * 1000;
   console.log("started");
   while (performance.now() < end || calls < fewestCalls) {
-    if (way.effect === "writes") caretaker.tidy();
+    if (argument.effect === "writes") restorer.restore();
     const others = { there: "f", free: `moved-${calls}` };
-    if (way.isPaired) writeFileSync(join(base, others.there), "inside\n");
-    const shown = await shell.call(way, join(base, path.replace("#", String(calls))), others);
-    if (calls++ === 0) before = await openDescriptors();
+    if (argument.hasOtherPaths) writeFileSync(join(base, others.there), "inside\n");
+    const shown = await shell.call(argument, join(base, path.replace("#", String(calls))), others);
+    if (calls++ === 0) before = await countDescriptors();
     const found = [
-      ...(way.effect === "writes" ? breachesOf(root) : []),
+      ...(argument.effect === "writes" ? breachesOf(root) : []),
       ...[...secrets, outsideName].filter((word) => shown.includes(word)).map((word) => `shows ${word}`),
     ];
     if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${shown}`));
   }
-  return { calls, faults, descriptors: [before, await openDescriptors(before)] };
+  return { calls, faults, descriptors: [before, await countDescriptors(before)] };
 }
 
 if (import.meta.main) {

@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
-import { answerOf, Cases, expectCode, expectPlain } from "../case.ts";
-import type { Served } from "../served.ts";
+import { answerOf, expectCode, expectPlain, ShellCases } from "../case.ts";
+import type { ShellFixture } from "../shell-fixture.ts";
 
 const open = { allowlist: [] };
 const ok = { exit_code: 0, timed_out: false };
 const none = { stdout_truncated: false, stderr_truncated: false };
 
-const usual = new Cases("shell::exec")
+const usual = new ShellCases("shell::exec")
   .answers(1, { command: "echo", args: ["hi"] }, { ...ok, ...none, stdout: "hi\n", stderr: "" })
   .answers(2, { command: 'echo "a b"' }, { stdout: "a b\n" })
   .answers(3, { command: "echo", args: ["a", "b"] }, { stdout: "a b\n" })
@@ -97,24 +97,24 @@ for (const [line, split] of words) {
   });
 }
 
-const openly = new Cases("shell::exec", open)
+const openly = new ShellCases("shell::exec", open)
   .refuses(20, { command: "_nope_" }, "S216", "host exec:")
   .refusesPlainly(27, { command: "rm", args: ["-rf", "/"] }, "denylist");
 
-const byPath = new Cases("shell::exec", { allowlist: ["/usr/bin/id"] })
+const byPath = new ShellCases("shell::exec", { allowlist: ["/usr/bin/id"] })
   .answers(22, { command: "/usr/bin/id" }, ok)
   .refusesPlainly(22, { command: "id" }, "not in allowlist");
 
-const bySpelling = new Cases("shell::exec", { allowlist: ["ls"] })
+const byName = new ShellCases("shell::exec", { allowlist: ["ls"] })
   .answers(23, { command: "ls" }, ok)
   .refusesPlainly(23, { command: "LS" }, "not in allowlist");
 
 /** What the original ships is what is there when the key is left out. */
-const shipped = new Cases("shell::exec", { allowlist: null, denylist_patterns: null })
+const shipped = new ShellCases("shell::exec", { allowlist: null, denylist_patterns: null })
   .answers(29, { command: "printenv" }, ok)
   .refusesPlainly(29, { command: "env nmap host" }, "not in allowlist");
 
-const smallMost = new Cases("shell::exec", { max_timeout_ms: 100, default_timeout_ms: 5000 }).script(
+const smallMost = new ShellCases("shell::exec", { max_timeout_ms: 100, default_timeout_ms: 5000 }).script(
   38,
   "the default is cut to the most",
   async ({ call }) => {
@@ -124,23 +124,23 @@ const smallMost = new Cases("shell::exec", { max_timeout_ms: 100, default_timeou
   },
 );
 
-const smallOutput = new Cases("shell::exec", { max_output_bytes: 16 }).answers(
+const smallOutput = new ShellCases("shell::exec", { max_output_bytes: 16 }).answers(
   42,
   { command: "printf", args: ["%0100d", "0"] },
   { ...ok, stdout: "0".repeat(16), stdout_truncated: true },
 );
 
-const smallAnswers = new Cases("shell::exec", { max_answer_bytes: 64 * 1024, max_output_bytes: 100_000 })
+const smallAnswers = new ShellCases("shell::exec", { max_answer_bytes: 64 * 1024, max_output_bytes: 100_000 })
   .answers(42, { command: "printf", args: ["%060000d", "0"] }, ok)
   .refuses(42, { command: "printf", args: ["%070000d", "0"] }, "S218", "was carried out");
 
-const inheriting = new Cases("shell::exec", { inherit_env: true }).answers(
+const inheriting = new ShellCases("shell::exec", { inherit_env: true }).answers(
   45,
   { command: "env" },
   { stdout: expect.stringContaining("harness-secret") },
 );
 
-const elsewhere = new Cases("shell::exec", { working_dir: "<folder>" }).script(
+const elsewhere = new ShellCases("shell::exec", { working_dir: "<folder>" }).script(
   46,
   "pwd is the working_dir",
   async ({ call, folder }) => {
@@ -148,7 +148,7 @@ const elsewhere = new Cases("shell::exec", { working_dir: "<folder>" }).script(
   },
 );
 
-const nowhere = new Cases("shell::exec", { working_dir: "/missing/folder" }).refuses(
+const nowhere = new ShellCases("shell::exec", { working_dir: "/missing/folder" }).refuses(
   47,
   { command: "pwd" },
   "S216",
@@ -156,10 +156,10 @@ const nowhere = new Cases("shell::exec", { working_dir: "/missing/folder" }).ref
 );
 
 /** Not in the table: payloads that are no object, and texts that no frame could carry back. */
-const beyond = new Cases("shell::exec")
+const beyond = new ShellCases("shell::exec")
   .refusesPlainly(9, 7, "object")
   .refusesPlainly(9, ["echo"], "object")
-  .script(12, "half of a surrogate pair", async ({ engine }: Served) => {
+  .script(12, "half of a surrogate pair", async ({ engine }: ShellFixture) => {
     const outcome = await engine
       .call("shell::exec", { command: "echo", args: ["a\ud83d"] })
       .then((answer) => ({ answer }))
@@ -182,7 +182,7 @@ export const cases = [
   usual,
   openly,
   byPath,
-  bySpelling,
+  byName,
   shipped,
   smallMost,
   smallOutput,

@@ -6,53 +6,57 @@ import { FsCases } from "../fixture.ts";
 const tree: Tree = { "d/a": "x", "d/b": "y" };
 
 export const cases = new FsCases()
-  .gives("107 ls", [{ "a.txt": "ab" }, { path: "<base>" }], {
+  .answersOn("107 ls", [{ "a.txt": "ab" }, { path: "<base>" }], {
     entries: [{ name: "a.txt", size: 2, is_dir: false }],
   })
-  .denies("108 ls", [{}, { path: "<base>/missing" }], "S211", "path not found: /")
-  .denies("108 ls", [{ f: "x" }, { path: "<base>/f" }], "S212")
-  .gives("109 ls", [{ a: { link: "/etc" }, b: { link: "nowhere" } }, { path: "<base>" }], {
+  .refusesOn("108 ls", [{}, { path: "<base>/missing" }], "S211", "path not found: /")
+  .refusesOn("108 ls", [{ f: "x" }, { path: "<base>/f" }], "S212")
+  .answersOn("109 ls", [{ a: { link: "/etc" }, b: { link: "nowhere" } }, { path: "<base>" }], {
     entries: [
       { name: "a", is_symlink: true, is_dir: false, size: 4 },
       { name: "b", is_symlink: true, is_dir: false, size: 7 },
     ],
   })
-  .gives("110 stat", [{ f: { mode: 0o600, text: "" } }, { path: "<base>/f" }], { mode: "0600" })
-  .gives("111 stat", [{ f: "12345" }, { path: "<base>/f" }], { name: "f", size: 5, is_dir: false })
-  .gives("111 stat", [{ "d/": null }, { path: "<base>/d" }], { name: "d", is_dir: true, is_symlink: false })
-  .denies("112 stat", [{}, { path: "<base>/missing" }], "S211", "path not found: /")
-  .gives("113 stat", [{ f: "123", l: { link: "f" } }, { path: "<base>/l" }], {
+  .answersOn("110 stat", [{ f: { mode: 0o600, text: "" } }, { path: "<base>/f" }], { mode: "0600" })
+  .answersOn("111 stat", [{ f: "12345" }, { path: "<base>/f" }], { name: "f", size: 5, is_dir: false })
+  .answersOn("111 stat", [{ "d/": null }, { path: "<base>/d" }], {
+    name: "d",
+    is_dir: true,
+    is_symlink: false,
+  })
+  .refusesOn("112 stat", [{}, { path: "<base>/missing" }], "S211", "path not found: /")
+  .answersOn("113 stat", [{ f: "123", l: { link: "f" } }, { path: "<base>/l" }], {
     name: "f",
     size: 3,
     is_symlink: false,
   })
-  .gives("114 mkdir", [{}, { path: "<base>/d", mode: "0755" }], { created: true }, ({ mode }) => {
+  .answersOn("114 mkdir", [{}, { path: "<base>/d", mode: "0755" }], { created: true }, ({ mode }) => {
     expect(mode("d")).toBe(0o755);
   })
-  .gives("115 mkdir", [{}, { path: "<base>/d" }], { created: true }, ({ mode }) =>
+  .answersOn("115 mkdir", [{}, { path: "<base>/d" }], { created: true }, ({ mode }) =>
     expect(mode("d")).toBe(0o755),
   )
-  .denies("116 mkdir", [{ "d/": null }, { path: "<base>/d" }], "S213")
-  .gives("116 mkdir", [{ "d/": null }, { path: "<base>/d", parents: true }], { created: false })
-  .tells(117, "folders on the way", {}, async ({ answer, exists }) => {
+  .refusesOn("116 mkdir", [{ "d/": null }, { path: "<base>/d" }], "S213")
+  .answersOn("116 mkdir", [{ "d/": null }, { path: "<base>/d", parents: true }], { created: false })
+  .scriptOn(117, "folders on the way", {}, async ({ answer, exists }) => {
     const payload = { path: "<base>/a/b/c", parents: true };
     expect(await answer("mkdir", payload)).toEqual({ created: true });
     expect(exists("a/b/c")).toBe(true);
     expect(await answer("mkdir", payload)).toEqual({ created: false });
   })
-  .denies("118 mkdir", [{}, { path: "<base>/a/b/c" }], "S211")
-  .denies("119 mkdir", [{}, { path: "<base>/d", mode: "garbage" }], "S210")
-  .denies("119 mkdir", [{}, { path: "<base>/d", mode: "" }], "S210", "(empty)")
-  .gives("120 rm", [{ f: "x" }, { path: "<base>/f" }], { removed: true }, ({ refused }) =>
+  .refusesOn("118 mkdir", [{}, { path: "<base>/a/b/c" }], "S211")
+  .refusesOn("119 mkdir", [{}, { path: "<base>/d", mode: "garbage" }], "S210")
+  .refusesOn("119 mkdir", [{}, { path: "<base>/d", mode: "" }], "S210", "(empty)")
+  .answersOn("120 rm", [{ f: "x" }, { path: "<base>/f" }], { removed: true }, ({ refused }) =>
     refused("stat", { path: "<base>/f" }, "S211"),
   )
-  .denies("121 rm", [{}, { path: "<base>/missing" }], "S211")
-  .denies("122 rm", [tree, { path: "<base>/d" }], "S214")
-  .gives("122 rm", [tree, { path: "<base>/d", recursive: true }], { removed: true }, ({ exists }) => {
+  .refusesOn("121 rm", [{}, { path: "<base>/missing" }], "S211")
+  .refusesOn("122 rm", [tree, { path: "<base>/d" }], "S214")
+  .answersOn("122 rm", [tree, { path: "<base>/d", recursive: true }], { removed: true }, ({ exists }) => {
     expect(exists("d")).toBe(false);
   })
-  .gives("123 rm", [{ "d/": null }, { path: "<base>/d" }], { removed: true })
-  .gives(
+  .answersOn("123 rm", [{ "d/": null }, { path: "<base>/d" }], { removed: true })
+  .answersOn(
     "124 rm",
     [
       { ...tree, l: { link: "d" } },
@@ -63,13 +67,13 @@ export const cases = new FsCases()
       expect([fixture.exists("l"), fixture.exists("d/a")]).toEqual([false, true]);
     },
   )
-  .gives("125 chmod", [{ f: "x" }, { path: "<base>/f", mode: "0600" }], { updated: 1 }, ({ mode }) => {
+  .answersOn("125 chmod", [{ f: "x" }, { path: "<base>/f", mode: "0600" }], { updated: 1 }, ({ mode }) => {
     expect(mode("f")).toBe(0o600);
   })
-  .denies("126 chmod", [{}, { path: "<base>/missing", mode: "0600" }], "S211")
-  .denies("126 chmod", [{ f: "x" }, { path: "<base>/f", mode: "8" }], "S210")
-  .denies("126 chmod", [{ f: "x" }, { path: "<base>/f" }], "S210", "bad chmod payload")
-  .gives(
+  .refusesOn("126 chmod", [{}, { path: "<base>/missing", mode: "0600" }], "S211")
+  .refusesOn("126 chmod", [{ f: "x" }, { path: "<base>/f", mode: "8" }], "S210")
+  .refusesOn("126 chmod", [{ f: "x" }, { path: "<base>/f" }], "S210", "bad chmod payload")
+  .answersOn(
     "127 chmod",
     [tree, { path: "<base>/d", mode: "0700", recursive: true }],
     { updated: 3 },
@@ -77,7 +81,7 @@ export const cases = new FsCases()
       expect([mode("d"), mode("d/a"), mode("d/b")]).toEqual([0o700, 0o700, 0o700]);
     },
   )
-  .tells(
+  .scriptOn(
     128,
     "a link in a tree leads nowhere",
     { "d/l": { link: "<base>/out" }, out: "x" },
@@ -89,7 +93,7 @@ export const cases = new FsCases()
       expect(fixture.mode("out")).toBe(0o600);
     },
   )
-  .denies(
+  .refusesOn(
     "129 chmod",
     [
       { ...tree, l: { link: "d" } },
@@ -97,13 +101,13 @@ export const cases = new FsCases()
     ],
     "S212",
   )
-  .tells(130, "a file is given away only by who may", { f: "x" }, async ({ call, mode }) => {
+  .scriptOn(130, "a file is given away only by who may", { f: "x" }, async ({ call, mode }) => {
     const { error } = await call("chmod", { path: "<base>/f", mode: "0640", uid: 0 });
     if (process.getuid?.() === 0) expect(error).toBeUndefined();
     else expect(error?.message).toContain("S215");
     expect(mode("f")).toBe(0o640);
   })
-  .gives(
+  .answersOn(
     "131 mv",
     [{ a: "x" }, { src: "<base>/a", dst: "<base>/b" }],
     { moved: true },
@@ -111,8 +115,8 @@ export const cases = new FsCases()
       expect([exists("a"), text("b")]).toEqual([false, "x"]);
     },
   )
-  .denies("132 mv", [{}, { src: "<base>/a", dst: "<base>/b" }], "S211", "src not found")
-  .denies(
+  .refusesOn("132 mv", [{}, { src: "<base>/a", dst: "<base>/b" }], "S211", "src not found")
+  .refusesOn(
     "133 mv",
     [
       { a: "x", b: "y" },
@@ -121,7 +125,7 @@ export const cases = new FsCases()
     "S213",
     "dst already exists",
   )
-  .gives(
+  .answersOn(
     "133 mv",
     [
       { a: "x", b: "y" },
@@ -132,8 +136,8 @@ export const cases = new FsCases()
       expect([fixture.exists("a"), fixture.text("b")]).toEqual([false, "x"]);
     },
   )
-  .denies("134 mv", [{ a: "x" }, { src: "<base>/a", dst: "<base>/missing/b" }], "S211")
-  .denies(
+  .refusesOn("134 mv", [{ a: "x" }, { src: "<base>/a", dst: "<base>/missing/b" }], "S211")
+  .refusesOn(
     "135 mv",
     [
       { a: "x", "d/": null },

@@ -17,22 +17,22 @@ const payloadFor = (op: string, path: string): object =>
   op === "mv" ? { src: path, dst: `${path}-2` } : { path, ...more[op] };
 
 const unjailed = new FsCases()
-  .denies("88 stat", [{}, { path: "/etc/passwd" }], "S215")
-  .denies("88 read", [{}, { path: "/etc/shadow" }], "S215")
-  .denies("93 stat", [{}, { path: "<base>/nonexistent/../../../../../../etc/passwd" }], "S215")
-  .gives("94 stat", [{ "sub/": null, f: "x" }, { path: "<base>/sub/../f" }], { name: "f", size: 1 })
-  .gives("97 ls", [{ "real/a": "x", link: { link: "real" } }, { path: "<base>/link" }], {
+  .refusesOn("88 stat", [{}, { path: "/etc/passwd" }], "S215")
+  .refusesOn("88 read", [{}, { path: "/etc/shadow" }], "S215")
+  .refusesOn("93 stat", [{}, { path: "<base>/nonexistent/../../../../../../etc/passwd" }], "S215")
+  .answersOn("94 stat", [{ "sub/": null, f: "x" }, { path: "<base>/sub/../f" }], { name: "f", size: 1 })
+  .answersOn("97 ls", [{ "real/a": "x", link: { link: "real" } }, { path: "<base>/link" }], {
     entries: [{ name: "a" }],
   })
-  .gives("98 ls", [{ "sub/a": "x" }, { path: "<base>//sub///" }], { entries: [{ name: "a" }] })
-  .denies("99 stat", [{}, { path: `/tmp/${"x".repeat(5000)}` }], "S216")
-  .denies("102 ls", [{}, { path: "<base>", target: { kind: "wat" } }], "S210", "bad ls payload")
-  .denies("102 ls", [{}, { path: "<base>", target: null }], "S210", "bad ls payload")
-  .tells(103, "the host is where a call acts by default", { a: "x" }, async ({ answer }) => {
+  .answersOn("98 ls", [{ "sub/a": "x" }, { path: "<base>//sub///" }], { entries: [{ name: "a" }] })
+  .refusesOn("99 stat", [{}, { path: `/tmp/${"x".repeat(5000)}` }], "S216")
+  .refusesOn("102 ls", [{}, { path: "<base>", target: { kind: "wat" } }], "S210", "bad ls payload")
+  .refusesOn("102 ls", [{}, { path: "<base>", target: null }], "S210", "bad ls payload")
+  .scriptOn(103, "the host is where a call acts by default", { a: "x" }, async ({ answer }) => {
     const path = "<base>";
     expect(await answer("ls", { path })).toEqual(await answer("ls", { path, target: { kind: "host" } }));
   })
-  .tells(106, "everything can be reached where that is allowed", {}, async ({ answer }) => {
+  .scriptOn(106, "everything can be reached where that is allowed", {}, async ({ answer }) => {
     const path = `/var/tmp/coder-${process.pid}`;
     expect(await answer("mkdir", { path })).toEqual({ created: true });
     expect(await answer("rm", { path })).toEqual({ removed: true });
@@ -40,31 +40,31 @@ const unjailed = new FsCases()
   });
 
 for (const op of ops) {
-  unjailed.denies(`87 ${op}`, [{}, payloadFor(op, "relative/path")], "S210");
-  unjailed.denies(`101 ${op}`, [{}, {}], "S210", `bad ${op} payload`);
-  unjailed.denies(`101 ${op}`, [{}, "text"], "S210", `bad ${op} payload`);
-  unjailed.denies(`101 ${op}`, [{}, null], "S210", `bad ${op} payload`);
+  unjailed.refusesOn(`87 ${op}`, [{}, payloadFor(op, "relative/path")], "S210");
+  unjailed.refusesOn(`101 ${op}`, [{}, {}], "S210", `bad ${op} payload`);
+  unjailed.refusesOn(`101 ${op}`, [{}, "text"], "S210", `bad ${op} payload`);
+  unjailed.refusesOn(`101 ${op}`, [{}, null], "S210", `bad ${op} payload`);
   if (op !== "sed" && op !== "write")
-    unjailed.denies(`100 ${op}`, [{ f: "x" }, payloadFor(op, "<base>/f/child")], "S216");
+    unjailed.refusesOn(`100 ${op}`, [{ f: "x" }, payloadFor(op, "<base>/f/child")], "S216");
 }
 
 const inJail = new FsCases(jailed())
-  .gives("90 ls", [{ "sub/": null }, { path: "<base>/sub" }], { entries: [] })
+  .answersOn("90 ls", [{ "sub/": null }, { path: "<base>/sub" }], { entries: [] })
   .script(91, "a name that only begins like the root", async (served) => {
     await openCaseFolder(served).refused("stat", { path: `${served.folder}-b/x` }, "S215");
   })
-  .tells(95, "a link out of the root", { link: { link: "/var/tmp" } }, async ({ refused }) => {
+  .scriptOn(95, "a link out of the root", { link: { link: "/var/tmp" } }, async ({ refused }) => {
     await refused("mkdir", { path: "<base>/link/coder-new" }, "S215");
     await refused("write", { path: "<base>/link/coder-new", content }, "S215");
     await refused("ls", { path: "<base>/link" }, "S215");
   })
-  .tells(96, "a dangling link", { link: { link: "/var/tmp/coder-nowhere" } }, async ({ refused }) => {
+  .scriptOn(96, "a dangling link", { link: { link: "/var/tmp/coder-nowhere" } }, async ({ refused }) => {
     await refused("write", { path: "<base>/link/x", content, parents: true }, "S215", "dangling symlink");
     await refused("stat", { path: "<base>/link" }, "S215");
     await refused("mkdir", { path: "<base>/link/x", parents: true }, "S215");
   });
 
-for (const op of ops) inJail.denies(`89 ${op}`, [{}, payloadFor(op, "/etc")], "S215");
+for (const op of ops) inJail.refusesOn(`89 ${op}`, [{}, payloadFor(op, "/etc")], "S215");
 
 const denied = new FsCases(jailed({ denylist_paths: ["<folder>/denied"] }));
 for (const op of ops) {

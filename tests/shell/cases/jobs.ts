@@ -1,19 +1,20 @@
 import { expect } from "bun:test";
-import { answerOf, Cases, ended, expectPlain, until } from "../case.ts";
-import type { Outcome, Served } from "../served.ts";
+import { answerOf, expectPlain, ShellCases, waitFor, waitForJob } from "../case.ts";
+import type { ClientOutcome, ShellFixture } from "../shell-fixture.ts";
 
 const sleeping = { command: "sleep", args: ["5"] };
 
-async function start(served: Served, payload: object): Promise<unknown> {
+async function start(served: ShellFixture, payload: object): Promise<unknown> {
   return answerOf(await served.call("shell::exec_bg", payload))["job_id"];
 }
 
-const kill = (served: Served, id: unknown): Promise<Outcome> => served.call("shell::kill", { job_id: id });
+const kill = (served: ShellFixture, id: unknown): Promise<ClientOutcome> =>
+  served.call("shell::kill", { job_id: id });
 
-const status = async (served: Served, id: unknown) =>
+const status = async (served: ShellFixture, id: unknown) =>
   answerOf(await served.call("shell::status", { job_id: id }))["job"] as Record<string, unknown>;
 
-async function list(served: Served): Promise<Record<string, unknown>[]> {
+async function list(served: ShellFixture): Promise<Record<string, unknown>[]> {
   const { jobs, count } = answerOf(await served.call("shell::list", {}));
   expect(count).toBe((jobs as unknown[]).length);
   return jobs as Record<string, unknown>[];
@@ -21,27 +22,31 @@ async function list(served: Served): Promise<Record<string, unknown>[]> {
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 
-const usual = new Cases("shell::exec_bg")
+const usual = new ShellCases("shell::exec_bg")
   .script(58, "a job is started", async (served) => {
     const command = { command: "sh", args: ["-c", "sleep 0.1; echo done"] };
     const { job_id, argv } = answerOf(await served.call("shell::exec_bg", command));
     expect(job_id).toMatch(new RegExp(`^job-${uuid}$`));
     expect(argv).toEqual(["sh", "-c", "sleep 0.1; echo done"]);
-    await ended(served, job_id);
+    await waitForJob(served, job_id);
   })
   .script(59, "running, then finished", async (served) => {
     const id = await start(served, { command: "sh", args: ["-c", "sleep 0.3; echo done"] });
     expect(await status(served, id)).toMatchObject({ status: "running", stdout: "", finished_at_ms: null });
-    expect(await ended(served, id)).toMatchObject({ status: "finished", exit_code: 0, stdout: "done\n" });
+    expect(await waitForJob(served, id)).toMatchObject({
+      status: "finished",
+      exit_code: 0,
+      stdout: "done\n",
+    });
   })
   .script(60, "a program that fails", async (served) => {
     const id = await start(served, { command: "false" });
-    expect(await ended(served, id)).toMatchObject({ status: "failed", exit_code: 1 });
+    expect(await waitForJob(served, id)).toMatchObject({ status: "failed", exit_code: 1 });
   })
   .script(61, "one string is split", async (served) => {
     const { job_id, argv } = answerOf(await served.call("shell::exec_bg", { command: "sleep 0.1" }));
     expect(argv).toEqual(["sleep", "0.1"]);
-    await ended(served, job_id);
+    await waitForJob(served, job_id);
   })
   .refusesPlainly(62, { command: ["sh"] }, "'command'", "string", "args")
   .refusesPlainly(62, { command: "echo", args: ["a", 5] }, "args[1]", "must be a string")
@@ -86,7 +91,7 @@ const usual = new Cases("shell::exec_bg")
   })
   .script(71, "killing what has finished", async (served) => {
     const id = await start(served, { command: "true" });
-    await ended(served, id);
+    await waitForJob(served, id);
     expect(answerOf(await kill(served, id))).toEqual({
       job_id: id,
       killed: false,
@@ -114,7 +119,7 @@ const usual = new Cases("shell::exec_bg")
     for (const payload of [null, "anything", 7, [1]]) {
       expect(answerOf(await served.call("shell::list", payload))).toHaveProperty("jobs");
     }
-    await ended(served, id);
+    await waitForJob(served, id);
   })
   .script(76, "a list has no commands and no outputs", async (served) => {
     const id = await start(served, { command: "true" });
@@ -128,31 +133,32 @@ const usual = new Cases("shell::exec_bg")
       "stderr_truncated",
       "stdout_truncated",
     ]);
-    await ended(served, id);
+    await waitForJob(served, id);
   })
   .script(77, "a status has command and output", async (served) => {
     const id = await start(served, { command: "echo", args: ["out"] });
-    expect(await ended(served, id)).toMatchObject({ argv: ["echo", "out"], stdout: "out\n" });
+    expect(await waitForJob(served, id)).toMatchObject({ argv: ["echo", "out"], stdout: "out\n" });
   })
   .script(78, "a record is dropped after its time", async (served) => {
     const id = await start(served, { command: "true" });
-    await ended(served, id);
-    await until(async () => ((await list(served)).some((job) => job["id"] === id) ? undefined : true));
+    await waitForJob(served, id);
+    await waitFor(async () => ((await list(served)).some((job) => job["id"] === id) ? undefined : true));
     expectPlain(await served.call("shell::status", { job_id: id }), "no such job");
   })
   .script(81, "lists while jobs come and go", async (served) => {
     const churn = (async () => {
-      for (let round = 0; round < 5; round++) await ended(served, await start(served, { command: "true" }));
+      for (let round = 0; round < 5; round++)
+        await waitForJob(served, await start(served, { command: "true" }));
     })();
     await Promise.all(Array.from({ length: 10 }, () => list(served)));
     await churn;
   })
   .script(83, "timeout_ms does not stop a job of the host", async (served) => {
     const id = await start(served, { command: "sleep", args: ["1"], timeout_ms: 100 });
-    expect(await ended(served, id)).toMatchObject({ status: "finished", exit_code: 0 });
+    expect(await waitForJob(served, id)).toMatchObject({ status: "finished", exit_code: 0 });
   });
 
-const openly = new Cases("shell::exec_bg", { allowlist: [] }).script(
+const openly = new ShellCases("shell::exec_bg", { allowlist: [] }).script(
   64,
   "a program that is not there",
   async (served) => {
@@ -161,7 +167,7 @@ const openly = new Cases("shell::exec_bg", { allowlist: [] }).script(
   },
 );
 
-const noSlots = new Cases("shell::exec_bg", { max_concurrent_jobs: 0 }).script(
+const noSlots = new ShellCases("shell::exec_bg", { max_concurrent_jobs: 0 }).script(
   67,
   "no slots",
   async (served) => {
@@ -170,7 +176,7 @@ const noSlots = new Cases("shell::exec_bg", { max_concurrent_jobs: 0 }).script(
   },
 );
 
-const forgetful = new Cases("shell::exec_bg", { job_retention_secs: 0 }).script(
+const forgetful = new ShellCases("shell::exec_bg", { job_retention_secs: 0 }).script(
   79,
   "a running job is never dropped",
   async (served) => {
@@ -180,15 +186,15 @@ const forgetful = new Cases("shell::exec_bg", { job_retention_secs: 0 }).script(
   },
 );
 
-const patient = new Cases("shell::exec_bg", { job_retention_secs: 60, max_concurrent_jobs: 64 })
+const patient = new ShellCases("shell::exec_bg", { job_retention_secs: 60, max_concurrent_jobs: 64 })
   .script(80, "a record is kept for its time", async (served) => {
     const id = await start(served, { command: "true" });
-    await ended(served, id);
+    await waitForJob(served, id);
     expect((await list(served)).map((job) => job["id"])).toContain(id);
   })
   .script(82, "fifty at once", async (served) => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => start(served, { command: "true" })));
-    const records = await Promise.all(ids.map((id) => ended(served, id)));
+    const records = await Promise.all(ids.map((id) => waitForJob(served, id)));
     expect(records.map((record) => record["status"])).toEqual(ids.map(() => "finished"));
   });
 

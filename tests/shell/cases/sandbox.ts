@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
-import { answerOf, Cases, ended, expectCode, expectPlain, until } from "../case.ts";
+import { answerOf, expectCode, expectPlain, ShellCases, waitFor, waitForJob } from "../case.ts";
 import type { Reply } from "../sandbox.ts";
-import type { Served } from "../served.ts";
+import type { ShellFixture } from "../shell-fixture.ts";
 
 const id = "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9";
 const target = { kind: "sandbox", sandbox_id: id };
@@ -65,7 +65,7 @@ const forwarded: readonly (readonly [op: string, request: object, fields: object
 ];
 
 /** What the sandbox worker got from the next call, which it answers with `reply`. */
-async function exchange(served: Served, functionId: string, payload: object, reply: Reply) {
+async function exchange(served: ShellFixture, functionId: string, payload: object, reply: Reply) {
   const { sandbox } = served;
   sandbox.reply = () => reply;
   const before = sandbox.received.length;
@@ -77,8 +77,8 @@ const failed = (code: string, message: string): Reply => ({ error: { code, messa
 const wrapped = (code: string, message: string): Reply =>
   failed("invocation_failed", `handler error: {"type":"x","code":"${code}","message":"${message}"}`);
 
-const ls = (served: Served, reply: Reply) => exchange(served, "shell::fs::ls", { path: "/a" }, reply);
-const exec = (served: Served, reply: Reply, more: object = {}) =>
+const ls = (served: ShellFixture, reply: Reply) => exchange(served, "shell::fs::ls", { path: "/a" }, reply);
+const exec = (served: ShellFixture, reply: Reply, more: object = {}) =>
   exchange(served, "shell::exec", { command: "echo hi", ...more }, reply);
 
 const timedOut = {
@@ -91,7 +91,7 @@ const timedOut = {
   stderr_truncated: false,
 };
 
-const usual = new Cases("shell::exec");
+const usual = new ShellCases("shell::exec");
 for (const [op, request, fields, answer] of forwarded) {
   usual.script(185, `${op} is forwarded`, async (served) => {
     const { outcome, received } = await exchange(served, `shell::fs::${op}`, request, { result: answer });
@@ -206,7 +206,7 @@ usual
   .script(84, "how a job in a sandbox ends", async (served) => {
     const job = async (reply: Reply) => {
       const { outcome } = await exchange(served, "shell::exec_bg", { command: "echo hi" }, reply);
-      return ended(served, answerOf(outcome)["job_id"]);
+      return waitForJob(served, answerOf(outcome)["job_id"]);
     };
     expect(await job({ result: done })).toMatchObject({ status: "finished", exit_code: 0, stdout: "out\n" });
     expect(await job({ result: { ...done, exit_code: 3 } })).toMatchObject({
@@ -236,7 +236,7 @@ usual
     const killed = await status();
     expect(killed).toMatchObject({ status: "killed", stdout: "" });
     release({ result: { ...done, stdout: "late\n" } });
-    const late = await until(async () => {
+    const late = await waitFor(async () => {
       const record = await status();
       return record["stdout"] === "" ? undefined : record;
     });
@@ -250,7 +250,7 @@ usual
     expect(answer["reason"]).toMatch(/sandbox::exec.*timeout_ms/);
   });
 
-const withDefaults = new Cases("shell::exec", {
+const withDefaults = new ShellCases("shell::exec", {
   max_timeout_ms: null,
   default_timeout_ms: null,
 }).script(37, "how long a command may run", async (served) => {
@@ -261,7 +261,7 @@ const withDefaults = new Cases("shell::exec", {
   expect(await asked({})).toBe(10_000);
 });
 
-const disabled = new Cases("shell::exec", { sandbox: { enabled: false } });
+const disabled = new ShellCases("shell::exec", { sandbox: { enabled: false } });
 for (const [op, request] of [
   ...forwarded.map(([op, request]) => [`fs::${op}`, request] as const),
   ["exec", { command: "echo hi" }] as const,

@@ -1,0 +1,39 @@
+/**
+ * What it costs that an answer leaves a millisecond after its call (src/worker/earliest.ts): engine, worker and client in
+ * this process, which figures.ts starts, because a worker takes the console from the SDK.
+ */
+import { registerWorker } from "iii-sdk";
+import { defaultConfig } from "../src/coder/config.ts";
+import { functions } from "../src/coder/functions.ts";
+import { openCoder } from "../src/coder/services.ts";
+import { startEngine } from "../src/engine/engine.ts";
+import { createLog } from "../src/log/log.ts";
+import { createInvoke } from "../src/worker/invoke.ts";
+import { serve } from "../src/worker/serve.ts";
+import { countCallsOn, type Figure } from "./figures.ts";
+
+const [folder = ".", rounds = "3"] = process.argv.slice(2);
+const log = createLog({ level: "error", form: "json", write: (line) => process.stderr.write(line) });
+
+async function countAnswered(earliestMilliseconds: number): Promise<Figure[]> {
+  const engine = await startEngine();
+  const runtime = await openCoder({ ...defaultConfig(), base_path: folder });
+  const identity = { name: "coder", description: "" };
+  const invoke = createInvoke(runtime, log);
+  const serving = serve({ url: engine.url, identity, functions, invoke, log, earliestMilliseconds });
+  await serving.registered;
+  const client = registerWorker(engine.url, { workerName: "bench", otel: { enabled: false } });
+  const bus = {
+    call: (function_id: string, payload: unknown) => client.trigger({ function_id, payload }),
+  };
+  const how = earliestMilliseconds === 0 ? "at once" : `after ${earliestMilliseconds} ms`;
+  const figures = await countCallsOn(bus, Number(rounds), `in one process, answered ${how}`);
+  await client.shutdown();
+  await serving.stop();
+  await runtime.close();
+  await engine.stop();
+  return figures;
+}
+
+const figures = [...(await countAnswered(1)), ...(await countAnswered(0))];
+process.stdout.write(JSON.stringify(figures));

@@ -1,0 +1,28 @@
+/** Ours within this process: the handlers through `createInvoke`, as the executable runs them. */
+import { defaultConfig } from "../src/coder/config.ts";
+import { functions } from "../src/coder/functions.ts";
+import { openCoder } from "../src/coder/services.ts";
+import { createLog } from "../src/log/log.ts";
+import { createInvoke } from "../src/worker/invoke.ts";
+
+export interface InProcessCoder extends AsyncDisposable {
+  /** Calls a function and returns its answer. Throws the error string. */
+  call<Answer>(id: string, payload: unknown): Promise<Answer>;
+}
+
+/** Opens a runtime over `folder`, with the default configuration except for `changes`. */
+export async function openInProcess(
+  folder: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<InProcessCoder> {
+  const runtime = await openCoder({ ...defaultConfig(), base_path: folder, ...changes });
+  const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: console.error }));
+  return {
+    async call<Answer>(id: string, payload: unknown) {
+      const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
+      if ("error" in outcome) throw new Error(outcome.error);
+      return outcome.answer as Answer;
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
+  };
+}

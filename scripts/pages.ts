@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { bannedPhrasesIn } from "./comments.ts";
+
+/** Pages about the present: the list of changes is about the past, and generated pages name no files. */
+const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
+
+/** What pages say that is not so: names of files, and links. And phrases that only this project uses. */
+export async function findPageFaults(root: string): Promise<string[]> {
+  const paths = pages.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).sort();
+  const faults = await Promise.all(
+    paths.map(async (page) => {
+      const text = await Bun.file(join(root, page)).text();
+      return [...deadPaths(text, root), ...deadLinks(text, root, page), ...bannedPhrases(text)].map(
+        (fault) => `${page} ${fault}`,
+      );
+    }),
+  );
+  return faults.flat();
+}
+
+const folders = /^(?:src|tests|scripts|docs|bench)\//;
+
+/** A path below `src` without the `src/`: a file of TypeScript with its folder. A bare name says no folder. */
+const sourcePath = /^[\w.-]+\/[\w./*-]+\.ts$/;
+
+/** Paths in backticks that lead nowhere. Stars and braces are those of globs; `*.rs` is not ours. */
+function deadPaths(text: string, root: string): string[] {
+  const named = [...text.matchAll(/`([^`\s]+\/[^`\s]*)`/g)].map(([, path = ""]) => path);
+  return named
+    .filter((path) => (folders.test(path) || sourcePath.test(path)) && !path.endsWith(".rs"))
+    .filter((path) => !isThere(root, path) && !isThere(join(root, "src"), path))
+    .map((path) => `names ${path}, which is not there`);
+}
+
+function isThere(folder: string, path: string): boolean {
+  if (!/[*{]/.test(path)) return existsSync(join(folder, path));
+  return !new Bun.Glob(path).scanSync({ cwd: folder, onlyFiles: false }).next().done;
+}
+
+/** Links to files of the project that are not there. */
+const deadLinks = (text: string, root: string, page: string): string[] =>
+  [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(page), target)))
+    .map((target) => `links to ${target}, which is not there`);
+
+/** Banned phrases of each paragraph, with its first line; blocks of code quote others. */
+function bannedPhrases(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```/gm, (code) => code.replace(/[^\n]/g, ""));
+  return [...prose.matchAll(/(?:.+\n?)+/g)].flatMap(({ 0: paragraph, index }) =>
+    bannedPhrasesIn(paragraph).map(
+      (fault) => `says ${fault} (line ${prose.slice(0, index).split("\n").length})`,
+    ),
+  );
+}

@@ -1,0 +1,62 @@
+import { Type } from "@sinclair/typebox";
+import { Named } from "../schema/fragments.ts";
+import { defineCoderFunction } from "./define.ts";
+import { EntryError, entryError } from "./errors.ts";
+import { Revision } from "./revisions.ts";
+import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
+
+const CopyResult = Named("CopyResult", {
+  copied: Type.Boolean(),
+  error: Type.Optional(EntryError),
+  from: Type.String(),
+  revision: Revision,
+  success: Type.Boolean(),
+  to: Type.String(),
+});
+
+const response = Type.Object({ results: Type.Array(CopyResult) }, { title: "CopyOutput" });
+
+/** `coder::copy`: copies of files, links and folders, each on its own (coder §12). */
+export const copy = defineCoderFunction({
+  id: "coder::copy",
+  since: "0.4.0",
+  description:
+    "Copy one or more files, links or folders. Modes are kept, and links are copied as links. Without `overwrite` nothing is replaced; copying a path onto itself is a success with `copied: false`; a folder that holds non-accessible entries is not copied.",
+  summary: "copies of files, links and folders",
+  brief:
+    "Copy files, links and whole folders, each to the path `to`. A file in its way is an error without `overwrite`, a folder always.",
+  effect: "writes",
+  paths: [{ at: "/files/*/from", access: "copy" }, ...targetPaths],
+  request: twoPathsRequest({
+    spec: "CopySpec",
+    title: "CopyInput",
+    dryRun: "Check and answer, and copy nothing.",
+  }),
+  response,
+  examples: [
+    {
+      title: "A configuration out of its example",
+      request: { files: [{ from: "settings.example.yaml", to: "settings.yaml" }] },
+    },
+    {
+      title: "Replace a file by a template",
+      request: { files: [{ from: "templates/index.html", to: "public/index.html", overwrite: true }] },
+    },
+  ],
+  async handle(request, context) {
+    const entries = await eachEntry(request, context, context.files.copy);
+    const results = entries.map(({ spec, outcome }) => {
+      const { from, to } = spec;
+      return "error" in outcome
+        ? { from, to, success: false, copied: false, error: entryError(outcome.error) }
+        : { from, to, success: true, copied: outcome.value, ...revisionLeft(spec) };
+    });
+    return { results };
+  },
+  render: ({ results }, { failure }) =>
+    results
+      .map(({ from, to, copied, error }) =>
+        error ? failure(error, from) : `${from}: ${copied ? `copied to ${to}` : "is there already"}`,
+      )
+      .join("\n"),
+});

@@ -1,0 +1,152 @@
+import { Measured } from "../../contract/definition.ts";
+import type { Echo } from "../../edits/echo.ts";
+import { decodeForAnswer, type JsonText } from "../../edits/json-text.ts";
+import { joinPieces, piecesLength } from "../../edits/pieces.ts";
+import { cutToBytes } from "../../edits/text.ts";
+import type { Bodies } from "../../files/update.ts";
+import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
+import { jsonBytes, objectBytes } from "../../text/json-size.ts";
+
+/** Bytes of an answer that are kept for paths, counts and errors; the bodies share what is left. */
+const roomForTheRest = 1024 * 1024;
+
+/** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
+const mostBytesPerByte = 6;
+
+/** Both bodies of a file, as far as the answer takes them. */
+export interface FittedBodies {
+  readonly before: JsonText;
+  readonly after: JsonText;
+}
+
+/** What an answer shows of a file that was edited: both bodies, or what is small in any case. */
+export type Shown = { readonly bodies: FittedBodies } | { readonly fields: ShownFields };
+
+interface ShownFields {
+  readonly echoes?: readonly Echo[];
+  readonly echoes_truncated?: boolean;
+  readonly diff?: string;
+  readonly diff_truncated?: boolean;
+}
+
+/** A file that was edited. */
+interface Updated {
+  readonly path: string;
+  /** Ops. */
+  readonly applied: number;
+  /** Lines that it has now. */
+  readonly lines: number;
+  /** What it is now, where that is answered. */
+  readonly revision?: string;
+  readonly shown: Shown;
+}
+
+interface Result extends ShownFields {
+  readonly path: string;
+  readonly success: boolean;
+  readonly applied: number;
+  readonly new_line_count: number;
+  readonly revision?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly error?: string;
+}
+
+/**
+ * The results, kept below the size of one message: the edits are done, so an answer too large to send would leave
+ * the caller believing that they are not. Bodies that do not fit are cut further.
+ */
+export class UpdateAnswer {
+  readonly #results: Result[] = [];
+  readonly #maxBodyBytes: number;
+  readonly #bodies: JsonBudget;
+  readonly #whole: JsonBudget;
+
+  constructor(maxBodyBytes: number, maxAnswerBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#bodies = new JsonBudget(maxAnswerBytes - roomForTheRest, 0);
+    this.#whole = new JsonBudget(maxAnswerBytes, jsonBytes({ results: [] }));
+  }
+
+  addFailure(path: string, error: string): void {
+    const result = { path, success: false, applied: 0, new_line_count: 0, error };
+    this.#add(result, jsonBytes(result));
+  }
+
+  addSuccess({ path, applied, lines, revision, shown }: Updated): void {
+    const head = {
+      path,
+      success: true,
+      applied,
+      new_line_count: lines,
+      ...(revision !== undefined && { revision }),
+    };
+    if ("fields" in shown) this.#addFields(head, shown.fields);
+    else this.#addBodies(head, shown.bodies);
+  }
+
+  #addBodies(head: Result, { before, after }: FittedBodies): void {
+    const result = { ...head, before: before.text, after: after.text };
+    this.#bodies.add(before.jsonBytes + after.jsonBytes);
+    this.#add(result, objectBytes(result, { before: before.jsonBytes, after: after.jsonBytes }));
+  }
+
+  /** Of a batch too long to show all of it, the last files are shown no more. */
+  #addFields(head: Result, fields: ShownFields): void {
+    const bytes = jsonBytes(fields);
+    const isShown = bytes <= this.#bodies.bytesLeft;
+    if (isShown) this.#bodies.add(bytes);
+    const result = { ...head, ...(isShown ? fields : leaveOut(fields)) };
+    this.#add(result, jsonBytes(result));
+  }
+
+  #add(result: Result, bytes: number): void {
+    this.#whole.add(bytes + commaBytes(this.#results.length));
+    this.#results.push(result);
+  }
+
+  /**
+   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not need is the
+   * other's. An empty body would read as an empty file.
+   */
+  fit({ before, after }: Bodies): FittedBodies {
+    const room = this.#bodies.bytesLeft;
+    const old = this.#fit([before], room);
+    if (old.jsonBytes <= room / 2) return { before: old, after: this.#fit(after, room - old.jsonBytes) };
+    const now = this.#fit(after, Math.max(room - old.jsonBytes, Math.floor(room / 2)));
+    const rest = room - now.jsonBytes;
+    return { before: old.jsonBytes <= rest ? old : this.#fit([before], rest), after: now };
+  }
+
+  /** The whole answer. The bodies were measured when they were made to fit. */
+  measured(): Measured<{ results: Result[] }> {
+    return new Measured({ results: this.#results }, this.#whole.bytes);
+  }
+
+  #fit(pieces: readonly Buffer[], roomBytes: number): JsonText {
+    const most = Math.min(piecesLength(pieces), this.#maxBodyBytes);
+    // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
+    const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
+    if (whole !== undefined && whole.jsonBytes <= roomBytes) return whole;
+    const part = textOf(pieces, Math.max(0, Math.floor((roomBytes - 2) / mostBytesPerByte)));
+    return part.jsonBytes <= roomBytes ? part : nothing;
+  }
+}
+
+function leaveOut({ echoes, diff }: ShownFields): ShownFields {
+  if (echoes !== undefined) return { echoes: [], echoes_truncated: true };
+  return diff === undefined ? {} : { diff: "", diff_truncated: true };
+}
+
+const nothing: JsonText = { text: "", jsonBytes: 2 };
+
+/** See `cutToBytes`, which reads three bytes more than fit. */
+function textOf(pieces: readonly Buffer[], maxBytes: number): JsonText {
+  const body = joinPieces(pieces, maxBytes + 3);
+  if (body.length <= maxBytes) {
+    const whole = decodeForAnswer(body);
+    if (whole.isUtf8) return whole;
+  }
+  const text = cutToBytes(body, maxBytes);
+  return { text, jsonBytes: jsonBytes(text) };
+}

@@ -1,0 +1,58 @@
+/** What a model reads of a file that was edited. */
+
+/** The result for one file, as on the wire. */
+interface EditResult {
+  readonly path: string;
+  readonly applied: number;
+  readonly new_line_count: number;
+  readonly echoes?: readonly WireEcho[];
+  readonly echoes_truncated?: boolean;
+  readonly diff?: string;
+  readonly diff_truncated?: boolean;
+}
+
+interface WireEcho {
+  readonly op_index: number;
+  readonly from_line: number;
+  readonly lines: readonly string[];
+  readonly elided?: number;
+  readonly total_replacements?: number;
+}
+
+/** One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line once. */
+export function renderEdit(result: EditResult): string {
+  const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
+  const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
+  return [
+    `${path}: ${applied} ops applied${renderCounts(echoes)}, ${count} lines now`,
+    ...renderEchoes(echoes),
+    ...(diff === "" ? [] : [diff.trimEnd()]),
+    ...(isTruncated ? ["[more of it is not shown]"] : []),
+  ].join("\n");
+}
+
+/** How many matches were replaced, where that is not one, as the caller may have expected. */
+function renderCounts(echoes: readonly WireEcho[]): string {
+  const counts = new Map(echoes.map((echo) => [echo.op_index, echo.total_replacements]));
+  const said = [...counts].flatMap(([op, count]) =>
+    count === undefined || count === 1 ? [] : [`ops[${op}] replaced ${count === 0 ? "nothing" : count}`],
+  );
+  return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}
+
+function renderEchoes(echoes: readonly WireEcho[]): string[] {
+  const lines = new Map<number, string>();
+  for (const echo of echoes) {
+    for (const [index, line] of echo.lines.entries()) lines.set(numberOf(echo, index), line);
+  }
+  const numbers = [...lines.keys()].sort((a, b) => a - b);
+  return numbers.flatMap((number, at) => {
+    const text = `${number}→${lines.get(number)}`;
+    return at > 0 && numbers[at - 1] !== number - 1 ? ["…", text] : [text];
+  });
+}
+
+/** Of an echo with elided lines the first half stands before them. */
+function numberOf({ from_line: first, lines, elided = 0 }: WireEcho, index: number): number {
+  return first + index + (index < lines.length / 2 ? 0 : elided);
+}

@@ -1,0 +1,41 @@
+/** What search and tree leave out of folders (coder §16). */
+import { Type } from "@sinclair/typebox";
+import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
+import type { IgnoreFiles } from "../ignore/ignore-files.ts";
+import type { CoderContext } from "./define.ts";
+
+const since = "0.4.0";
+
+export const FolderFilterFields = {
+  respect_gitignore: Type.Optional(
+    Type.Boolean({ since, description: "Leave out what `.gitignore` and `.ignore` files name." }),
+  ),
+  use_default_excludes: Type.Optional(
+    Type.Boolean({ since, description: "Leave out `.git`, `node_modules` and the like." }),
+  ),
+};
+
+interface Request {
+  readonly respect_gitignore?: boolean;
+  readonly use_default_excludes?: boolean;
+}
+
+export interface FolderFilter {
+  /** Undefined: ignore files count for nothing. */
+  readonly ignoreFiles: IgnoreFiles | undefined;
+  readonly defaultExcludes: ExcludeGlobs | undefined;
+}
+
+/** The filter of a request, with the defaults of the profile. */
+export function folderFilterOf(
+  name: "search" | "tree",
+  { respect_gitignore, use_default_excludes }: Request,
+  { profile, defaultExcludes, ignoreFiles }: CoderContext,
+): FolderFilter {
+  const excludes = use_default_excludes ?? profile[`${name}.use_default_excludes`];
+  const respectsIgnoreFiles = respect_gitignore ?? profile[`${name}.respect_gitignore`];
+  return {
+    ignoreFiles: respectsIgnoreFiles ? ignoreFiles : undefined,
+    defaultExcludes: excludes ? defaultExcludes : undefined,
+  };
+}

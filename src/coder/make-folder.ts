@@ -1,0 +1,71 @@
+import { Type } from "@sinclair/typebox";
+import { refuse } from "../errors.ts";
+import { Named } from "../schema/fragments.ts";
+import { defineCoderFunction } from "./define.ts";
+import { EntryError, entryError } from "./errors.ts";
+import { parsePermissionBits } from "./permission-bits.ts";
+
+const request = Type.Object(
+  {
+    dry_run: Type.Boolean({ default: false, description: "Check and answer, and make nothing." }),
+    mode: Type.String({
+      default: "0755",
+      description: "Octal permission bits of each new folder in `paths`.",
+    }),
+    parents: Type.Boolean({ default: true, description: "Create missing parent directories." }),
+    paths: Type.Array(Type.String()),
+  },
+  { title: "MakeFolderInput" },
+);
+
+const MakeFolderResult = Named("MakeFolderResult", {
+  created: Type.Boolean(),
+  error: Type.Optional(EntryError),
+  path: Type.String(),
+  success: Type.Boolean(),
+});
+
+const response = Type.Object({ results: Type.Array(MakeFolderResult) }, { title: "MakeFolderOutput" });
+
+/** `coder::make-folder`: folders, each on its own (coder §12). */
+export const makeFolder = defineCoderFunction({
+  id: "coder::make-folder",
+  since: "0.4.0",
+  description:
+    "Create one or more folders. A folder that exists is a success with `created: false`, and keeps its mode.",
+  summary: "folders, with those above them",
+  brief: "Create folders, with those above them. One that exists is no error.",
+  effect: "writes",
+  paths: [
+    { at: "/paths/*", access: "make-folder", when: { parents: false } },
+    { at: "/paths/*", access: "make-folder-tree", when: { parents: true } },
+  ],
+  isAdditive: true,
+  isIdempotent: true,
+  request,
+  response,
+  examples: [
+    { title: "A folder and those above it", request: { paths: ["src/models/user"] } },
+    { title: "A private folder", request: { paths: ["drafts"], mode: "0700" } },
+  ],
+  async handle({ paths, mode, parents, dry_run: dryRun }, context) {
+    if (paths.length === 0) throw refuse.emptyBatch("paths");
+    const options = { mode: parsePermissionBits(mode), parents, dryRun, mayExist: true };
+    const results = [];
+    for (const path of paths) {
+      const outcome = await context.attempt(() => context.files.makeFolder(path, options, context));
+      results.push(
+        "error" in outcome
+          ? { path, success: false, created: false, error: entryError(outcome.error) }
+          : { path, success: true, created: outcome.value },
+      );
+    }
+    return { results };
+  },
+  render: ({ results }, { failure }) =>
+    results
+      .map(({ path, created, error }) =>
+        error ? failure(error, path) : `${path}: ${created ? "created" : "was there already"}`,
+      )
+      .join("\n"),
+});

@@ -1,0 +1,8 @@
+import { refuseCoder } from "./errors.ts";
+
+/** Octal digits, permission bits only: set-id and sticky bits are not for callers to set. */
+export function parsePermissionBits(mode: string): number {
+  const bits = /^[0-7]+$/.test(mode) ? Number.parseInt(mode, 8) : Number.NaN;
+  if (bits <= 0o777) return bits;
+  throw refuseCoder.badMode(mode);
+}

@@ -1,0 +1,43 @@
+/**
+ * The defaults of what came after the published reference. A profile is a column of this table and nothing else: it never
+ * changes what a field means, nor what a call with all its fields written out does (coder §13).
+ */
+
+/** By function and field; what no field can say stands without a function. `undefined`: no limit. */
+export const profileTable = {
+  /** Absolute paths that lie inside the base are accepted. */
+  absolute_paths: { contract: false, agent: true },
+  /** `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
+  flat_envelope: { contract: false, agent: true },
+  /** What a write left is answered with its revision, also where no later field asks for it. */
+  revisions_of_writes: { contract: false, agent: true },
+  "read-file.revision": { contract: false, agent: true },
+  "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
+  "update-file.answer": { contract: "bodies", agent: "echo" },
+  "search.use_default_excludes": { contract: false, agent: true },
+  "search.respect_gitignore": { contract: false, agent: true },
+  "search.max_bytes": { contract: undefined, agent: 262_144 },
+  "tree.use_default_excludes": { contract: false, agent: true },
+  "tree.respect_gitignore": { contract: false, agent: true },
+} as const;
+
+export const profileNames = ["contract", "agent"] as const;
+export type ProfileName = (typeof profileNames)[number];
+
+type Table = typeof profileTable;
+
+/** One column of the table. */
+export type ProfileDefaults = { readonly [Key in keyof Table]: Table[Key][ProfileName] };
+
+export const profileOf = (name: ProfileName): ProfileDefaults =>
+  Object.fromEntries(
+    Object.entries(profileTable).map(([key, columns]) => [key, columns[name]]),
+  ) as unknown as ProfileDefaults;
+
+/** `{path, …}` as `{files: [{path, …}]}` where the profile takes it for that; `field` is what the entry has besides. */
+export function wrapFlatEnvelope(payload: unknown, field: string, profile: ProfileDefaults): unknown {
+  if (!profile.flat_envelope || typeof payload !== "object" || payload === null) return payload;
+  if (Object.hasOwn(payload, "files") || !Object.hasOwn(payload, "path") || !Object.hasOwn(payload, field))
+    return payload;
+  return { ...payload, files: [payload] };
+}

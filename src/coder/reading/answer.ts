@@ -1,0 +1,95 @@
+import { type Static, type TOptional, type TSchema, Type } from "@sinclair/typebox";
+import type { FileContent } from "../../edits/content.ts";
+import type { LineWindow } from "../../edits/window.ts";
+import type { FileStats } from "../../files/types.ts";
+import { Int64, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
+import { objectBytes } from "../../text/json-size.ts";
+
+const since = "0.4.0";
+
+/** A field of every answer in 0.2.0. */
+const Published = <T extends TSchema>(schema: T): TOptional<T> =>
+  Type.Optional({ ...schema, optionalSince: since }) as TOptional<T>;
+
+/** A field of answers to requests with a later field. */
+const Later = <T extends TSchema>(schema: T): TOptional<T> =>
+  Type.Optional({ ...schema, since }) as TOptional<T>;
+
+const fields = {
+  content: Published(
+    Type.String({
+      description:
+        "File content as a UTF-8 string. Binary files are returned with invalid bytes replaced by U+FFFD; use a future binary-aware function if exact bytes matter.",
+    }),
+  ),
+  is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
+  lines_returned: Later(UInt64({ description: "Lines in `content`." })),
+  media_type: Later(Type.String({ description: "Of an image, which `content` then holds in base64." })),
+  mode: Published(UInt32({ description: "Unix permission bits (lower 9 bits of `st_mode`), e.g. 0o644." })),
+  more_lines: Later(Type.Boolean({ description: "Whether the file goes on behind `content`." })),
+  mtime: Published(Int64({ description: "Last-modified time as a Unix epoch in seconds." })),
+  path: Published(
+    Type.String({ description: "The original `path` argument echoed back for caller correlation." }),
+  ),
+  revision: Later(Type.String({ description: "SHA-256 of the file." })),
+  size: Published(UInt64()),
+  total_lines: Later(UInt64({ description: "Lines of the file, where all were counted." })),
+};
+
+const ReadFileResult = Named("ReadFileResult", {
+  ...fields,
+  error: Type.Optional(Nullable(Type.String())),
+  path: Type.String(),
+  success: Type.Boolean(),
+});
+
+export const ReadResponse = Type.Object(
+  { ...fields, results: Later(Type.Array(ReadFileResult, { description: "One for each of `paths`." })) },
+  { title: "ReadFileOutput" },
+);
+
+export type ReadResult = Static<typeof ReadFileResult>;
+export type ReadAnswer = Static<typeof ReadResponse>;
+
+/** What is answered about one file. */
+export interface FileView {
+  readonly answer: FileAnswer;
+  /** Its size as JSON. */
+  readonly jsonBytes: number;
+  readonly content: FileContent | undefined;
+}
+
+type FileAnswer = Omit<ReadAnswer, "results"> & { path: string };
+
+/** What is known of a file besides its content. What is undefined is not answered. */
+export interface Facts {
+  readonly path: string;
+  readonly stats: FileStats;
+  readonly isUtf8?: boolean | undefined;
+  readonly revision?: string | undefined;
+  /** Of an image that is shown as one. */
+  readonly mediaType?: string | undefined;
+  /** Lines of the file, where no window says them. */
+  readonly totalLines?: number | undefined;
+  /** The lines that the content consists of. */
+  readonly window?: LineWindow | undefined;
+}
+
+export function viewOf(facts: Facts, content?: FileContent): FileView {
+  const answer = describe(facts);
+  if (content === undefined) return { answer, jsonBytes: objectBytes(answer), content };
+  answer.content = content.text;
+  return { answer, jsonBytes: objectBytes(answer, { content: content.jsonBytes }), content };
+}
+
+function describe(facts: Facts): FileAnswer {
+  const { path, stats, isUtf8, revision, mediaType, window, totalLines = window?.total } = facts;
+  const { size, mode, mtime } = stats;
+  const answer: FileAnswer =
+    isUtf8 === undefined ? { path, size, mode, mtime } : { path, is_utf8: isUtf8, size, mode, mtime };
+  if (revision !== undefined) answer.revision = revision;
+  if (mediaType !== undefined) answer.media_type = mediaType;
+  if (totalLines !== undefined) answer.total_lines = totalLines;
+  if (window === undefined) return answer;
+  return { ...answer, lines_returned: window.lines, more_lines: window.hasMore };
+}

@@ -1,0 +1,104 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { WindowRange } from "../../edits/window.ts";
+import type { ProfileDefaults } from "../profiles.ts";
+import { refuseRead } from "./errors.ts";
+import { maxImageBytes } from "./image.ts";
+
+const since = "0.4.0";
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ since, description }));
+const Count = (minimum: number, description: string) =>
+  Type.Optional(Type.Integer({ format: "uint32", minimum, since, description }));
+
+/** The request of `coder::read-file` (coder §8, coder §15). */
+export const ReadRequest = Type.Object(
+  {
+    encoding: Type.Optional(
+      Type.Union([Type.Literal("text"), Type.Literal("base64")], {
+        since,
+        description: "`base64`: the exact bytes of whole files.",
+      }),
+    ),
+    line_from: Count(1, "First line, from 1."),
+    line_to: Count(1, "Last line."),
+    max_output_bytes: Count(0, "Refuse more content than this."),
+    numbered: Flag("Put `N→` before each line."),
+    path: Type.Optional(
+      Type.String({ optionalSince: since, description: "File to read, relative to `base_path`." }),
+    ),
+    paths: Type.Optional(
+      Type.Array(Type.String(), { since, description: "Several files, in the place of `path`." }),
+    ),
+    revision: Flag("Answer the revision."),
+    stat: Flag("Everything but the content."),
+    tail: Count(1, "So many lines from the end."),
+  },
+  { title: "ReadFileInput" },
+);
+
+export type ReadRequest = Static<typeof ReadRequest>;
+
+/** What is read of each file, and how it is answered. */
+export interface ReadOptions {
+  /** Undefined: the whole file. */
+  readonly part: WindowRange | { readonly tail: number } | undefined;
+  readonly isNumbered: boolean;
+  readonly isStat: boolean;
+  readonly isBase64: boolean;
+  /** Most bytes of content. */
+  readonly maxOutputBytes: number | undefined;
+  /** Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request says. */
+  readonly maxImageBytes: number | undefined;
+  readonly hasRevision: boolean;
+  /** Whether lines are counted: for requests with a field that came after 0.2.0. */
+  readonly hasLineCounts: boolean;
+}
+
+/** The options of a request. Throws bad-input for fields that do not go together. */
+export function readOptions(request: ReadRequest, profile: ProfileDefaults): ReadOptions {
+  const { path, stat: isStat = false, numbered: isNumbered = false } = request;
+  const isBase64 = request.encoding === "base64";
+  requireOneOf(request);
+  const part = partOf(request);
+  if (isBase64) requireNone(request, partFields, "encoding base64 is for whole files");
+  if (isStat) requireNone(request, partFields, "stat answers no content");
+  if (isStat && isBase64) throw refuseRead.useless("encoding", "stat answers no content");
+  return {
+    part,
+    isNumbered,
+    isStat,
+    isBase64,
+    maxImageBytes: isWhole(request)
+      ? Math.min(request.max_output_bytes ?? maxImageBytes, maxImageBytes)
+      : undefined,
+    maxOutputBytes: request.max_output_bytes ?? profile["read-file.max_output_bytes"],
+    hasRevision: request.revision ?? (isStat || profile["read-file.revision"]),
+    hasLineCounts: path === undefined || Object.keys(request).length > 1,
+  };
+}
+
+/** Whether it asks for a file and says nothing about what of it, or in which form. */
+const isWhole = (request: ReadRequest): boolean =>
+  request.encoding === undefined &&
+  request.stat !== true &&
+  partFields.every((field) => request[field] === undefined || request[field] === false);
+
+const partFields = ["line_from", "line_to", "tail", "numbered"] as const;
+
+function requireOneOf({ path, paths }: ReadRequest): void {
+  if (path === undefined && paths === undefined) throw refuseRead.noPath();
+  if (path !== undefined && paths !== undefined) throw refuseRead.pathAndPaths();
+}
+
+function partOf({ line_from: from, line_to: to, tail }: ReadRequest): ReadOptions["part"] {
+  if (from === undefined && to === undefined) return tail === undefined ? undefined : { tail };
+  if (tail !== undefined) throw refuseRead.tailAndLines();
+  const range = { from: from ?? 1, to: to ?? Number.POSITIVE_INFINITY };
+  if (range.from > range.to) throw refuseRead.noLines(range.from, range.to);
+  return range;
+}
+
+function requireNone(request: ReadRequest, fields: typeof partFields, why: string): void {
+  const wrong = fields.find((field) => request[field] !== undefined && request[field] !== false);
+  if (wrong !== undefined) throw refuseRead.useless(wrong, why);
+}

@@ -1,0 +1,99 @@
+/** What a model is shown of the answers of `coder::read-file`. */
+import type { Image, Rendered, Wording } from "../../contract/wording.ts";
+import { renderName } from "../entry-text.ts";
+import type { ReadAnswer } from "./answer.ts";
+import type { ReadRequest } from "./options.ts";
+
+/** The content as it is, and in brackets behind it what else is to be known. */
+export function renderRead(
+  { results, ...answer }: ReadAnswer,
+  wording: Wording,
+  sent: ReadRequest,
+): Rendered {
+  const request = withoutNulls(sent);
+  if (results === undefined) return flatten([renderFile(answer, request)]);
+  return flatten(
+    results.map((result) =>
+      result.success
+        ? [`==> ${renderName(result.path)}\n`, ...renderFile(result, request)]
+        : [wording.failure(result.error!, result.path)],
+    ),
+  );
+}
+
+type Piece = string | Image;
+
+/** Pieces of files as one text, but for the images between them. Each file ends with a line end, but for the last. */
+function flatten(files: readonly (readonly Piece[])[]): Rendered {
+  const shown: Piece[] = [];
+  const add = (piece: Piece) => {
+    const before = shown.at(-1);
+    if (typeof before === "string" && typeof piece === "string") shown[shown.length - 1] = before + piece;
+    else if (piece !== "" || files.length === 1) shown.push(piece);
+  };
+  for (const [index, pieces] of files.entries()) {
+    for (const piece of pieces) add(piece);
+    const end = pieces.at(-1);
+    if (index < files.length - 1 && typeof end === "string" && !end.endsWith("\n")) add("\n");
+  }
+  return shown.length === 1 && typeof shown[0] === "string" ? shown[0] : shown;
+}
+
+/** Null for a field that may be absent means that it is. */
+const withoutNulls = (request: ReadRequest): ReadRequest =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
+
+type FileAnswer = Omit<ReadAnswer, "results">;
+
+function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
+  const { content = "", revision, media_type: mediaType } = answer;
+  const notes = answer.content === undefined ? [factsOf(answer)] : notesOn(answer, request);
+  if (revision !== undefined && (request.revision || request.stat)) notes.push(`revision ${revision}`);
+  const noted = notes.map((note) => `[${note}]`).join("\n");
+  if (mediaType !== undefined) return [{ data: content, mediaType }, ...(noted === "" ? [] : [noted])];
+  const lineEnd = notes.length === 0 || content === "" || content.endsWith("\n") ? "" : "\n";
+  return [`${content}${lineEnd}${noted}`];
+}
+
+function factsOf({ size, mode = 0, mtime = 0, is_utf8, total_lines }: FileAnswer): string {
+  const facts = [
+    `${size} bytes`,
+    ...(total_lines === undefined ? [] : [`${total_lines} lines`]),
+    `mode ${mode.toString(8).padStart(4, "0")}`,
+    `changed ${timeOf(mtime)}`,
+    ...(is_utf8 === false ? ["not UTF-8"] : []),
+  ];
+  return facts.join(", ");
+}
+
+/** Seconds since 1970 as text; a file may have a time that is none of the calendar's. */
+function timeOf(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace(".000", "");
+}
+
+function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
+  if (answer.size === 0) return ["the file is empty"];
+  const place = placeOf(answer, request);
+  const isLossy =
+    answer.is_utf8 === false && request.encoding !== "base64" && answer.media_type === undefined;
+  return [
+    ...(isLossy ? ["the file is not UTF-8: U+FFFD stands for what could not be shown"] : []),
+    ...(place === undefined ? [] : [place]),
+  ];
+}
+
+/** Which lines these are; undefined for all of them. */
+function placeOf(
+  { lines_returned: lines = 0, total_lines: total, more_lines }: FileAnswer,
+  request: ReadRequest,
+) {
+  const { line_from = 1, line_to, tail } = request;
+  if (lines === total || (tail === undefined && line_from === 1 && line_to === undefined)) return undefined;
+  if (total === undefined && tail !== undefined) return `the last ${lines} lines`;
+  if (lines === 0) return `no line ${line_from}: the file has ${total}`;
+  const first = tail === undefined ? line_from : total! - lines + 1;
+  const last = first + lines - 1;
+  const of = total === undefined ? "" : ` of ${total}`;
+  return `lines ${first} to ${last}${of}${more_lines ? `; go on with line_from ${last + 1}` : ""}`;
+}

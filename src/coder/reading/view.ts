@@ -1,0 +1,121 @@
+/** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
+import { isUtf8 } from "node:buffer";
+import {
+  base64Content,
+  countFitting,
+  type FileContent,
+  numberBytes,
+  numberContent,
+  textContent,
+} from "../../edits/content.ts";
+import { countLines } from "../../edits/lines.ts";
+import { type LineWindow, rangeOf, tailOf } from "../../edits/window.ts";
+import { type Refusal, refuse } from "../../errors.ts";
+import { revisionOfBytes } from "../../files/revision.ts";
+import type { FileStats } from "../../files/types.ts";
+import type { CoderContext } from "../define.ts";
+import { type FileView, viewOf } from "./answer.ts";
+import { refuseRead } from "./errors.ts";
+import { imageType } from "./image.ts";
+import type { ReadOptions } from "./options.ts";
+import { readPart } from "./part.ts";
+
+/** A file to read, and how. */
+export interface FileRead {
+  readonly path: string;
+  readonly options: ReadOptions;
+  readonly context: CoderContext;
+}
+
+/** What is answered about a file. Throws too-large for more of it than an answer may hold. */
+export function viewFile(read: FileRead): FileView | Promise<FileView> {
+  const { path, options, context } = read;
+  const limit = { key: "max_read_bytes", bytes: context.config.max_read_bytes };
+  return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
+    whole: (bytes, stats) => viewWhole(read, bytes, stats),
+    large(stats, open) {
+      const { part, isStat, isNumbered } = options;
+      if (isStat) return viewOf({ path, stats });
+      if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
+      const wanted = { path, part, isNumbered, limit };
+      return readPart(open(), wanted, context.deadline).then((window) =>
+        viewWindow(read, { stats, window, revision: undefined }),
+      );
+    },
+  });
+}
+
+function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
+  const { path, options } = read;
+  const revision = options.hasRevision ? revisionOfBytes([bytes]) : undefined;
+  if (options.isStat)
+    return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, totalLines: countLines(bytes) });
+  const image = viewImage(read, { bytes, stats, revision });
+  return image ?? viewWindow(read, { stats, revision, window: windowOf(bytes, options) });
+}
+
+interface Whole {
+  readonly bytes: Buffer;
+  readonly stats: FileStats;
+  readonly revision: string | undefined;
+}
+
+/** Undefined for what is no image, and where none is shown. Throws too-large for one that no client could show. */
+function viewImage(
+  { path, options, context }: FileRead,
+  { bytes, stats, revision }: Whole,
+): FileView | undefined {
+  const limit = { key: "max_output_bytes", bytes: options.maxImageBytes ?? 0 };
+  const mediaType = context.showsImages && limit.bytes > 0 ? imageType(bytes) : undefined;
+  if (mediaType === undefined) return undefined;
+  const content = base64Content(bytes);
+  if (content.bytes > limit.bytes) throw refuseRead.image({ path, size: stats.size, limit }, content.bytes);
+  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, mediaType }, content);
+}
+
+function windowOf(bytes: Buffer, { part, hasLineCounts }: ReadOptions): LineWindow {
+  if (!hasLineCounts) return { content: bytes, lines: 0, first: 1, total: undefined, hasMore: false };
+  if (part === undefined) return rangeOf(bytes, { from: 1, to: Number.POSITIVE_INFINITY });
+  return "tail" in part ? tailOf(bytes, part.tail) : rangeOf(bytes, part);
+}
+
+interface Taken {
+  readonly stats: FileStats;
+  readonly revision: string | undefined;
+  readonly window: LineWindow;
+}
+
+function viewWindow(read: FileRead, taken: Taken): FileView {
+  const { path, options } = read;
+  const content = contentOf(read, taken);
+  const { stats, revision, window } = taken;
+  const facts = { path, stats, isUtf8: content.isUtf8, revision };
+  return viewOf({ ...facts, window: options.hasLineCounts ? window : undefined }, content);
+}
+
+/** The content of the answer. Throws too-large before it makes one that is. */
+function contentOf(read: FileRead, taken: Taken): FileContent {
+  const { options, context } = read;
+  const { content: file, first = 1, lines } = taken.window;
+  const content = options.isBase64 ? base64Content(file) : textContent(file);
+  const numbering = { first, lines };
+  const bytes = content.bytes + (options.isNumbered ? numberBytes(numbering) : 0);
+  if (bytes > (options.maxOutputBytes ?? bytes)) throw tooMuch(read, taken, { ...content, bytes });
+  if (!options.isNumbered) return content;
+  if (bytes > context.maxAnswerBytes) throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, "reads");
+  return numberContent(content, numbering);
+}
+
+function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content: FileContent): Refusal {
+  const { isNumbered, isBase64, hasLineCounts, maxOutputBytes = 0, part } = options;
+  const { first = 1 } = window;
+  const limit = { key: "max_output_bytes", bytes: maxOutputBytes };
+  const isFromStart = !isBase64 && (part === undefined || "from" in part);
+  const fitting = isFromStart
+    ? countFitting(content.text, maxOutputBytes, isNumbered ? first : undefined)
+    : 0;
+  const lines = hasLineCounts ? window.total : countLines(window.content);
+  const excess = { path, size: stats.size, lines, limit };
+  const lineTo = fitting === 0 ? undefined : first + fitting - 1;
+  return refuseRead.content(excess, { bytes: content.bytes, lineTo, isBase64 });
+}

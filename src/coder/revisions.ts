@@ -1,0 +1,55 @@
+/** Revisions in requests and answers (coder §14). */
+import { Type } from "@sinclair/typebox";
+import { describeConflict, type LineRange } from "../edits/conflict.ts";
+import { Refusal, refuse } from "../errors.ts";
+import { revisionOfBytes } from "../files/revision.ts";
+import type { CoderContext } from "./define.ts";
+
+export const ExpectedRevision = (description: string) =>
+  Type.Optional(Type.String({ since: "0.4.0", description }));
+
+export const Revision = Type.Optional(
+  Type.String({ since: "0.4.0", description: "SHA-256 of what the file is now." }),
+);
+
+interface Expectation {
+  readonly path: string;
+  readonly expected: string;
+  /** The lines that the call is about. */
+  readonly ranges?: readonly LineRange[];
+}
+
+/** The refusal for a file that is not what was expected: `body` is what it is. */
+export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, body: Buffer): Refusal =>
+  refuse.revisionMismatch(path, {
+    path,
+    expected,
+    current: revisionOfBytes([body]),
+    ...describeConflict(body, ranges),
+  });
+
+/** Runs `work`. When it throws that a file is not what was expected, the error gets what the file is now. */
+export async function explainMismatch<T>(
+  work: () => Promise<T>,
+  expectation: Expectation,
+  { files, config }: CoderContext,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal && error.reason === "revision-mismatch")) throw error;
+    const limit = { key: "max_read_bytes", bytes: config.max_read_bytes };
+    throw readOr(error, () =>
+      files.read(expectation.path, limit, (body) => revisionMismatch(expectation, body)),
+    );
+  }
+}
+
+function readOr(error: Refusal, read: () => Refusal): Refusal {
+  try {
+    return read();
+  } catch {
+    // It is gone by now, or too large to be shown.
+    return error;
+  }
+}

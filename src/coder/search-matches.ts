@@ -1,0 +1,69 @@
+/** What a search answers about the contents of files: the fields of the request, and of the answer (coder §16). */
+import { type Static, Type } from "@sinclair/typebox";
+import { Named, UInt32 } from "../schema/fragments.ts";
+import type { LineOptions } from "../search/lines.ts";
+import type { Config } from "./config.ts";
+
+const since = "0.4.0";
+
+/** More lines around a match are better read with `coder::read-file`. */
+const mostContext = 10;
+
+const ContextLines = (description: string) =>
+  Type.Optional(Type.Integer({ format: "uint32", minimum: 0, maximum: mostContext, since, description }));
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ since, description }));
+
+export const MatchFields = {
+  context_lines_after: ContextLines("Lines to show after each match."),
+  context_lines_before: ContextLines("Lines to show before each match."),
+  every_match: Flag("Every match of a line, with its end."),
+  mode: Type.Optional(
+    Type.Union([Type.Literal("content"), Type.Literal("files"), Type.Literal("counts")], {
+      since,
+      description: "`files`: only which files match; `counts`: and how many lines.",
+    }),
+  ),
+  multiline: Flag("Matches may span lines; `.` matches a newline only after `(?s)`."),
+};
+
+const MatchRequest = Type.Object(MatchFields);
+
+/** What a search collects in each file. */
+export function lineOptionsOf(
+  request: Static<typeof MatchRequest> & { readonly max_line_bytes: number | null },
+  config: Config,
+): LineOptions {
+  return {
+    maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes,
+    linesBefore: request.context_lines_before ?? 0,
+    linesAfter: request.context_lines_after ?? 0,
+    every: request.every_match ?? false,
+    mode: request.mode ?? "content",
+  };
+}
+
+const Later = (description: string) =>
+  Type.Optional(Type.Integer({ format: "uint32", minimum: 0, since, description }));
+const Lines = (description: string) => Type.Optional(Type.Array(Type.String(), { since, description }));
+
+export const MatchEntry = Named("ContentMatch", {
+  after: Lines("Lines after it."),
+  before: Lines("Lines before it."),
+  column: UInt32(),
+  end_column: Later("After the match."),
+  end_line: Later("Last line of the match."),
+  line: UInt32(),
+  path: Type.String(),
+  text: Type.String({ description: "Matched line; truncated to `max_line_bytes` and never spans newlines." }),
+});
+
+const MatchingFile = Named("MatchingFile", {
+  count: Type.Optional(UInt32()),
+  path: Type.String(),
+});
+
+/** The later list of an answer. */
+export const FileList = Type.Optional(
+  Type.Array(MatchingFile, { since, description: "Files whose contents match, in modes files and counts." }),
+);

@@ -1,0 +1,75 @@
+/** A search in pages: the fields of the request, and of the answer (coder §16). */
+import { type Static, Type } from "@sinclair/typebox";
+import { UInt32, UInt64 } from "../schema/fragments.ts";
+import type { PageRequest } from "../search/request.ts";
+import type { CoderContext } from "./define.ts";
+import { refuseCoder } from "./errors.ts";
+
+const since = "0.4.0";
+
+export const PageRequestFields = {
+  cursor: Type.Optional(
+    Type.String({ since, description: "`next_cursor` of the page before; send the other fields as then." }),
+  ),
+  deadline_ms: Type.Optional(UInt32({ since, description: "Stops then, with what it has found." })),
+  max_bytes: Type.Optional(UInt32({ since, description: "Most bytes of the answer." })),
+};
+
+export const PageAnswerFields = {
+  next_cursor: Type.Optional(
+    Type.String({ since, description: "Where the next page starts, if there is one." }),
+  ),
+  searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
+  skipped: Type.Optional(
+    Type.Object({ binary: UInt64(), too_large: UInt64(), unreadable: UInt64() }, { since }),
+  ),
+  stopped_by: Type.Optional(
+    Type.Union([Type.Literal("max_matches"), Type.Literal("max_bytes"), Type.Literal("deadline")], { since }),
+  ),
+};
+
+const PageFieldsRequest = Type.Object(PageRequestFields);
+const PageAnswer = Type.Object(PageAnswerFields);
+
+/** The page that is requested; undefined for an answer as that of 0.2.0. Throws a refusal. */
+export function pageOf(
+  request: Static<typeof PageFieldsRequest>,
+  { profile, searcher: { cursors } }: Pick<CoderContext, "profile" | "searcher">,
+): PageRequest | undefined {
+  const { cursor, deadline_ms: milliseconds } = request;
+  const maxBytes = request.max_bytes ?? profile["search.max_bytes"];
+  if (cursor === undefined && milliseconds === undefined && maxBytes === undefined) return undefined;
+  const query = describeQuery(request);
+  const after = cursor === undefined ? undefined : cursors.open(query, cursor);
+  if (cursor !== undefined && after === undefined) throw refuseCoder.badCursor(cursor);
+  return {
+    maxBytes: maxBytes ?? Number.POSITIVE_INFINITY,
+    milliseconds,
+    after,
+    seal: (place) => cursors.seal(query, place),
+  };
+}
+
+/** Fields that may differ from page to page. */
+const fieldsOfPages: ReadonlySet<string> = new Set([...Object.keys(PageRequestFields), "max_matches"]);
+
+/** The request without those, in one form. */
+const describeQuery = (request: object): string =>
+  JSON.stringify(
+    Object.entries(request)
+      .filter(([field]) => !fieldsOfPages.has(field))
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+
+/** What an answer leaves out, and how to go on, as a line for models; none for a whole answer. */
+export function renderPage({ next_cursor, skipped, stopped_by }: Static<typeof PageAnswer>): string[] {
+  const left = Object.entries(skipped ?? {})
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${count} ${reason.replace("_", " ")}`);
+  const parts = [
+    ...(left.length > 0 ? [`not searched: ${left.join(", ")}`] : []),
+    ...(stopped_by === undefined ? [] : [`stopped by ${stopped_by}`]),
+    ...(next_cursor === undefined ? [] : [`go on with the same call and "cursor": "${next_cursor}"`]),
+  ];
+  return parts.length > 0 ? [`[${parts.join("; ")}]`] : [];
+}

@@ -1,0 +1,53 @@
+import type { OmitsEntry } from "../files/entries.ts";
+import type { IgnoreFiles } from "../ignore/ignore-files.ts";
+import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { Folder } from "../jail/folder.ts";
+import { EntryFilter } from "../search/entry-filter.ts";
+import type { FolderFilter } from "./folder-filter.ts";
+
+export interface TreeFilterOptions extends FolderFilter {
+  readonly includesHidden: boolean;
+}
+
+/** What a tree leaves out, and which folders it does not open. */
+export class TreeFilter {
+  readonly #includesHidden: boolean;
+  readonly #filter: EntryFilter;
+  readonly #ignoreFiles: IgnoreFiles | undefined;
+  readonly #omitsNothing: boolean;
+
+  constructor({ includesHidden, ignoreFiles, defaultExcludes }: TreeFilterOptions, start: Folder) {
+    this.#includesHidden = includesHidden;
+    this.#filter = new EntryFilter({ include: undefined, exclude: undefined, defaultExcludes }, start);
+    this.#ignoreFiles = ignoreFiles;
+    this.#omitsNothing = includesHidden && ignoreFiles === undefined && defaultExcludes === undefined;
+  }
+
+  /** The rules in the folder where the tree starts. */
+  rulesAtStart(start: Folder): IgnoreRules {
+    return this.#ignoreFiles?.in(start, this.#ignoreFiles.above(start)) ?? IgnoreRules.none;
+  }
+
+  /** The rules in a folder called `name`, from those of the folder that holds it. */
+  rulesIn(folder: Folder, name: string, above: IgnoreRules): IgnoreRules {
+    return this.#ignoreFiles?.in(folder, above.below(name)) ?? above;
+  }
+
+  /** Which entries of the folder to omit; undefined for none. */
+  omittedIn(folder: Folder, rules: IgnoreRules): OmitsEntry | undefined {
+    if (this.#omitsNothing) return undefined;
+    return (name, kind) => {
+      if (!this.#includesHidden && name.bytes[name.from] === dot) return true;
+      if (kind === "dir") return rules.ignores(name, true);
+      return !this.#filter.wantsFile(folder, name, rules);
+    };
+  }
+
+  /** Whether the default excludes cover everything in the folder `name`. */
+  excludesFolder(folder: Folder, name: string): boolean {
+    const bytes = Buffer.from(name);
+    return this.#filter.excludesFolder(folder, { bytes, from: 0, to: bytes.length });
+  }
+}
+
+const dot = 0x2e;

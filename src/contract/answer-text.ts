@@ -1,0 +1,22 @@
+import type { FunctionDefinition } from "./definition.ts";
+import type { Rendered, Wording } from "./wording.ts";
+
+/** A call that was answered. */
+export interface AnsweredCall {
+  readonly definition: FunctionDefinition;
+  /** What was sent. */
+  readonly payload: unknown;
+  readonly answer: unknown;
+}
+
+/** What a reader is shown of an answer; undefined where the function has no text for it. */
+export function renderAnswer(call: AnsweredCall, wording: Wording): Rendered | undefined {
+  const rendered = call.definition.render?.(call.answer as never, wording, call.payload as object);
+  return typeof rendered === "string" && isDryRun(call)
+    ? `${rendered}\n[dry run: nothing was changed]`
+    : rendered;
+}
+
+function isDryRun({ definition: { request }, payload }: AnsweredCall): boolean {
+  return "dry_run" in request["properties"] && (payload as { dry_run?: unknown }).dry_run === true;
+}

@@ -1,0 +1,105 @@
+/** Answers and errors as text, for readers who know the functions by names of their own. */
+
+/** An error of `coder::*` or `shell::*` in its parts, as on the wire. */
+export interface ErrorParts {
+  readonly code: string;
+  readonly message: string;
+  readonly reason?: string;
+  readonly details?: unknown;
+}
+
+/** An image for a reader. */
+export interface Image {
+  /** In base64 (RFC 4648). */
+  readonly data: string;
+  /** Such as `image/png`. */
+  readonly mediaType: string;
+}
+
+/** What a reader is shown: text, with images between pieces of it if there are any. */
+export type Rendered = string | readonly (string | Image)[];
+
+/** How a text for a reader says what went wrong, and what to call. */
+export interface Wording {
+  /**
+   * An error as text: `C211 not_found: …`, and its details in lines below. With `path`, which is what the error is about,
+   * it begins with that where its sentence does not say it.
+   */
+  failure(error: string | ErrorParts, path?: string): string;
+  /** A sentence of the worker, with the functions in it as the reader knows them. */
+  sentence(text: string): string;
+}
+
+/** The wording for a reader to whom the function `id` is `nameOf(id)`. */
+export function wordingFor(nameOf: (id: string) => string): Wording {
+  const sentence = (text: string) => text.replace(idsAndQuotes, (part, id) => (id ? nameOf(id) : part));
+  return {
+    sentence,
+    failure(error, path) {
+      const parts = typeof error === "string" ? parseError(error) : error;
+      if (parts === undefined) return prefixed(path, sentence(error as string));
+      const { code, reason, message, details } = parts;
+      const head = `${[code, reason].filter(Boolean).join(" ")}: ${sentence(message)}`;
+      return [prefixed(path, head), ...renderDetails(details ?? {}, message)].join("\n");
+    },
+  };
+}
+
+/** Text in quotes is what the caller sent: a file may be called like a function. */
+const idsAndQuotes = /"(?:[^"\\]|\\.)*"|\b((?:coder|shell)(?:::[\w-]+)+)/g;
+
+/** The error in a line of JSON; undefined for prose, which some functions of `shell::*` fail with. */
+function parseError(text: string): ErrorParts | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    const parts = JSON.parse(text) as Partial<ErrorParts>;
+    return typeof parts.code === "string" && typeof parts.message === "string"
+      ? (parts as ErrorParts)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const prefixed = (path: string | undefined, text: string): string =>
+  path === undefined || text.includes(JSON.stringify(path)) ? text : `${path}: ${text}`;
+
+/** Details that each sentence says in words, or that are the caller's own. */
+const saidInWords: readonly string[] = ["differs", "expected", "path"];
+
+/** What the sentence says already is not said again. */
+function renderDetails(details: object, message: string): string[] {
+  return Object.entries(details).flatMap(([key, value]) => {
+    if (saidInWords.includes(key)) return [];
+    if (Array.isArray(value)) return value.flatMap((item) => renderDetail(key, item));
+    return isNumberIn(value, message) ? [] : renderDetail(key, value);
+  });
+}
+
+const isNumberIn = (value: unknown, message: string): boolean =>
+  typeof value === "number" && message.replace(idsAndQuotes, "").split(/\D+/).includes(`${value}`);
+
+function renderDetail(key: string, value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [`${key}: ${value}`];
+  const { from_line: from, content, text = content, ...rest } = value as Readonly<Record<string, unknown>>;
+  if (typeof from !== "number" || typeof text !== "string") return [`${key}: ${JSON.stringify(value)}`];
+  return [describeExcerpt(key, from, rest), ...numberLines(text, from)];
+}
+
+function describeExcerpt(
+  key: string,
+  from: number,
+  { similarity }: Readonly<Record<string, unknown>>,
+): string {
+  const name = key.replace(/s$/, "");
+  return typeof similarity === "number"
+    ? `${name} at line ${from}, ${Math.round(similarity * 100)} % alike:`
+    : `${name} from line ${from}:`;
+}
+
+/** The lines of `text` with their numbers, as `read-file` shows them with `numbered`. */
+const numberLines = (text: string, from: number): string[] =>
+  text
+    .replace(/\r?\n$/, "")
+    .split("\n")
+    .map((line, index) => `${from + index}→${line}`);

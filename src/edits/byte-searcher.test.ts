@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { ByteSearcher } from "./byte-searcher.ts";
+
+const few = fc.array(fc.constantFrom(0x61, 0x62), { maxLength: 200 }).map((bytes) => Buffer.from(bytes));
+
+test("finds what the runtime's own search finds", () => {
+  const needle = fc.oneof(
+    few.filter(({ length }) => length > 0),
+    // Long and periodic, as what makes other searches slow.
+    fc
+      .tuple(fc.integer({ min: 30, max: 60 }), few)
+      .map(([n, end]) => Buffer.concat([Buffer.alloc(n, 0x61), end])),
+  );
+  const body = fc
+    .tuple(fc.array(needle, { maxLength: 4 }), few)
+    .map(([parts, end]) => Buffer.concat([...parts, end]));
+  fc.assert(
+    fc.property(needle, body, fc.nat(20), (bytes, text, from) => {
+      expect(new ByteSearcher(bytes).find(text, from)).toBe(text.indexOf(bytes, from));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a needle that is in the body is found, behind many that begin alike", () => {
+  const needle = Buffer.from(`${"ab".repeat(100)}c`);
+  const body = Buffer.concat([Buffer.from("ab".repeat(1000)), needle, Buffer.from("ab".repeat(50))]);
+  expect(new ByteSearcher(needle).find(body, 3)).toBe(2000);
+  expect(new ByteSearcher(needle).find(body, 2001)).toBe(-1);
+});

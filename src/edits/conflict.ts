@@ -1,0 +1,39 @@
+/** What a caller needs to repair an edit of a file that is not what it expected (coder §14). */
+import { surveyLines } from "./lines.ts";
+import { cutToBytes } from "./text.ts";
+
+/** The first and the last line of something, from 1. */
+export type LineRange = readonly [first: number, last: number];
+
+/** The file as it is now. */
+export interface RevisionConflict {
+  readonly size: number;
+  readonly total_lines: number;
+  readonly window: { readonly from_line: number; readonly content: string };
+}
+
+const contextLines = 3;
+const mostWindowBytes = 4096;
+
+/** Describes `body`, with the lines of `ranges` and three on each side; without any, with its beginning. */
+export function describeConflict(body: Buffer, ranges: readonly LineRange[]): RevisionConflict {
+  const { lines } = surveyLines(body, []);
+  const asked = ranges.length === 0 ? [[1, lines] as const] : ranges;
+  const from = Math.max(1, Math.min(lines, ...asked.map(([first]) => first - contextLines)));
+  const last = Math.min(lines, Math.max(...asked.map(([, to]) => to + contextLines)));
+  const { starts } = surveyLines(body, [from, last + 1]);
+  const start = starts.get(from) ?? 0;
+  const end = starts.get(last + 1) ?? body.length;
+  return {
+    size: body.length,
+    total_lines: lines,
+    window: { from_line: from, content: cutToLines(body.subarray(start, end)) },
+  };
+}
+
+/** As many whole lines as fit, or the beginning of one that does not. */
+function cutToLines(bytes: Buffer): string {
+  if (bytes.length <= mostWindowBytes) return bytes.toString();
+  const end = bytes.lastIndexOf(0x0a, mostWindowBytes - 1);
+  return end >= 0 ? bytes.toString("utf8", 0, end + 1) : cutToBytes(bytes, mostWindowBytes);
+}

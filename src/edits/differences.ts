@@ -1,0 +1,113 @@
+/**
+ * Why a text that looks like one of the file is not it. Each kind of difference is a folding; the kind that a miss is due
+ * to is the one whose folding makes the file hold the text.
+ */
+
+/** What a text differs in; "none" where it differs in more than can be folded away. */
+export type Difference = "indent" | "tabs" | "trailing-space" | "crlf" | "unicode-quotes" | "escape" | "none";
+
+type Folding = (text: string) => string;
+
+const foldEndings: Folding = (text) => text.replace(/\r\n?/g, "\n");
+
+/** Blanks at the ends of lines, and blank lines at both ends. Not by a pattern: those take quadratic time for it. */
+function foldTrailing(text: string): string {
+  const lines = text.split("\n").map(withoutEndBlanks);
+  const first = lines.findIndex((line) => line !== "");
+  return lines.slice(Math.max(first, 0), lines.findLastIndex((line) => line !== "") + 1).join("\n");
+}
+
+function withoutEndBlanks(line: string): string {
+  let end = line.length - (line.endsWith("\r") ? 1 : 0);
+  const ending = line.slice(end);
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
+  return line.slice(0, end) + ending;
+}
+
+const foldIndent: Folding = (text) => text.replace(/^[ \t]+/gm, "");
+
+const foldBlanks: Folding = (text) => text.replace(/[ \t]+/g, " ");
+
+/** Quotes, dashes, dots and blanks as word processors and web pages write them. */
+const foldTypography: Folding = (text) =>
+  text
+    .normalize("NFC")
+    .replace(/[\u2018-\u201b\u2032\u00b4]/g, "'")
+    .replace(/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"')
+    .replace(/[\u2010-\u2015\u2212]/g, "-")
+    .replace(/\u2026/g, "...")
+    .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, " ")
+    .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, "");
+
+const escapes: Readonly<Record<string, string>> = {
+  "\\n": "\n",
+  "\\r": "",
+  "\\t": "\t",
+  '\\"': '"',
+  "\\'": "'",
+  "\\`": "`",
+  "\\\\": "\\",
+  "\\/": "/",
+  "\\$": "$",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&amp;": "&",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&apos;": "'",
+};
+
+/** Escapes of JSON and HTML as what they stand for. */
+const foldEscapes: Folding = (text) =>
+  text
+    .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\[nrt"'`\\/$]|&(?:lt|gt|amp|quot|#39|apos);/g, (sequence) => escapes[sequence]!);
+
+/** By how much they change a text, least first: the kind of a miss is the first that explains it. */
+const foldings: readonly (readonly [Difference, Folding])[] = [
+  ["crlf", foldEndings],
+  ["trailing-space", foldTrailing],
+  ["indent", foldIndent],
+  ["unicode-quotes", foldTypography],
+  ["escape", foldEscapes],
+  ["tabs", foldBlanks],
+];
+
+/** Longer texts are not compared. */
+const mostComparedUnits = 64 * 1024;
+
+/**
+ * What keeps `sent` from being a part of `text`, some lines of a file. Where it is several things at once, the one that
+ * is hardest to see past: escapes before quotes before indentation.
+ */
+export function differenceBetween(text: string, sent: string): Difference {
+  if (Math.max(text.length, sent.length) > mostComparedUnits) return "none";
+  for (const [kind, fold] of foldings) if (holds(text, sent, [fold])) return named(kind, text, sent);
+  const kinds = foldings.toReversed().filter(([kind]) => kind !== "tabs");
+  const without = (skipped?: Difference) =>
+    kinds.filter(([kind]) => kind !== skipped).map(([, fold]) => fold);
+  if (!holds(text, sent, without())) return "none";
+  const needed = kinds.find(([kind]) => !holds(text, sent, without(kind)));
+  return named(needed?.[0] ?? "none", text, sent);
+}
+
+/** Whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to unfold. */
+function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
+  const apply = (folding: readonly Folding[], whole: string) =>
+    folding.reduce((folded, fold) => fold(folded), whole);
+  const others = folds.filter((fold) => fold !== foldEscapes);
+  return (
+    apply(folds, text).includes(apply(folds, sent)) ||
+    apply(others, text).includes(apply(folds, sent)) ||
+    apply(folds, text).includes(apply(others, sent))
+  );
+}
+
+/** Indentation by other characters is a difference in tabs, and blanks without any tab are none that has a name. */
+function named(kind: Difference, text: string, sent: string): Difference {
+  if (kind === "indent") return hasTabIndent(text) === hasTabIndent(sent) ? "indent" : "tabs";
+  if (kind === "tabs") return text.includes("\t") || sent.includes("\t") ? "tabs" : "none";
+  return kind;
+}
+
+const hasTabIndent = (text: string): boolean => /^ *\t/m.test(text);

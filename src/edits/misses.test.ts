@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { runAtOnce } from "../scheduling/time-slice.ts";
+import { refuseEdit } from "./errors.ts";
+import { crlf, missCases, spaces, tabs } from "./misses.test-kit.ts";
+import { explainMissing } from "./misses.ts";
+import { findMatches } from "./str-replace.ts";
+
+const missOf = (file: string, sent: string) => {
+  const body = Buffer.from(file);
+  const op = { old_str: sent, new_str: "", replace_all: false };
+  expect(runAtOnce(findMatches(body, op)).starts).toEqual([]);
+  return runAtOnce(explainMissing(body, sent));
+};
+
+describe("a miss by", () => {
+  test.each(missCases)("%s", (_, file, ...[sent, differs, expected]) => {
+    const miss = missOf(file, sent);
+    const [best] = miss.candidates;
+    const found = best === undefined ? [] : [...new Set([best.from_line, best.to_line])];
+    expect([found.join("-"), miss.differs]).toEqual([expected, differs]);
+    if (best === undefined) return;
+    expect(best.text).toBe(
+      file
+        .split(/(?<=\n)/)
+        .slice(best.from_line - 1, best.to_line)
+        .join(""),
+    );
+    expect(best.similarity).toBeGreaterThan(0.4);
+    expect(best.similarity).toBeLessThan(1);
+  });
+
+  test("is one of at least forty", () => {
+    expect(missCases.length).toBeGreaterThanOrEqual(40);
+  });
+});
+
+test("there are at most three candidates, the likeliest first", () => {
+  const file = [
+    "let alpha = 1;",
+    "let alpha = 12;",
+    "let alpha = 123;",
+    "let alpha = 1234;",
+    "let beta = 5;",
+  ].join("\n");
+  const { candidates } = missOf(file, "let alpha = 13;");
+  expect(candidates.length).toBe(3);
+  expect(candidates.map(({ similarity }) => similarity)).toEqual(
+    candidates.map(({ similarity }) => similarity).toSorted((a, b) => b - a),
+  );
+});
+
+test("the first of equal candidates is the one that comes first", () => {
+  const { candidates } = missOf(tabs, "    file.close();\n    }\n");
+  expect(candidates.map(({ from_line }) => from_line)).toEqual([9, 19]);
+});
+
+test("a candidate in a very long line is shown where it is", () => {
+  const file = `${"x = 1; ".repeat(5000)}function target(a, b) { return a + b; } ${"y = 2; ".repeat(5000)}`;
+  const [best] = missOf(file, "function target(a,b) { return a+b; }").candidates;
+  expect(best).toMatchObject({ from_line: 1, to_line: 1, truncated: true });
+  expect(best?.text).toStartWith("function target(a, b) { return a + b; }");
+  expect(Buffer.byteLength(best?.text ?? "")).toBeLessThanOrEqual(2048);
+});
+
+test("a byte order mark is in front of line 1", () => {
+  const [best] = missOf("\ufeffone two\nthree\n", "one  two").candidates;
+  expect(best).toMatchObject({ from_line: 1, to_line: 1, text: "one two\n" });
+});
+
+describe("the sentence", () => {
+  const sentence = (file: string, sent: string) =>
+    refuseEdit.textNotFound({ path: "a.ts", index: 2 }, missOf(file, sent)).message;
+
+  test("shows blanks", () => {
+    expect(sentence(tabs, '    return file.read("utf8");\n  } finally {\n')).toBe(
+      'ops[2]: old_str is not in "a.ts"; most like it are lines 7 to 8 (98%), and it differs in tabs where there are spaces, or the other way round. Line 7 is "→→return·file.read(\\"utf8\\");", and old_str has "····return·file.read(\\"utf8\\");". Send old_str exactly as it is in the file.',
+    );
+  });
+
+  test("shows carriage returns", () => {
+    expect(sentence(`${crlf}x\n`, "  try {\n    file.write(text);\n")).toContain(
+      'Line 16 is "··try·{␍", and old_str has "··try·{"',
+    );
+  });
+
+  test("knows line numbers", () => {
+    expect(sentence(spaces, "15→  const file = open(path);\n")).toContain(
+      "line numbers stand before its lines",
+    );
+  });
+
+  test("says that there is nothing alike", () => {
+    expect(sentence(spaces, "SELECT * FROM t")).toBe(
+      'ops[2]: old_str is not in "a.ts", nor anything like it; read the file with coder::read-file, and send text that is there.',
+    );
+  });
+});
+
+test("any text and any file are compared, and what is reported is in the file", () => {
+  const piece = fc.constantFrom(
+    "a",
+    "b",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\\n",
+    '"',
+    "“",
+    "\\",
+    "&lt;",
+    "é",
+    "\ud83d\ude00",
+    "word",
+    "\0",
+  );
+  const text = fc.array(piece, { minLength: 1, maxLength: 40 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, text, fc.uint8Array({ maxLength: 4 }), (file, sent, bytes) => {
+      const body = Buffer.concat([Buffer.from(file), bytes]);
+      const { candidates, differs } = runAtOnce(explainMissing(body, sent));
+      expect(candidates.length).toBeLessThanOrEqual(3);
+      if (candidates.length === 0) expect(differs).toBe("none");
+      for (const { from_line, to_line, text: lines } of candidates) {
+        const all = body
+          .toString()
+          .replace(/^\ufeff/, "")
+          .split(/(?<=\n)/);
+        expect(lines).toBe(all.slice(from_line - 1, to_line).join(""));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

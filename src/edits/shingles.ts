@@ -1,0 +1,133 @@
+/**
+ * How alike two texts are, in time that is linear in both: by the runs of a few bytes, called shingles or n-grams, that
+ * they have in common, counted as often as they occur (Sørensen–Dice coefficient).
+ */
+import type { Steps } from "../scheduling/time-slice.ts";
+
+/** Shingles are counted by a hash of 16 bits: different ones are seldom taken for each other, and do little harm. */
+const tableSize = 1 << 16;
+
+/** Bytes of a shingle. */
+const longest = 3;
+
+/** Shingles between two steps. */
+const stepShingles = 64 * 1024;
+
+const widthFor = (bytes: number): number => Math.min(longest, bytes);
+
+function hashAt(text: Uint8Array, at: number, width: number): number {
+  let hash = 0;
+  for (let i = at; i < at + width; i++) hash = (hash * 61 + text[i]!) & (tableSize - 1);
+  return hash;
+}
+
+/** What two texts have in common. */
+export interface Likeness {
+  /** From 0 to 1, which is for texts with the same shingles: how much of both is common. */
+  readonly similarity: number;
+  /** The same, where what the first text has beside counts three times as much as what the second one has. */
+  readonly coverage: number;
+}
+
+/** Compares two texts: the coverage is a Tversky index, of which the similarity is the even case. */
+export function compareTexts(one: Uint8Array, other: Uint8Array): Likeness {
+  const width = widthFor(Math.min(one.length, other.length));
+  if (width === 0)
+    return one.length === other.length ? { similarity: 1, coverage: 1 } : { similarity: 0, coverage: 0 };
+  scratch ??= new Int32Array(tableSize);
+  const counts = countShingles(one, width, scratch);
+  let common = 0;
+  for (let at = 0; at <= other.length - width; at++) if (counts[hashAt(other, at, width)]!-- > 0) common++;
+  for (const text of [one, other])
+    for (let at = 0; at <= text.length - width; at++) counts[hashAt(text, at, width)] = 0;
+  const [ofOne, ofOther] = [one.length - width + 1, other.length - width + 1];
+  return {
+    similarity: (2 * common) / (ofOne + ofOther),
+    coverage: common / (common + 0.75 * (ofOne - common) + 0.25 * (ofOther - common)),
+  };
+}
+
+/** All zero between two calls: a new one for each would take longer than what it is for. */
+let scratch: Int32Array | undefined;
+
+function countShingles(text: Uint8Array, width: number, counts: Int32Array): Int32Array {
+  for (let at = 0; at <= text.length - width; at++) counts[hashAt(text, at, width)]!++;
+  return counts;
+}
+
+/** A place in a text that is like another text as a whole. */
+export interface LikePlace {
+  /** Its first byte; it is as long as that text. */
+  readonly start: number;
+  /** Which part of the shingles it has, from 0 to 1. */
+  readonly share: number;
+}
+
+/** Places that share fewer shingles are not worth a look. */
+const leastShare = 0.3;
+
+/** The `most` places of `text` that have most shingles in common with `pattern` and share no byte, best first. */
+export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: number): Steps<LikePlace[]> {
+  const width = widthFor(pattern.length);
+  if (width === 0 || text.length < width) return [];
+  const places = new BestPlaces(most, pattern.length);
+  const missing = countShingles(pattern, width, new Int32Array(tableSize));
+  const wanted = pattern.length - width + 1;
+  const hashes = new Uint16Array(text.length - width + 1);
+  let common = 0;
+  for (let at = 0; at < hashes.length; at++) {
+    const hash = hashAt(text, at, width);
+    hashes[at] = hash;
+    if (missing[hash]!-- > 0) common++;
+    const gone = at - wanted;
+    if (gone >= 0 && ++missing[hashes[gone]!]! > 0) common--;
+    places.add(Math.max(0, gone + 1), common / wanted);
+    if (at % stepShingles === stepShingles - 1) yield;
+  }
+  return places.list();
+}
+
+/** Peaks that are kept until the end: some overlap better ones. */
+const mostPeaks = 256;
+
+/** The best places, of which no two overlap. Of places side by side only the peaks count. */
+class BestPlaces {
+  readonly #most: number;
+  readonly #length: number;
+  readonly #peaks: LikePlace[] = [];
+  #last: LikePlace = { start: 0, share: 0 };
+  #isRising = false;
+
+  constructor(most: number, length: number) {
+    this.#most = most;
+    this.#length = length;
+  }
+
+  /** Starts come in ascending order. */
+  add(start: number, share: number): void {
+    if (share > this.#last.share) this.#isRising = true;
+    else if (share < this.#last.share) this.#keepLast();
+    // Of equal places side by side the first.
+    if (share !== this.#last.share) this.#last = { start, share };
+  }
+
+  list(): LikePlace[] {
+    this.#keepLast();
+    const apart: LikePlace[] = [];
+    for (const place of this.#peaks) {
+      if (apart.every(({ start }) => Math.abs(start - place.start) >= this.#length)) apart.push(place);
+    }
+    return apart.slice(0, this.#most);
+  }
+
+  #keepLast(): void {
+    const { share } = this.#last;
+    const worst = this.#peaks.at(-1)?.share ?? 0;
+    if (this.#isRising && share >= leastShare && (share > worst || this.#peaks.length < mostPeaks)) {
+      const at = this.#peaks.findIndex((peak) => peak.share < share);
+      this.#peaks.splice(at < 0 ? this.#peaks.length : at, 0, this.#last);
+      if (this.#peaks.length > mostPeaks) this.#peaks.pop();
+    }
+    this.#isRising = false;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Stats } from "node:fs";
+import type { Folder, ReadTarget } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { type CommitTarget, commitFile, type MutationScope, type WrittenFile } from "./mutate.ts";
+import { openPlace } from "./open-file.ts";
+import type { Limit } from "./types.ts";
+import { type PendingFile, writeAtomically, writeHidden } from "./write.ts";
+
+/** A regular file that is to be copied. */
+type CopySource = Pick<ReadTarget, "asked" | "stats" | "open">;
+
+interface Options {
+  readonly limit?: Limit | undefined;
+  readonly fsync: boolean;
+  readonly deadline: Deadline;
+}
+
+/** Whether the copy keeps the times of the file too, and what has to hold just before it gets its name. */
+interface CommitOptions extends Options {
+  readonly keepsTimes?: boolean;
+  readonly verify?: (written: WrittenFile) => unknown;
+}
+
+/**
+ * Copies a file to a name, in one step: content, permission bits, access control list, `user.*` attributes and, where
+ * that is permitted, the owner. Returns the stats of what was copied.
+ */
+export async function copyFileTo(
+  scope: MutationScope,
+  [source, target]: readonly [CopySource, CommitTarget],
+  options: CommitOptions,
+): Promise<Stats> {
+  return await withPending(source, { ...options, folder: target.folder }, async (pending, stats) => {
+    const times = options.keepsTimes ? { atime: stats.atime, mtime: stats.mtime } : undefined;
+    await writeAtomically({ ...pending, ...(times && { times }) }, options.deadline, (written) => {
+      options.verify?.(written);
+      commitFile(scope, written, target);
+    });
+    return stats;
+  });
+}
+
+/** The same into a temporary folder that no caller can see. */
+export const copyFileHidden = (
+  [source, { folder, name }]: readonly [CopySource, Pick<CommitTarget, "folder" | "name">],
+  options: Options,
+): Promise<void> => withPending(source, { ...options, folder }, (pending) => writeHidden(name, pending));
+
+async function withPending<T>(
+  source: CopySource,
+  { folder, limit, fsync, deadline }: Options & { readonly folder: Folder },
+  write: (pending: PendingFile, stats: Stats) => Promise<T>,
+): Promise<T> {
+  const file = openPlace(source, limit);
+  try {
+    const { mode, uid, gid } = file.stats;
+    const metadata = { mode: mode & 0o777, owner: { uid, gid }, attributes: file.attributes() };
+    const content = untilDeadline(file.pieces(), deadline);
+    return await write({ folder, content, cloneOf: file.descriptor, fsync, ...metadata }, file.stats);
+  } finally {
+    file.close();
+  }
+}
+
+async function* untilDeadline<T>(pieces: AsyncIterable<T>, deadline: Deadline): AsyncGenerator<T> {
+  for await (const piece of pieces) {
+    deadline.check();
+    yield piece;
+  }
+}

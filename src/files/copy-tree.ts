@@ -1,0 +1,196 @@
+/** Copies of folders with everything in them, which are built out of sight and then get their name in one step. */
+import { closeSync, fstatSync, readlinkSync } from "node:fs";
+import { readAttributes } from "../jail/attributes.ts";
+import { errnoError, mapErrno } from "../jail/errno.ts";
+import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
+import { createWalkSlice } from "../scheduling/walk-slice.ts";
+import { copyFileHidden } from "./copy-file.ts";
+import {
+  type HiddenFolder,
+  makeHiddenFolder,
+  makeInnerFolder,
+  makeInnerLink,
+  removeHiddenFolder,
+} from "./hidden-folder.ts";
+import { ignoreMissing } from "./ignore-missing.ts";
+import type { Metadata } from "./metadata.ts";
+import { refuseMove } from "./move-errors.ts";
+import { type CommitTarget, commitFolder } from "./mutate.ts";
+import type { Requester } from "./mutation.ts";
+import { allowedOnly, requireAllowed, type TreeOperation } from "./require-allowed.ts";
+import { jailAtBoth } from "./require-target.ts";
+import type { Ends } from "./same-entry.ts";
+import { type TreeVisitor, type Visit, walkTree } from "./tree-walk.ts";
+import type { FilesContext, Limit } from "./types.ts";
+import { completeHidden, flushFolder, openFolder } from "./write.ts";
+
+interface Request extends Ends {
+  readonly requester: Requester;
+}
+
+/** Throws unless everything in a folder may be reached where it is and where it will be, and can be copied. */
+export async function requireTreeCopyable(
+  { jail, config }: FilesContext,
+  from: string,
+  request: Request,
+): Promise<void> {
+  using slice = createWalkSlice(request.requester);
+  const operation = operationOf(jail, from, { ...request, slice });
+  using inside = request.source.folder.child(request.source.name);
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  const visitor: TreeVisitor = {
+    ...visibleOnly<Disposable>(operation),
+    preorder({ folder, entry }) {
+      if (jail.isTemporary(entry.name)) return undefined;
+      requireAllowed(operation, folder, entry.name);
+      if (entry.kind === "other") throw refuseMove.holdsSpecialFile(from);
+      if (entry.kind === "file" && (ignoreMissing(() => folder.lstat(entry.raw).size) ?? 0) > limit.bytes)
+        throw refuseMove.holdsLargeFile(from, limit);
+      return undefined;
+    },
+  };
+  await walkTree({ ...operation, visitor }, inside);
+}
+
+const operationOf = (
+  jail: Jail,
+  path: string,
+  { requester, slice, ...ends }: Request & Pick<TreeOperation, "slice">,
+): TreeOperation => ({ jail: jailAtBoth(jail, ends), path, slice, deadline: requester.deadline });
+
+/** Temporary files and folders are no part of what callers see, and so none of a copy. */
+function visibleOnly<Held extends Disposable>(operation: TreeOperation): TreeVisitor<Held> {
+  const { onUnreadable, onTooDeep } = allowedOnly(operation);
+  return {
+    onUnreadable: onUnreadable!,
+    onTooDeep: onTooDeep!,
+    open: ({ folder, entry: { kind, name, raw } }) =>
+      kind === "dir" && !operation.jail.isTemporary(name) ? folder.child(raw) : undefined,
+  };
+}
+
+interface Copying extends Request {
+  /** As it was sent. */
+  readonly from: string;
+  readonly destination: CommitTarget;
+}
+
+/** Copies a folder, which has been checked, to a name that nothing has. When it throws, no part of the copy has a name. */
+export async function copyTree(ctx: FilesContext, copying: Copying): Promise<void> {
+  const { source, destination, requester } = copying;
+  const { folder: outer, exclusive } = destination;
+  const scope = { mutations: ctx.mutations, requester };
+  const hidden = mapErrno(exclusive!, () => makeHiddenFolder(outer));
+  try {
+    await build(ctx, copying, hidden);
+    requester.deadline.check();
+    commitFolder(scope, hidden, { ...destination, from: source.path });
+  } catch (error) {
+    // What cannot be removed now is left to the sweep.
+    await removeHiddenFolder(outer, hidden.name).catch(() => {});
+    throw error;
+  } finally {
+    hidden.folder.close();
+  }
+  if (ctx.config.fsync) await flushFolder(outer);
+}
+
+/** A folder of the copy that is not complete yet. */
+class InnerCopy implements Disposable {
+  readonly folder: Folder;
+  metadata: Metadata | undefined;
+
+  constructor(folder: Folder) {
+    this.folder = folder;
+  }
+
+  [Symbol.dispose](): void {
+    this.folder.close();
+  }
+}
+
+async function build({ jail, config }: FilesContext, copying: Copying, hidden: HiddenFolder): Promise<void> {
+  const { source, from, requester } = copying;
+  using slice = createWalkSlice(requester);
+  const operation = operationOf(jail, from, { ...copying, slice });
+  const options = {
+    fsync: config.fsync,
+    limit: { key: "max_write_bytes", bytes: config.max_write_bytes },
+    deadline: requester.deadline,
+  };
+  using inside = source.folder.child(source.name);
+  const visible = visibleOnly<InnerCopy>(operation);
+  const visitor: TreeVisitor<InnerCopy> = {
+    ...visible,
+    preorder: (visit) => copyEntry(operation, visit, options),
+    open(visit, held) {
+      const folder = visible.open!(visit, held);
+      if (folder !== undefined) held!.metadata = metadataOf(folder);
+      return folder;
+    },
+    async postorder(_, held) {
+      if (held?.metadata !== undefined)
+        await completeHidden(held.folder, { ...held.metadata, fsync: config.fsync });
+    },
+  };
+  const metadata = metadataOf(inside);
+  await walkTree({ ...operation, visitor }, inside, new InnerCopy(hidden.folder));
+  await completeHidden(hidden.folder, { ...metadata, fsync: config.fsync });
+}
+
+interface Options {
+  readonly limit: Limit;
+  readonly fsync: boolean;
+  readonly deadline: Requester["deadline"];
+}
+
+/** Copies an entry, a folder without what is in it. What is gone by now is no part of the copy. */
+async function copyEntry(
+  operation: TreeOperation,
+  { folder, entry, parent }: Visit<InnerCopy>,
+  options: Options,
+): Promise<InnerCopy | undefined> {
+  if (operation.jail.isTemporary(entry.name)) return undefined;
+  // Again: it may have been put there since.
+  requireAllowed(operation, folder, entry.name);
+  const into = parent!.folder;
+  if (entry.kind === "dir") return new InnerCopy(makeInnerFolder(into, entry.raw));
+  if (entry.kind === "other") throw refuseMove.holdsSpecialFile(operation.path);
+  if (entry.kind === "symlink") {
+    const text = ignoreMissing(() => folder.enter((at) => readlinkSync(at(entry.raw), "buffer")));
+    if (text !== undefined) makeInnerLink(into, entry.raw, text);
+    return undefined;
+  }
+  const handle = ignoreMissing(() => folder.openPath(entry.raw));
+  if (handle !== undefined)
+    await copyFile(handle, { ...options, asked: operation.path, into, name: entry.raw });
+  return undefined;
+}
+
+interface InnerFile extends Options {
+  readonly asked: string;
+  readonly into: Folder;
+  readonly name: Name;
+}
+
+async function copyFile(handle: PathHandle, { asked, into, name, ...options }: InnerFile): Promise<void> {
+  try {
+    options.deadline.check();
+    if (!handle.stats.isFile()) throw errnoError("ESTALE");
+    const source = { asked, stats: handle.stats, open: () => handle.open() };
+    await copyFileHidden([source, { folder: into, name }], options);
+  } finally {
+    handle.close();
+  }
+}
+
+/** What the copy of a folder gets of it. Throws the errno error. */
+function metadataOf(folder: Folder): Metadata {
+  const descriptor = openFolder(folder);
+  try {
+    const { mode, uid, gid } = fstatSync(descriptor);
+    return { mode: mode & 0o777, owner: { uid, gid }, attributes: readAttributes(descriptor) };
+  } finally {
+    closeSync(descriptor);
+  }
+}

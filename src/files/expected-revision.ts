@@ -1,0 +1,63 @@
+/** What a caller believes a file to be (coder §14). */
+import { closeSync } from "node:fs";
+import { refuse } from "../errors.ts";
+import { mapErrno } from "../jail/errno.ts";
+import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { ReplacedFile } from "./exchange.ts";
+import { revisionAt, revisionOf } from "./revision.ts";
+import type { FilesContext } from "./types.ts";
+
+/** The expectation that nothing is there. */
+export const absent = "absent";
+
+const form = /^sha256:[\da-f]{64}$/;
+
+/** Throws bad-input unless `text` is a revision, or `absent` where that is one. */
+export function requireRevisionForm(text: string, { mayBeAbsent = false } = {}): void {
+  if (!form.test(text) && !(mayBeAbsent && text === absent)) throw refuse.badRevision(text, mayBeAbsent);
+}
+
+/**
+ * Throws revision-mismatch unless what is at `place` is a file with the revision `expected`, and too-large for a file
+ * over the limit: no other call gets a turn while a file is hashed.
+ */
+export function requireRevision(place: ResolvedPath, expected: string, { max_write_bytes }: Limits): void {
+  if (!place.stats!.isFile()) throw refuse.notAFile(place.asked);
+  const path = place.asked;
+  const limit = { key: "max_write_bytes", bytes: max_write_bytes };
+  if (place.stats!.size > limit.bytes)
+    throw refuse.tooLarge(path, limit, "expect no revision of it, or ask the operator to raise the limit");
+  const descriptor = mapErrno(path, () => place.open());
+  try {
+    const current = mapErrno(path, () => revisionOf(descriptor));
+    requireSame(current, { path, expected });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+type Limits = Pick<FilesContext["config"], "max_write_bytes">;
+
+interface Expectation {
+  /** As the caller sent it. */
+  readonly path: string;
+  readonly expected: string;
+}
+
+/** The same of the file that has a name now. Throws the errno error as well. */
+export const requireRevisionAt = (at: JailedPath, expectation: Expectation): void =>
+  requireSame(revisionAt(at), expectation);
+
+/** The same of an opened file. */
+export const requireRevisionOf = (descriptor: number, expectation: Expectation): void =>
+  requireSame(revisionOf(descriptor), expectation);
+
+/** A file that is to be replaced if it has this revision. */
+export const fileOfRevision = (expectation: Expectation): ReplacedFile => ({
+  requireStats: () => {},
+  requireContent: (at) => requireRevisionAt(at, expectation),
+});
+
+function requireSame(current: string | undefined, { path, expected }: Expectation): void {
+  if (current !== expected) throw refuse.revisionMismatch(path, { path, expected, current });
+}

@@ -1,0 +1,89 @@
+/** A folder that is built under a temporary name, where callers see nothing of it until it gets its own. */
+import { lstatSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
+import { walkTree } from "./tree-walk.ts";
+
+/** Dispose of `folder`; what is not given a name has to be removed. */
+export interface HiddenFolder {
+  readonly name: string;
+  readonly folder: Folder;
+  /** Throws ESTALE when another program has taken it away, or put something in its place. */
+  requireOurs(path: JailedPath): void;
+}
+
+/** Makes one, which only this user may enter. Throws the errno error. */
+export function makeHiddenFolder(outer: Folder): HiddenFolder {
+  const name = temporaryName();
+  const ours = outer.enter((at) => {
+    mkdirSync(at(name), 0o700);
+    return identify(at(name));
+  });
+  const requireOurs = (path: JailedPath) => {
+    if (identify(path) !== ours) throw errnoError("ESTALE");
+  };
+  const folder = outer.child(name);
+  try {
+    folder.enter((at) => requireOurs(at(".")));
+    return { name, folder, requireOurs };
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}
+
+/** A new folder in a hidden one. */
+export function makeInnerFolder(outer: Folder, name: Name): Folder {
+  outer.enter((at) => mkdirSync(at(name), 0o700));
+  return outer.child(name);
+}
+
+/** A new link in a hidden folder. */
+export const makeInnerLink = (folder: Folder, name: Name, text: Buffer): void =>
+  folder.enter((at) => symlinkSync(text, at(name)));
+
+/** Removes a hidden folder with everything in it, in slices of time. Throws the errno error. */
+export async function removeHiddenFolder(
+  outer: Folder,
+  name: Name,
+  slice: TimeSlice = createTimeSlice(sliceMilliseconds),
+): Promise<void> {
+  {
+    using folder = enter(outer, name);
+    await walkTree(
+      {
+        slice,
+        visitor: {
+          open: (visit) => (visit.entry.kind === "dir" ? enter(visit.folder, visit.entry.raw) : undefined),
+          postorder: ({ folder: holder, entry }) =>
+            holder.enter((at) =>
+              entry.kind === "dir" ? rmdirSync(at(entry.raw)) : unlinkSync(at(entry.raw)),
+            ),
+        },
+      },
+      folder,
+    );
+  }
+  outer.enter((at) => rmdirSync(at(name)));
+}
+
+const sliceMilliseconds = 5;
+
+/** The folder may have a mode by now that keeps us out. */
+function enter(outer: Folder, name: Name): Folder {
+  const handle = outer.openPath(name);
+  try {
+    if (handle.stats.isDirectory() && (handle.stats.mode & 0o700) !== 0o700) handle.chmod(0o700);
+  } finally {
+    handle.close();
+  }
+  return outer.child(name);
+}
+
+/** Device and inode, in all their digits. */
+function identify(path: JailedPath): string {
+  const { dev, ino } = lstatSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}

@@ -1,0 +1,61 @@
+import { quoteShort, Refusal } from "../errors.ts";
+
+/** What a call does with what is at `from`. */
+export type Transfer = "moved" | "copied";
+
+/** Refusals of moves and copies. */
+export const refuseMove = {
+  base: (done: Transfer): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The base folder itself cannot be ${done}; name the files and folders in it instead.`,
+    ),
+
+  folderOntoFile: (from: string, to: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `A file is at ${quoteShort(to)}, and the folder ${quoteShort(from)} cannot replace it; send a "to" where nothing is.`,
+    ),
+
+  ontoItsEnd: (from: string, to: string, done: Transfer): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The link ${quoteShort(from)} leads to ${quoteShort(to)} and cannot be ${done} onto it; send a "to" that is another path.`,
+    ),
+
+  intoItself: (from: string, done: Transfer): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The folder ${quoteShort(from)} cannot be ${done} into itself; send a "to" that is not inside it.`,
+    ),
+
+  /** Only files and links are moved in more steps than one. */
+  cannotCross: (from: string, into: "file system" | "folder"): Refusal =>
+    new Refusal(
+      "io",
+      `${quoteShort(from)} cannot be moved into another ${into} in one step here; copy it with coder::copy, and delete the old one when that is done.`,
+      from,
+    ),
+
+  /** What has no content of its own is not copied. */
+  specialFile: (from: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `${quoteShort(from)} is a FIFO, a socket or a device, and only files, links and folders can be copied; name one of these, or move it with coder::move.`,
+      from,
+    ),
+
+  holdsSpecialFile: (from: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `The folder ${quoteShort(from)} holds a FIFO, a socket or a device, which cannot be copied; copy what lies beside it by its own path, or move the folder with coder::move.`,
+      from,
+    ),
+
+  holdsLargeFile: (from: string, limit: { readonly key: string; readonly bytes: number }): Refusal =>
+    new Refusal(
+      "too-large",
+      `The folder ${quoteShort(from)} holds a file larger than ${limit.key} (${limit.bytes} bytes); copy what lies beside it by its own path, or ask the operator to raise the limit.`,
+      from,
+    ),
+} as const;

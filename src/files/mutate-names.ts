@@ -1,0 +1,100 @@
+/** The part of `mutate.ts` that gives entries other names. */
+import { randomBytes } from "node:crypto";
+import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { isListed } from "../jail/listed-name.ts";
+import { moveToNew } from "./move-to-new.ts";
+import { type At, type MutationScope, stepAt } from "./mutate.ts";
+import type { MutationDescription } from "./mutations.ts";
+import { revisionAt } from "./revision.ts";
+
+/** Two places on the way from one name to another. */
+export interface Move {
+  readonly source: ResolvedPath;
+  readonly target: Pick<ResolvedPath, "folder" | "name">;
+  /** The path that a caller sent, where what has the new name must not be replaced. */
+  readonly exclusive: string | undefined;
+  /** Gets the old path before it is taken away, and throws to keep it. */
+  readonly verify?: ((path: JailedPath) => void) | undefined;
+}
+
+/** Gives a file, link or folder another name in one step. Throws the errno error, EXDEV where it takes more than one. */
+export function renameEntry(scope: MutationScope, move: Move): void {
+  const { source, target, exclusive, verify } = move;
+  scope.mutations.step(
+    () => renameOf(scope, move),
+    () =>
+      withBoth(source.folder, target.folder, (atSource, atTarget) => {
+        const [from, to] = [atSource(source.name), atTarget(target.name)];
+        verify?.(from);
+        if (exclusive === undefined) renameSync(from, to);
+        else moveToNew(from, to, exclusive);
+      }),
+  );
+}
+
+/**
+ * Gives an entry another spelling of its name in a folder that takes both for one, where rename(2) may do nothing. Then
+ * it has a third name for a moment, which callers can see: no sweep removes that after a crash. Throws the errno error.
+ */
+export function respellEntry(scope: MutationScope, move: Move): void {
+  const { source, target, exclusive = "", verify } = move;
+  const { folder, name } = source;
+  scope.mutations.step(
+    () => renameOf(scope, move),
+    () => {
+      folder.enter((at) => {
+        verify?.(at(name));
+        renameSync(at(name), at(target.name));
+      });
+      if (isListed(folder, target.name)) return;
+      const third = `${[...target.name].slice(0, 50).join("")}.renaming-${randomBytes(8).toString("hex")}`;
+      folder.enter((at) => {
+        moveToNew(at(name), at(third), exclusive);
+        try {
+          moveToNew(at(third), at(target.name), exclusive);
+        } catch (error) {
+          renameSync(at(third), at(name));
+          throw error;
+        }
+      });
+    },
+  );
+}
+
+/**
+ * Takes the old name of a file away whose new one is a hard link to it: rename(2) would do nothing. Throws the errno
+ * error.
+ */
+export function dropOldLink(scope: MutationScope, move: Move): void {
+  const { source, target, verify } = move;
+  scope.mutations.step(
+    () => renameOf(scope, move),
+    () => {
+      const kept = target.folder.enter((at) => lstatSync(at(target.name), { bigint: true }));
+      source.folder.enter((at) => {
+        verify?.(at(source.name));
+        const { ino, dev } = lstatSync(at(source.name), { bigint: true });
+        if (ino !== kept.ino || dev !== kept.dev) throw errnoError("ESTALE");
+        unlinkSync(at(source.name));
+      });
+    },
+  );
+}
+
+function renameOf(scope: MutationScope, { source, target }: Move): MutationDescription {
+  const entry = kindOf(source.stats!) ?? "other";
+  const { folder, name } = source;
+  const revision = entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined;
+  const step = stepAt(scope, target.folder, { name: target.name, entry });
+  return { ...step, kind: "rename", from: source.path, revisionBefore: revision };
+}
+
+/** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */
+function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
+  if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
+  else if (one.path === other.path) one.enter((at) => act(at, at));
+  else throw errnoError("EXDEV");
+}

@@ -1,0 +1,52 @@
+import { refuse } from "../errors.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { isMissing } from "./ignore-missing.ts";
+import { type TreeVisitor, type TreeWalk, usualMaxDepth, walkTree } from "./tree-walk.ts";
+
+/** A call that goes through a tree. */
+export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
+  readonly jail: Jail;
+  /** As the caller sent it. */
+  readonly path: string;
+  /** No folder may lie on another device than this; undefined where any may. */
+  readonly device?: number | undefined;
+}
+
+/**
+ * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. To be awaited
+ * before anything in a tree is changed.
+ */
+export function requireNothingDenied(operation: TreeOperation, folder: Folder): Promise<void> {
+  const onEnter = (entered: Folder) => requireSameDevice(operation, entered);
+  return walkTree({ ...operation, visitor: { ...allowedOnly(operation), onEnter } }, folder);
+}
+
+/** Throws for a denied entry, or one that is too deep. Ignores entries that are removed meanwhile. */
+export function allowedOnly(operation: TreeOperation): TreeVisitor {
+  const { path } = operation;
+  return {
+    preorder: ({ folder, entry }) => requireAllowed(operation, folder, entry.name),
+    onUnreadable(error) {
+      // A pseudo file system that is mounted inside is as good as denied: nothing around it may be changed either.
+      if (errnoOf(error) === "ENODEV") throw refuse.absent(path, "denied");
+      if (!isMissing(error)) throw error;
+    },
+    onTooDeep() {
+      throw refuse.tooDeep(path, usualMaxDepth);
+    },
+  };
+}
+
+/** Temporary files do not count: they go with their folder. */
+export function requireAllowed(
+  { jail, path }: Pick<TreeOperation, "jail" | "path">,
+  folder: Folder,
+  name: string,
+): undefined {
+  if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
+}
+
+function requireSameDevice({ device, path }: TreeOperation, folder: Folder): void {
+  if (device !== undefined && folder.lstat(".").dev !== device) throw refuse.holdsMount(path);
+}

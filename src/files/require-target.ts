@@ -1,0 +1,64 @@
+/** What has to hold at the two ends of a move or a copy before anything is changed. */
+import type { Stats } from "node:fs";
+import { refuse } from "../errors.ts";
+import type { Jail } from "../jail/folder.ts";
+import { splitPath, validateNewPath } from "../jail/parse.ts";
+import { refuseMove, type Transfer } from "./move-errors.ts";
+import { requireWritableFile } from "./require-writable-file.ts";
+import type { Ends, Relation } from "./same-entry.ts";
+
+/** The two paths as they were sent, and whether a file at the second one may be replaced. */
+export interface TwoPaths {
+  readonly from: string;
+  readonly to: string;
+  readonly overwrite: boolean;
+}
+
+interface RelatedEnds extends Ends {
+  readonly relation: Relation;
+  readonly done: Transfer;
+}
+
+/**
+ * Throws unless what is at the source may come to the target. A path that is new must be one that may be made, also where
+ * it is another spelling of one that is there.
+ */
+export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds): void {
+  const { source, target, relation, done } = related;
+  const isFolder = source.stats!.isDirectory();
+  if (relation === "respelled") {
+    validateNewPath(paths.to, [target.sentName], false);
+    return;
+  }
+  if (target.stats !== undefined) requireReplaceable(jail, paths, target.stats);
+  else if (!isFolder) validateNewPath(paths.to, [], splitPath(paths.to).folderOnly);
+  if (target.stats !== undefined && source.stats!.isSymbolicLink()) requireOtherThanEnd(jail, paths, related);
+  if (!isFolder) return;
+  if (target.stats !== undefined) throw refuseMove.folderOntoFile(paths.from, paths.to);
+  if (jail.fold(target).startsWith(`${jail.fold(source)}/`)) throw refuseMove.intoItself(paths.from, done);
+}
+
+/** A link counts as a link, and yet only one to a file: who names one to a folder may mean that folder. */
+function requireReplaceable(jail: Jail, { to, overwrite }: TwoPaths, target: Stats): void {
+  if (!overwrite) throw target.isDirectory() ? refuse.folderExists(to) : refuse.exists(to);
+  using place = jail.admit(to, { changes: "tree" });
+  if (place.stats?.isDirectory()) throw refuse.isAFolder(to);
+  requireWritableFile(place);
+}
+
+/** A link that replaces what it leads to would lead to itself, and that would be lost. */
+function requireOtherThanEnd(jail: Jail, { from, to }: TwoPaths, { target, done }: RelatedEnds): void {
+  using end = jail.admit(from);
+  if (jail.fold(end) === jail.fold(target)) throw refuseMove.ontoItsEnd(from, to, done);
+}
+
+/** A jail that denies, of what is in a folder at the source, also what is denied at the target. */
+export const jailAtBoth = (jail: Jail, { source, target }: Ends): Jail => ({
+  ...jail,
+  deniesIn: (folder, name) =>
+    jail.deniesIn(folder, name) ||
+    jail.deniesIn(
+      { path: target.path + folder.path.slice(source.path.length), folding: target.folder.folding },
+      name,
+    ),
+});

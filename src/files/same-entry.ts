@@ -1,0 +1,41 @@
+import { lstatSync } from "node:fs";
+import type { Folder, Name, ResolvedPath } from "../jail/folder.ts";
+import { isListed } from "../jail/listed-name.ts";
+
+/** Where something is, and where it is going to be. */
+export interface Ends {
+  readonly source: ResolvedPath;
+  readonly target: ResolvedPath;
+}
+
+/**
+ * How two ends belong together: they are two entries (`apart`), two entries of one file (`linked`), or one entry, which
+ * has the new name already (`same`) or has it in another spelling (`respelled`).
+ */
+export type Relation = "apart" | "linked" | "same" | "respelled";
+
+/** Throws the errno error. */
+export function relationOf({ source, target }: Ends): Relation {
+  if (source.path === target.path)
+    return [source.sentName, target.name].includes(target.sentName) ? "same" : "respelled";
+  if (!isSameFile(source, target)) return "apart";
+  if (!isSameFolder(source.folder, target.folder))
+    return source.stats?.isDirectory() || source.stats?.nlink === 1 ? "apart" : "linked";
+  if (source.name === target.name) return "same";
+  if (!isListed(target.folder, target.name)) return "respelled";
+  return isListed(source.folder, source.name) ? "linked" : "same";
+}
+
+function isSameFile(one: ResolvedPath, other: ResolvedPath): boolean {
+  if (one.stats === undefined || one.stats.ino !== other.stats?.ino) return false;
+  return identityOf(one.folder, one.name) === identityOf(other.folder, other.name);
+}
+
+const isSameFolder = (one: Folder, other: Folder): boolean =>
+  one.path === other.path || identityOf(one, ".") === identityOf(other, ".");
+
+/** In all digits: numbers would round the inodes of some file systems. */
+function identityOf(folder: Folder, name: Name): string {
+  const { dev, ino } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
+  return `${dev}:${ino}`;
+}

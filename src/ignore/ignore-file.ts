@@ -1,0 +1,68 @@
+import { LazyDfa } from "../globs/lazy-dfa.ts";
+import { buildNfa } from "../globs/nfa.ts";
+import type { StateSet } from "../globs/nfa-simulator.ts";
+import type { NameBytes } from "../jail/name.ts";
+import type { Rule } from "./rule.ts";
+
+/** A bound for the work that one byte of a name costs: a byte of the text is a state, and wildcards keep theirs active. */
+export function costOf(text: Buffer): number {
+  let cost = text.length;
+  for (const value of text) if (value === star || value === brace) cost += costOfWildcard;
+  return cost;
+}
+
+const [star, brace] = [0x2a, 0x7b];
+const costOfWildcard = 31;
+
+/** What an ignore file has to say about a path; undefined for nothing. */
+export type IgnoreMatch = "ignore" | "include" | undefined;
+
+const matches: readonly IgnoreMatch[] = [undefined, "ignore", "include"];
+
+/**
+ * The rules of one ignore file, as one automaton: a path like those before it costs one table lookup per byte, however
+ * many rules there are (decision 26).
+ */
+export class IgnoreFile {
+  readonly #dfa: LazyDfa;
+  readonly #rules: readonly Rule[];
+
+  /** See `costOf`. */
+  readonly cost: number;
+
+  constructor(rules: readonly Rule[], cost: number) {
+    this.#rules = rules;
+    this.cost = cost;
+    this.#dfa = new LazyDfa(buildNfa(rules.map(({ pattern }) => [pattern])), {
+      characters: "bytes",
+      outputOf: (combination) => this.#outputOf(combination),
+    });
+  }
+
+  /** About how many bytes it takes. */
+  get memory(): number {
+    return this.#dfa.memory;
+  }
+
+  /** What it says about the name in `bytes[from, to)` in the folder at `folder`, relative to its own; "" for that. */
+  match(folder: string, name: NameBytes, isFolder: boolean): IgnoreMatch {
+    const output = this.#dfa.outputForBytesIn(folder, name.bytes, name.from, name.to);
+    return matches[isFolder ? output >> 2 : output & 3];
+  }
+
+  /** The last rule that matches decides: two bits for files, and two for folders. */
+  #outputOf(combination: StateSet): number {
+    let ofFolder: Rule | undefined;
+    for (let place = this.#rules.length - 1; place >= 0; place--) {
+      const word = combination[place >>> 5]!;
+      if (word === 0) place &= ~31;
+      if ((word & (1 << (place & 31))) === 0) continue;
+      const rule = this.#rules[place]!;
+      ofFolder ??= rule;
+      if (!rule.isOnlyForFolders) return codeOf(rule) | (codeOf(ofFolder) << 2);
+    }
+    return ofFolder === undefined ? 0 : codeOf(ofFolder) << 2;
+  }
+}
+
+const codeOf = ({ isNegated }: Rule): number => matches.indexOf(isNegated ? "include" : "ignore");

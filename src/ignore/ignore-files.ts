@@ -1,0 +1,107 @@
+/**
+ * Ignore files as they are found on the way of a walk. Whatever keeps one from being read leaves it out: a deny rule, a
+ * link in its place, a size over the limit. So a caller cannot use it to find out about what is denied.
+ */
+import { FileBuffer, openFileIn } from "../files/file-buffer.ts";
+import { ignoreVanished } from "../files/ignore-vanished.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { type EntryKind, kindOf } from "../jail/kind.ts";
+import type { NameBytes } from "../jail/name.ts";
+import type { IgnoreFile } from "./ignore-file.ts";
+import { IgnoreFileCache } from "./ignore-file-cache.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+
+/** Ignore files, the strongest first, as in ripgrep; the last names a folder, in which the file is `info/exclude`. */
+const names = [".rgignore", ".ignore", ".gitignore", ".git"].map((name) => Buffer.from(name));
+const gitFolder = names.length - 1;
+const info = Buffer.from("info");
+const exclude = Buffer.from("exclude");
+
+/** Most that the ignore files in force for a folder cost together: a hostile tree must not hold up other calls. */
+const maxCost = 128 * 1024;
+
+/** Which ignore files a folder has: a bit for each that an entry may be. */
+export type IgnoreFileSet = number;
+
+/** The bit for the ignore file that an entry is; 0 for every other entry, such as a FIFO of that name. */
+export function ignoreFileBit({ bytes, from, to }: NameBytes, kind: EntryKind): IgnoreFileSet {
+  if (bytes[from] !== dot) return 0;
+  const place = names.findIndex((name) => name.compare(bytes, from, to) === 0);
+  return kind === (place === gitFolder ? "dir" : "file") && place >= 0 ? 1 << place : 0;
+}
+
+const dot = 0x2e;
+
+/** Reads the ignore files of folders below one base; for all searches of a worker. */
+export class IgnoreFiles {
+  readonly #jail: Pick<Jail, "admitFolder" | "deniesBytesIn">;
+  readonly #buffer = new FileBuffer();
+  readonly #cache = new IgnoreFileCache();
+
+  constructor(jail: Pick<Jail, "admitFolder" | "deniesBytesIn">) {
+    this.#jail = jail;
+  }
+
+  /** The rules that the folders above this one, from the base on, have for what is in it. */
+  above(folder: Folder): IgnoreRules {
+    let rules = IgnoreRules.none;
+    folder.names.forEach((name, depth) => {
+      rules = (this.#rulesOf(folder.names.slice(0, depth), rules) ?? rules).below(name);
+    });
+    return rules;
+  }
+
+  #rulesOf(names: readonly string[], above: IgnoreRules): IgnoreRules | undefined {
+    return ignoreVanished(() => {
+      using folder = this.#jail.admitFolder(names.join("/") || ".");
+      return this.in(folder, above);
+    });
+  }
+
+  /** The ignore files of a folder that is not listed. */
+  #presentIn(folder: Folder): IgnoreFileSet {
+    let present: IgnoreFileSet = 0;
+    for (const bytes of names) {
+      const kind = ignoreVanished(() => kindOf(folder.lstat(bytes.toString())));
+      if (kind !== undefined) present |= ignoreFileBit({ bytes, from: 0, to: bytes.length }, kind);
+    }
+    return present;
+  }
+
+  /** The rules in a folder: those from above it, and its own. `present`: its ignore files, where a listing has shown them. */
+  in(folder: Folder, above: IgnoreRules, present: IgnoreFileSet = this.#presentIn(folder)): IgnoreRules {
+    if (present === 0) return above;
+    let left = maxCost - above.cost;
+    const own = names.map((name, kind) => {
+      if ((present & (1 << kind)) === 0) return undefined;
+      const file = ignoreVanished(() =>
+        kind === gitFolder ? this.#readExclude(folder, name, left) : this.#read(folder, name, left),
+      );
+      left -= file?.cost ?? 0;
+      return file;
+    });
+    return above.with(own);
+  }
+
+  #readExclude(folder: Folder, git: Buffer, left: number): IgnoreFile | undefined {
+    if (this.#denies(folder, git)) return undefined;
+    using gitFolder = folder.child(git.toString());
+    if (this.#denies(gitFolder, info)) return undefined;
+    using infoFolder = gitFolder.child(info.toString());
+    return this.#read(infoFolder, exclude, left);
+  }
+
+  #read(folder: Folder, name: Buffer, left: number): IgnoreFile | undefined {
+    if (this.#denies(folder, name)) return undefined;
+    const descriptor = openFileIn(folder, { bytes: name, from: 0, to: name.length });
+    const limits = { maxBytes: left, slackBytes: 0 };
+    const [file] = this.#buffer.withContents(descriptor, limits, (buffer, length) => [
+      this.#cache.compile(buffer.subarray(0, length), left),
+    ]);
+    return file;
+  }
+
+  #denies(folder: Folder, name: Buffer): boolean {
+    return this.#jail.deniesBytesIn(folder, name, 0, name.length);
+  }
+}

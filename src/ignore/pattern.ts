@@ -1,0 +1,199 @@
+import type { CodePointRange, Sequence, Token } from "../globs/parse.ts";
+
+/**
+ * Parses the glob of a line of an ignore file, as ripgrep reads it: over bytes, so that `?` takes one byte of a name;
+ * `*` and `?` stop at "/", and a class does not. Undefined for a glob that ripgrep refuses: its line has no effect.
+ *
+ * What differs from `parseGlob`: a "[" that is never closed is itself, and `**` that is no whole component is `*`.
+ */
+export function parsePattern(glob: string): Sequence | undefined {
+  const pieces = new Parser(glob).parse();
+  if (pieces === undefined) return undefined;
+  return pieces.length === 1 && pieces[0] === "prefix" ? [anything] : tokensOf(pieces);
+}
+
+/** What stands in a glob: `**` as the first, a middle or the last component, with the slashes beside it; or a token. */
+type Piece = "prefix" | "middle" | "suffix" | Sequence;
+
+const byte = (from: number, to = from): CodePointRange => ({ from, to });
+const lastByte = 255;
+const slash: Token = { kind: "one", ranges: [byte(0x2f)] };
+const notSlash = [byte(0, 0x2e), byte(0x30, lastByte)];
+const anything: Token = { kind: "run", ranges: [byte(0, lastByte)] };
+const star: Sequence = [{ kind: "run", ranges: notSlash }];
+const questionMark: Sequence = [{ kind: "one", ranges: notSlash }];
+
+const tokensOf = (pieces: readonly Piece[]): Sequence =>
+  pieces.flatMap((piece) => (typeof piece === "string" ? components[piece] : piece));
+
+const components = {
+  prefix: [{ kind: "folders" }],
+  middle: [slash, { kind: "folders" }],
+  suffix: [slash, anything],
+} satisfies Record<string, Sequence>;
+
+const bytesOf = (character: string): readonly number[] => [...Buffer.from(character)];
+
+const ofByte: readonly Token[] = Array.from({ length: lastByte + 1 }, (_, value) => ({
+  kind: "one",
+  ranges: [byte(value)],
+}));
+
+function literal(character: string): Sequence {
+  const codePoint = character.codePointAt(0)!;
+  return codePoint < 128 ? [ofByte[codePoint]!] : bytesOf(character).map((value) => ofByte[value]!);
+}
+
+/** Braces may be nested so deep; ripgrep has a limit as well, which is higher. */
+const maxNesting = 64;
+
+class Parser {
+  readonly #characters: readonly string[];
+  #position = 0;
+  /** A "[" was never closed: then none that follows is. */
+  #hasNoClasses = false;
+
+  constructor(glob: string) {
+    this.#characters = [...glob];
+  }
+
+  parse(): readonly Piece[] | undefined {
+    const pieces = this.#pieces(0);
+    return this.#peek() === undefined ? pieces : undefined;
+  }
+
+  /** Up to the end, or inside braces up to the "," or "}" that ends the alternative. */
+  #pieces(nesting: number): Piece[] | undefined {
+    const pieces: Piece[] = [];
+    for (let c = this.#peek(); c !== undefined; c = this.#peek()) {
+      if (c === "}" || (c === "," && nesting > 0)) break;
+      this.#position++;
+      if (c === "*") this.#star(pieces, nesting);
+      else {
+        const piece = this.#piece(c, nesting);
+        if (piece === undefined) return undefined;
+        pieces.push(piece);
+      }
+    }
+    return pieces;
+  }
+
+  #piece(c: string, nesting: number): Sequence | undefined {
+    if (c === "?") return questionMark;
+    if (c === "{") return this.#alternatives(nesting + 1);
+    if (c === "\\") return this.#escaped();
+    if (c === "[" && !this.#hasNoClasses) return this.#characterClass();
+    return literal(c);
+  }
+
+  #escaped(): Sequence | undefined {
+    const c = this.#peek();
+    if (c === undefined) return undefined;
+    this.#position++;
+    return literal(c);
+  }
+
+  #star(pieces: Piece[], nesting: number): void {
+    const before = this.#characters[this.#position - 2];
+    if (!this.#take("*")) {
+      pieces.push(star);
+      return;
+    }
+    const place = this.#placeOfStars(pieces.length === 0, before, nesting);
+    const last = pieces.at(-1);
+    if (place === undefined) pieces.push(star);
+    else if (place === "prefix") pieces.push(place);
+    // The slash before it is a part of it; a row of such components is one.
+    else if (last !== "prefix" && last !== "suffix") pieces.splice(-1, 1, place);
+  }
+
+  /** Which component the `**` that was just read is; takes the slash behind it. Undefined when it is none. */
+  #placeOfStars(
+    isFirst: boolean,
+    before: string | undefined,
+    nesting: number,
+  ): Exclude<Piece, Sequence> | undefined {
+    const next = this.#peek();
+    const isInside = nesting > 0;
+    if (isFirst) return next === undefined || this.#take("/") ? "prefix" : undefined;
+    if (before !== "/" && !(isInside && (before === "," || before === "{"))) return undefined;
+    if (next === undefined || (isInside && (next === "," || next === "}"))) return "suffix";
+    return this.#take("/") ? "middle" : undefined;
+  }
+
+  #alternatives(nesting: number): Sequence | undefined {
+    if (nesting > maxNesting) return undefined;
+    const branches: Sequence[] = [];
+    do {
+      const pieces = this.#pieces(nesting);
+      if (pieces === undefined) return undefined;
+      branches.push(tokensOf(pieces));
+    } while (this.#take(","));
+    if (!this.#take("}")) return undefined;
+    return [{ kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) }];
+  }
+
+  /** A "]" or "-" that comes first is itself, and so is a "-" that comes last; a backslash is always itself. */
+  #characterClass(): Sequence | undefined {
+    const start = this.#position;
+    const isNegated = this.#take("!") || this.#take("^");
+    const ranges: [first: string, last: string][] = [];
+    let isOpen = false;
+    for (let c = this.#peek(); c !== "]" || ranges.length === 0; c = this.#peek()) {
+      if (c === undefined) {
+        this.#position = start;
+        this.#hasNoClasses = true;
+        return literal("[");
+      }
+      this.#position++;
+      const range = ranges.at(-1);
+      if (isOpen && range !== undefined) {
+        if (c.codePointAt(0)! < range[0].codePointAt(0)!) return undefined;
+        range[1] = c;
+        isOpen = false;
+      } else if (c === "-" && range !== undefined) isOpen = true;
+      else ranges.push([c, c]);
+    }
+    this.#position++;
+    if (isOpen) ranges.push(["-", "-"]);
+    const bytes = ranges.flatMap(([first, last]) => bytesOfRange(first, last));
+    return [{ kind: "one", ranges: isNegated ? complement(bytes) : bytes }];
+  }
+
+  #take(c: string): boolean {
+    if (this.#peek() !== c) return false;
+    this.#position++;
+    return true;
+  }
+
+  #peek(): string | undefined {
+    return this.#characters[this.#position];
+  }
+}
+
+/** Of characters with several bytes each byte is in the class by itself, and the range goes from the last to the first. */
+function bytesOfRange(first: string, last: string): CodePointRange[] {
+  const from = bytesOf(first);
+  const to = bytesOf(last);
+  if (first === last) return from.map((value) => byte(value));
+  return [
+    ...from.slice(0, -1).map((value) => byte(value)),
+    byte(from.at(-1)!, to[0]!),
+    ...to.slice(1).map((value) => byte(value)),
+  ];
+}
+
+/** Alternatives without content are left out. */
+const isEmpty = (sequence: Sequence): boolean =>
+  sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
+
+function complement(ranges: readonly CodePointRange[]): CodePointRange[] {
+  const gaps: CodePointRange[] = [];
+  let next = 0;
+  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
+    if (from > next) gaps.push(byte(next, from - 1));
+    next = Math.max(next, to + 1);
+  }
+  if (next <= lastByte) gaps.push(byte(next, lastByte));
+  return gaps;
+}

@@ -1,0 +1,49 @@
+/** renameat2(2), which no JavaScript runtime offers. Bun can call it in libc on Linux. */
+import { openLibc } from "../bun.ts";
+import type { JailedPath } from "./folder.ts";
+
+/**
+ * Gives what is at `from`, of whatever kind, the name `to` in one step, unless something has that name. False when nothing
+ * was done: for that reason or another, which other calls report when they are tried next; and where there is no such call
+ * (Node, macOS, a file system that does not know the flag).
+ */
+export const renameExclusively = (from: JailedPath, to: JailedPath): boolean =>
+  renameat2(from, to, RENAME_NOREPLACE);
+
+/**
+ * Exchanges what two names mean, in one step. False when nothing was done, as above.
+ */
+export const exchangeNames = (one: JailedPath, other: JailedPath): boolean =>
+  renameat2(one, other, RENAME_EXCHANGE);
+
+/** linux/fs.h */
+const RENAME_NOREPLACE = 1;
+const RENAME_EXCHANGE = 2;
+
+interface Calls {
+  syscall(number: number, ...moving: [from: number, Buffer, to: number, Buffer, flags: number]): number;
+}
+
+/** The number of the system call on the machines that Bun runs on. */
+const number = { x64: 316, arm64: 276 }[process.arch as string];
+
+/** AT_FDCWD: paths are taken as rename(2) takes them. */
+const currentDirectory = -100;
+
+function renameat2(from: JailedPath, to: JailedPath, flags: number): boolean {
+  calls ??= open() ?? "none";
+  if (calls === "none") return false;
+  return calls.syscall(number!, currentDirectory, bytesOf(from), currentDirectory, bytesOf(to), flags) === 0;
+}
+
+const bytesOf = (path: JailedPath): Buffer =>
+  Buffer.concat([typeof path === "string" ? Buffer.from(path) : path, Buffer.of(0)]);
+
+let calls: Calls | "none" | undefined;
+
+function open(): Calls | undefined {
+  if (number === undefined) return undefined;
+  return openLibc<Calls>({
+    syscall: { args: ["i64", "i32", "ptr", "i32", "ptr", "u32"], returns: "i32" },
+  });
+}

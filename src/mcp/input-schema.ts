@@ -1,0 +1,126 @@
+/**
+ * The schema of a tool's arguments. A model reads it on every turn, so each byte counts: it says what may be sent, and
+ * leaves to the worker what it checks anyway.
+ */
+import type { Tool } from "@modelcontextprotocol/server";
+import type { FunctionDefinition } from "../contract/definition.ts";
+import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
+
+type JsonObject = { readonly [key: string]: JsonValue };
+
+interface Compaction {
+  readonly definitions: JsonObject;
+  /** Whether the tool's own description says what the fields mean that the function has always had. */
+  readonly isBriefed: boolean;
+}
+
+/**
+ * The request of `definition` without bounds, formats, titles, versions and defaults that mean nothing was sent, and with
+ * one type at each place: no `null` beside it, no alternatives of objects, and no references. Dialects of JSON Schema
+ * that models are given lack one or the other of these.
+ */
+export function inputSchema(
+  definition: FunctionDefinition,
+  takesFlatEnvelopes: boolean,
+): Tool["inputSchema"] {
+  const { request, brief, hasFlatEnvelope = false } = definition;
+  const { definitions = {}, ...schema } = renderSchema(request);
+  const compaction = { definitions: definitions as JsonObject, isBriefed: brief !== undefined };
+  const whole = compact(schema, compaction) as Shape;
+  return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
+}
+
+/** The fields of one entry first, as most calls have one, and `files` for several, whose fields are not shown again. */
+function flatten({ properties: { files, ...others } }: Shape): JsonObject {
+  const entry = files?.["items"] as Shape;
+  const description = `For several: each with ${(entry.required ?? []).join(" and ")}.`;
+  const many = { description, type: "array", items: { type: "object" } };
+  return { type: "object", properties: { ...entry.properties, files: many, ...others } };
+}
+
+function compact(schema: JsonObject, compaction: Compaction): JsonObject {
+  const { $ref: reference, oneOf, anyOf, allOf, ...own } = schema;
+  if (typeof reference === "string") return compact(definitionOf(reference, compaction), compaction);
+  if (Array.isArray(oneOf)) return { ...annotate(own, compaction), ...merge(oneOf, compaction) };
+  const [only] = [anyOf, allOf].flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []));
+  if (only !== undefined) return { ...compact(only, compaction), ...annotate(own, compaction) };
+  return { ...annotate(own, compaction), ...compactType(own, inside(own, compaction)) };
+}
+
+const definitionOf = (reference: string, { definitions }: Compaction): JsonObject =>
+  definitions[reference.slice("#/definitions/".length)] as JsonObject;
+
+/** What came later says itself what it means, with everything in it. */
+const inside = (schema: JsonObject, compaction: Compaction): Compaction =>
+  "x-since" in schema ? { ...compaction, isBriefed: false } : compaction;
+
+function annotate(schema: JsonObject, compaction: Compaction): JsonObject {
+  const { description, default: byDefault } = schema;
+  const { isBriefed } = inside(schema, compaction);
+  return {
+    ...(description !== undefined && !isBriefed && { description }),
+    ...(byDefault !== undefined && !meansNothing(byDefault) && { default: byDefault }),
+  };
+}
+
+const meansNothing = (value: JsonValue): boolean =>
+  value === null || value === false || (Array.isArray(value) && value.length === 0);
+
+function compactType(
+  { type, enum: values, items, properties, required }: JsonObject,
+  compaction: Compaction,
+): JsonObject {
+  const [first] = Array.isArray(type) ? type : [type];
+  return {
+    ...(first !== undefined && { type: first }),
+    ...(values !== undefined && { enum: values }),
+    ...(items !== undefined && { items: compact(items as JsonObject, compaction) }),
+    ...(properties !== undefined && { properties: compactAll(properties as JsonObject, compaction) }),
+    ...(required !== undefined && { required }),
+  };
+}
+
+const compactAll = (properties: JsonObject, compaction: Compaction): JsonObject =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, compact(property as JsonObject, compaction)]),
+  );
+
+/**
+ * Alternatives of objects as one object. The tag, which is another in each, has all values, and says what each is for;
+ * of the other fields those are required that all of them require.
+ */
+function merge(alternatives: readonly JsonValue[], compaction: Compaction): JsonObject {
+  const objects = (alternatives as readonly JsonObject[]).map((one) => compact(one, compaction) as Shape);
+  const required = objects.map((one) => one.required ?? []);
+  const others = Object.assign({}, ...objects.map(({ properties }) => properties)) as JsonObject;
+  return {
+    type: "object",
+    properties: { ...others, ...mergeTags(objects) },
+    required: required.reduce((all, one) => all.filter((name) => one.includes(name))),
+  };
+}
+
+/** A compact schema of objects. */
+type Shape = JsonObject & {
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, JsonObject & { readonly enum?: readonly string[] }>>;
+  readonly required?: readonly string[];
+};
+
+function mergeTags(objects: readonly Shape[]): JsonObject {
+  const tags = Object.entries(objects[0]?.properties ?? {}).filter(
+    ([, { enum: values }]) => values?.length === 1,
+  );
+  return Object.fromEntries(tags.map(([name]) => [name, mergeTag(name, objects)]));
+}
+
+function mergeTag(name: string, objects: readonly Shape[]): JsonObject {
+  const tagOf = (one: Shape) => one.properties[name]?.enum?.[0] ?? "";
+  const described = objects.filter(({ description }) => description !== undefined);
+  const description = described.map((one) => `${tagOf(one)}: ${one.description}`).join(" ");
+  return {
+    ...(description !== "" && { description }),
+    type: "string",
+    enum: objects.map(tagOf),
+  };
+}

@@ -1,0 +1,79 @@
+/** Answers and errors of functions as results of tools. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type AnsweredCall, renderAnswer } from "../contract/answer-text.ts";
+import { type Image, wordingFor } from "../contract/wording.ts";
+import { jsonBytes } from "../text/json-size.ts";
+import { toolName } from "./tools.ts";
+
+/** In what form results are sent. */
+export interface ResultForm {
+  /** As on the bus too: answers as `structuredContent` beside the text, errors as JSON. */
+  readonly isStructured: boolean;
+}
+
+/** Names functions as clients know them. Nothing else does, for texts that a model is shown. */
+export const wording = wordingFor(toolName);
+
+/** A call that failed. */
+export const renderFailure = (error: string, { isStructured }: ResultForm): CallToolResult => ({
+  content: [textBlock(isStructured ? error : wording.failure(error))],
+  isError: true,
+});
+
+export interface AnswerForm extends ResultForm {
+  /** Most bytes of all that is shown, as JSON. */
+  readonly shownBytes: number;
+}
+
+/** An answer. It is an error when an entry of a batch failed; the others are in it all the same. */
+export function renderResult(call: AnsweredCall, { isStructured, shownBytes }: AnswerForm): CallToolResult {
+  const { answer } = call;
+  const rendered = renderAnswer(call, wording) ?? JSON.stringify(answer);
+  const cut = isStructured ? cutCopy : cutText;
+  return {
+    content: typeof rendered === "string" ? [textBlock(cut(rendered, shownBytes))] : rendered.map(block),
+    ...(isStructured && { structuredContent: answer as Record<string, unknown> }),
+    ...(hasFailedEntry(answer) && { isError: true }),
+  };
+}
+
+type Block = CallToolResult["content"][number];
+
+const textBlock = (text: string): Block => ({ type: "text", text });
+
+/** Images are bounded by those who answer them. */
+const block = (piece: string | Image): Block =>
+  typeof piece === "string"
+    ? textBlock(piece)
+    : { type: "image", data: piece.data, mimeType: piece.mediaType };
+
+/** The text beside an answer is there to be read; what no model can take in is not sent a second time. */
+const mostCharacters = 1024 * 1024;
+
+function cutCopy(text: string, bytes: number): string {
+  const shown = startOf(text.slice(0, mostCharacters), bytes);
+  if (shown.length === text.length) return text;
+  return `${shown}\n[cut: ${shown.length} of ${text.length} characters; structuredContent has them all]`;
+}
+
+function cutText(text: string, bytes: number): string {
+  const shown = startOf(text, bytes);
+  if (shown.length === text.length) return text;
+  return `${shown}\n[cut: ${shown.length} of ${text.length} characters, as many as one message carries; ask for less at once]`;
+}
+
+/** The most bytes that a character has in JSON, as `\u0001` has. */
+const mostBytesOfCharacter = 6;
+
+/** As much of the beginning of `text` as has at most `bytes` as JSON, or somewhat less. */
+function startOf(text: string, bytes: number): string {
+  let shown = text;
+  while (shown.length * mostBytesOfCharacter > bytes && jsonBytes(shown) > bytes)
+    shown = shown.slice(0, shown.length / 2);
+  return shown.length === text.length ? text : shown.toWellFormed();
+}
+
+function hasFailedEntry(answer: unknown): boolean {
+  const { results } = answer as { readonly results?: readonly { readonly success: boolean }[] };
+  return results?.some(({ success }) => !success) ?? false;
+}

@@ -1,0 +1,22 @@
+import { describe, expect, test } from "bun:test";
+import { workerNames } from "../about.ts";
+import { workers } from "../workers.ts";
+import { inputSchema } from "./input-schema.ts";
+import { renderInstructions } from "./server-info.ts";
+import { toolName } from "./tools.ts";
+
+describe.each(workerNames)("the instructions of %s", (name) => {
+  test.each([true, false])("name tools and fields that are there (with those that write: %p)", (writes) => {
+    const offered = workers[name].functions.filter(({ effect }) => writes || effect === "reads");
+    const words = [
+      ...offered.map(({ id }) => toolName(id)),
+      ...JSON.stringify(offered.map((definition) => inputSchema(definition, true))).split(/\W+/),
+    ];
+    const named = renderInstructions(name, writes).match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
+    expect(named.filter((word) => !words.includes(word))).toEqual([]);
+  });
+
+  test("have at most ten lines", () => {
+    expect(renderInstructions(name, true).split("\n").length).toBeLessThanOrEqual(10);
+  });
+});

@@ -1,0 +1,54 @@
+/** An error that a caller gets. `errors.ts`, and the `errors.ts` of a family, have the sentences. */
+
+/** Why a call was refused. All functions share the reasons; each family of functions has its own codes. */
+export type Reason =
+  | "bad-input"
+  | "bad-pattern"
+  | "wrong-kind"
+  | "missing"
+  | "denied"
+  | "too-large"
+  | "outside"
+  | "io"
+  | "permission"
+  | "not-empty"
+  | "timeout"
+  | "exists"
+  | "text-not-found"
+  | "ambiguous"
+  | "match-count"
+  | "revision-mismatch";
+
+/** Further facts with which a caller can repair its call, as JSON. */
+export type RefusalDetails = Readonly<Record<string, unknown>>;
+
+/** A call, or one entry of a batch, fails with an answer for the caller. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly reason: Reason;
+  /** The path, as the caller sent it, for families of functions with sentences of their own. */
+  readonly path: string | undefined;
+  /** The path is missing because it continues below a file. */
+  readonly isBelowFile: boolean;
+  readonly details: RefusalDetails | undefined;
+
+  constructor(
+    reason: Reason,
+    message: string,
+    path?: string,
+    { isBelowFile = false, details }: { isBelowFile?: boolean; details?: RefusalDetails } = {},
+  ) {
+    super(message);
+    this.reason = reason;
+    this.path = path;
+    this.isBelowFile = isBelowFile;
+    this.details = details;
+  }
+}
+
+/** Quotes a text of the caller: short, on one line and without control characters, some of which JSON does not escape. */
+export const quoteShort = (text: string): string =>
+  JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

@@ -1,0 +1,62 @@
+import { type ExcludeGlobs, excludesPath } from "../globs/exclude-globs.ts";
+import type { GlobSet } from "../globs/glob-set.ts";
+import type { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { Folder } from "../jail/folder.ts";
+import type { NameBytes } from "../jail/name.ts";
+
+/** Selects paths; a `GlobSet` is one. */
+export type PathFilter = Pick<GlobSet, "matches">;
+
+/** Which files a search looks at, besides those that ignore files name. */
+export interface EntryFilterOptions {
+  readonly include: PathFilter | undefined;
+  readonly exclude: PathFilter | undefined;
+  /** Left out unless the search starts in one of their folders. */
+  readonly defaultExcludes?: ExcludeGlobs | undefined;
+  /** Selects names of files. */
+  readonly fileNames?: GlobSet | undefined;
+}
+
+/** Decides about the entries of a walk. */
+export class EntryFilter {
+  readonly #options: EntryFilterOptions;
+  readonly #defaultExcludes: ExcludeGlobs | undefined;
+  /** Whether it compares whole paths, which can be slow with the globs of a caller. */
+  readonly comparesPaths: boolean;
+
+  /** For a walk that starts in `start`. */
+  constructor(options: EntryFilterOptions, start: Folder) {
+    const { include, exclude, defaultExcludes } = options;
+    this.#options = options;
+    this.#defaultExcludes =
+      defaultExcludes !== undefined && excludesPath(defaultExcludes, start.path)
+        ? undefined
+        : defaultExcludes;
+    this.comparesPaths =
+      include !== undefined || exclude !== undefined || this.#defaultExcludes?.others !== undefined;
+  }
+
+  entersFolder(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
+    return !this.excludesFolder(folder, name) && !rules.ignores(name, true);
+  }
+
+  /** Whether the default excludes cover everything in the folder of this name. */
+  excludesFolder(folder: Folder, { bytes, from, to }: NameBytes): boolean {
+    return this.#defaultExcludes?.folders.matchesBytesIn(folder.path, bytes, from, to) === true;
+  }
+
+  wantsFile(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
+    const { bytes, from, to } = name;
+    if (this.#options.fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
+    return !rules.ignores(name, false) && this.#wantsPath(folder, name);
+  }
+
+  #wantsPath({ path: folder }: Folder, { bytes, from, to }: NameBytes): boolean {
+    if (!this.comparesPaths) return true;
+    const { include, exclude } = this.#options;
+    const name = bytes.toString("utf8", from, to);
+    const path = folder === "" ? name : `${folder}/${name}`;
+    if (include?.matches(path) === false || exclude?.matches(path) === true) return false;
+    return this.#defaultExcludes?.others?.matches(path) !== true;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Batch } from "./batches.ts";
+import { FileCursor } from "./file-cursor.ts";
+import { type FileSearch, type FindingSink, searchFiles } from "./files.ts";
+import type { SearchRequest } from "./request.ts";
+import type { SearchState } from "./state.ts";
+import type { ThreadEngines } from "./thread-engines.ts";
+
+/** Ends a call of the engine when the search has to end. */
+class SearchEnded extends Error {
+  override readonly name = "SearchEnded";
+}
+
+/** Searches batches of one search in this thread, until `isOver`. */
+export class LocalSearch {
+  readonly #request: SearchRequest;
+  readonly #state: SearchState;
+  readonly #isOver: () => boolean;
+
+  constructor(request: SearchRequest, state: SearchState, isOver: () => boolean) {
+    this.#request = request;
+    this.#state = state;
+    this.#isOver = isOver;
+  }
+
+  /** Releases the batch. Throws a `PatternError`, an `EngineFailure`, or the errno error of a lack of resources. */
+  search(batch: Batch, sink: FindingSink, options: Pick<FileSearch, "after" | "outcomes">): void {
+    const request = this.#request;
+    try {
+      const { compiler, ...engines } = this.#engines();
+      const matcher = compiler.compile(request.query);
+      const open = (file: FileCursor) => batch.open(file);
+      const search = { ...request, ...engines, ...options, matcher, open, isOver: this.#isOver };
+      searchFiles(new FileCursor(batch.files), search, sink);
+    } catch (error) {
+      if (!(error instanceof SearchEnded)) throw error;
+    } finally {
+      batch.release();
+    }
+  }
+
+  /** The engines of this thread. This search interrupts them until another one uses them. */
+  #engines(): ThreadEngines {
+    const state = this.#state;
+    state.isOverHere = this.#isOver;
+    state.engines ??= state.createEngines(() => {
+      if (state.isOverHere()) throw new SearchEnded();
+    });
+    return state.engines;
+  }
+}

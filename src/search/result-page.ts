@@ -1,0 +1,101 @@
+import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
+import type { Batch } from "./batches.ts";
+import { laterPlace, type Place, type Position } from "./place.ts";
+import type { PageFields, PageRequest, StoppedBy } from "./request.ts";
+import { Tally } from "./tally.ts";
+
+/** The last match that is in the page. */
+interface LastMatch {
+  readonly batch: Batch;
+  readonly index: number;
+  readonly position: Position;
+}
+
+/** A part of the results, from one place on: what one answer holds, and where the next one goes on. */
+export class ResultPage {
+  readonly after: Place | undefined;
+  readonly #seal: PageRequest["seal"];
+  readonly #deadline: Deadline | undefined;
+  readonly #tally = new Tally();
+  readonly #unreadableFolders: string[] = [];
+  #last: LastMatch | undefined;
+  #hasProgress = false;
+
+  /** For a call that has so much time left. */
+  constructor({ after, seal, milliseconds }: PageRequest, millisecondsLeft: number) {
+    this.after = after;
+    this.#seal = seal;
+    this.#deadline =
+      milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
+  }
+
+  /** Whether it has to end early. It never does before the next page would start at a later place. */
+  get isOver(): boolean {
+    return this.#hasProgress && this.#deadline?.left === 0;
+  }
+
+  /** Aborts when the time is up. */
+  get signal(): AbortSignal | undefined {
+    return this.#deadline?.signal;
+  }
+
+  /** Frees the timer. */
+  end(): void {
+    this.#deadline?.end();
+  }
+
+  /** The next page would start at a later place than this one. */
+  makeProgress(): void {
+    this.#hasProgress = true;
+  }
+
+  /** The same if the walk, which has found no file since, is there. */
+  makeProgressTo(walked: string | undefined): void {
+    if (walked === undefined || walked > (this.after?.file ?? "")) this.#hasProgress = true;
+  }
+
+  /** What earlier pages hold of the first file of the batch. */
+  afterIn(batch: Batch): Position | undefined {
+    return !batch.isEmpty && batch.walkedPathOf(0) === this.after?.file ? this.after : undefined;
+  }
+
+  /** Counts the first `count` files of a batch. */
+  count(batch: Float64Array, count: number): void {
+    this.#tally.add(batch, count);
+  }
+
+  /** Counts a batch that nothing could search. */
+  countLost({ count }: Batch): void {
+    this.#tally.skipped.unreadable += count;
+  }
+
+  countUnreadableFolder(walked: string): void {
+    this.#unreadableFolders.push(walked);
+  }
+
+  /** Up to where the matches in a file are in the page, if any are. */
+  noteMatch(batch: Batch, index: number, position: Position | undefined): void {
+    if (position !== undefined) this.#last = { batch, index, position };
+  }
+
+  /** The place after its last match. */
+  get lastPlace(): Place {
+    if (this.#last === undefined) return laterPlace("", this.after);
+    const { batch, index, position } = this.#last;
+    return { file: batch.walkedPathOf(index), ...position };
+  }
+
+  /** The last fields of the answer, for a search that stopped at a place. */
+  fields(stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
+    const { searched, skipped } = this.#tally;
+    const folders = this.#unreadableFolders.filter(
+      (folder) => stopped === undefined || folder < stopped.at.file,
+    );
+    return {
+      ...(stopped && { next_cursor: this.#seal(stopped.at) }),
+      searched,
+      skipped: { ...skipped, unreadable: skipped.unreadable + folders.length },
+      ...(stopped && { stopped_by: stopped.by }),
+    };
+  }
+}

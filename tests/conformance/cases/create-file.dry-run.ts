@@ -1,0 +1,49 @@
+import { type Case, wrongTypes } from "../case.ts";
+import { cases as published } from "./create-file.ts";
+
+const id = "coder::create-file";
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** The answer of the same call without `dry_run`, and an unchanged tree. */
+const tried = (one: Case): Case => ({
+  ...one,
+  name: `a dry run: ${one.name}`,
+  call: { function: id, payload: { ...(one.call.payload as Payload), dry_run: true } },
+  expect: { ...one.expect, tree: {} },
+});
+
+/** Entries that build on each other are tried on the tree as it is, as a case below shows. */
+const standsAlone = ({ call, expect }: Case): boolean => {
+  if (!("answer" in expect)) return false;
+  const { files } = call.payload as { files?: unknown };
+  return Array.isArray(files) && files.length === 1;
+};
+
+const file = { path: "a.txt", content: "x" };
+const written = { path: "a.txt", success: true, bytes_written: 1 };
+
+const batches: Case[] = [
+  {
+    name: "a dry run of one file twice finds it missing twice",
+    tree: {},
+    call: { function: id, payload: { files: [file, file], dry_run: true } },
+    expect: { answer: { results: [written, written] }, tree: {} },
+  },
+  {
+    name: "dry_run false writes",
+    tree: {},
+    call: { function: id, payload: { files: [file], dry_run: false } },
+    expect: { answer: { results: [written] }, tree: { "a.txt": "x" } },
+  },
+];
+
+const payloads: Case[] = wrongTypes({
+  function: id,
+  field: "dry_run",
+  takes: ["a boolean", "null"],
+  says: ["dry_run", "true or false"],
+  payload: (value) => ({ files: [file], dry_run: value }),
+});
+
+export const cases: readonly Case[] = [...published.filter(standsAlone).map(tried), ...batches, ...payloads];

@@ -1,0 +1,74 @@
+import { type Case, contentRevision, errorWith, failure } from "../case.ts";
+
+const id = "coder::create-file";
+const agent = { profile: "agent" };
+
+const written = (path: string, content: string) => {
+  const revision = contentRevision(content);
+  return { results: [{ path, success: true, bytes_written: content.length, revision }] };
+};
+
+export const cases: readonly Case[] = [
+  {
+    name: "profile agent: the flat envelope",
+    config: agent,
+    tree: {},
+    call: { function: id, payload: { path: "a", content: "a" } },
+    expect: { answer: written("a", "a"), tree: { a: "a" } },
+  },
+  {
+    name: "profile agent: the flat envelope with an absolute path inside the base",
+    config: agent,
+    tree: {},
+    call: { function: id, payload: { path: "<base>/s/a", content: "a" } },
+    expect: { answer: written("<base>/s/a", "a"), tree: { "s/a": "a" } },
+  },
+  {
+    name: "profile agent: an absolute path that ends in a slash names no file either",
+    config: agent,
+    tree: { "a.txt": "a" },
+    call: { function: id, payload: { files: [{ path: "<base>/a/", content: "a" }] } },
+    expect: {
+      answer: {
+        results: [
+          { path: "<base>/a/", success: false, bytes_written: 0, error: errorWith("C210", "ends with") },
+        ],
+      },
+      tree: {},
+    },
+  },
+  {
+    name: "profile agent: files win over a flat envelope beside them",
+    config: agent,
+    tree: {},
+    call: { function: id, payload: { path: "b", content: "b", files: [{ path: "a", content: "a" }] } },
+    expect: { answer: written("a", "a"), tree: { a: "a" } },
+  },
+  {
+    name: "profile agent: a path without content is no flat envelope",
+    config: agent,
+    tree: {},
+    call: { function: id, payload: { path: "a" } },
+    expect: { error: failure("C210", "files") },
+  },
+  {
+    name: "profile contract: the flat envelope is refused",
+    config: { profile: "contract" },
+    tree: {},
+    call: { function: id, payload: { path: "a", content: "a" } },
+    expect: { error: failure("C210", "files") },
+  },
+  {
+    name: "profile contract: an absolute path inside the base is refused",
+    config: { profile: "contract" },
+    tree: {},
+    call: { function: id, payload: { files: [{ path: "<base>/a", content: "a" }] } },
+    expect: {
+      answer: {
+        results: [
+          { path: "<base>/a", success: false, bytes_written: 0, error: errorWith("C210", "absolute") },
+        ],
+      },
+    },
+  },
+];

@@ -1,0 +1,320 @@
+/** Answers in pages: their limits, what they say, and cursors that are none. */
+import type { Tree } from "../../harness/tree.ts";
+import { type Case, failure, Matcher, wrongTypes } from "../case.ts";
+
+const id = "coder::search";
+
+/** Lines that hold `x` in their first column, as `path:line`. */
+interface Page {
+  readonly lines?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly files?: readonly object[];
+  readonly searched: readonly [files: number, bytes: number];
+  readonly skipped?: object;
+  readonly stoppedBy?: "max_matches" | "max_bytes" | "deadline";
+  readonly config?: NonNullable<Case["config"]>;
+}
+
+const cursor = new Matcher(
+  "a cursor",
+  (value) => typeof value === "string" && /^[A-Za-z0-9_-]{32,}$/.test(value),
+);
+
+function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy }: Page) {
+  const [count, bytes] = searched;
+  return {
+    content_matches: lines.map((match) => {
+      const [path, line] = match.split(":");
+      return { path, line: Number(line), column: 1, text: "x" };
+    }),
+    path_matches: paths.map((path) => ({ path })),
+    ...(files && { files }),
+    truncated: stoppedBy !== undefined,
+    ...(stoppedBy && { next_cursor: cursor, stopped_by: stoppedBy }),
+    searched: { files: count, bytes },
+    skipped: { too_large: 0, binary: 0, unreadable: 0, ...skipped },
+  };
+}
+
+const searches = (name: string, tree: Tree, payload: object, { config, ...page }: Page): Case => ({
+  name,
+  ...(config && { config }),
+  tree,
+  call: { function: id, payload: { query: "x", ...payload } },
+  expect: { answer: answerOf(page) },
+});
+
+/** Two files with two matches each, of 4 bytes; and one whose path matches. */
+const five: Tree = { a: "x\nx\n", b: "x\nx\n", "c-x": "none" };
+const everything = { lines: ["a:1", "a:2", "b:1", "b:2"], paths: ["c-x"] } as const;
+const all: Page = { ...everything, searched: [3, 12] };
+
+const pages: Case[] = [
+  searches("max_bytes larger than the answer", five, { max_bytes: 100_000 }, all),
+  searches("deadline_ms longer than the search", five, { deadline_ms: 20_000 }, all),
+  searches("all limits together", five, { max_bytes: 9000, deadline_ms: 20_000, max_matches: 9 }, all),
+  searches("nothing is found", five, { query: "none here", max_bytes: 9000 }, { searched: [3, 12] }),
+  searches("an empty tree", {}, { max_bytes: 9000 }, { searched: [0, 0] }),
+  searches("the largest numbers", five, { max_bytes: 4294967295, deadline_ms: 4294967295 }, all),
+  searches(
+    "max_bytes 0 is one match",
+    five,
+    { max_bytes: 0 },
+    { lines: ["a:1"], searched: [1, 4], stoppedBy: "max_bytes" },
+  ),
+  searches(
+    "max_bytes 1, the first match is a path",
+    { x: "x\n" },
+    { max_bytes: 1 },
+    {
+      paths: ["x"],
+      searched: [1, 2],
+      stoppedBy: "max_bytes",
+    },
+  ),
+  searches(
+    "max_bytes and one match alone",
+    { a: "x\n" },
+    { max_bytes: 1 },
+    {
+      lines: ["a:1"],
+      searched: [1, 2],
+      stoppedBy: "max_bytes",
+    },
+  ),
+  searches("max_matches is the number of matches", five, { max_matches: 4, max_bytes: 9000 }, all),
+  searches(
+    "max_matches ends the page inside a file",
+    five,
+    { max_matches: 1, max_bytes: 9000 },
+    {
+      lines: ["a:1"],
+      searched: [1, 4],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "max_matches ends the page between files",
+    five,
+    { max_matches: 2, max_bytes: 9000 },
+    {
+      lines: ["a:1", "a:2"],
+      searched: [2, 8],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "max_matches of paths ends the page for contents too",
+    { "a-x": "", "b-x": "", c: "x" },
+    {
+      max_matches: 1,
+      max_bytes: 9000,
+    },
+    { paths: ["a-x"], searched: [2, 0], stoppedBy: "max_matches" },
+  ),
+  searches(
+    "max_matches of contents ends the page for paths too",
+    { a: "x\nx\n", "b-x": "" },
+    {
+      max_matches: 1,
+      max_bytes: 9000,
+    },
+    { lines: ["a:1"], searched: [1, 4], stoppedBy: "max_matches" },
+  ),
+  searches(
+    "max_matches 0 and something to find",
+    five,
+    { max_matches: 0, max_bytes: 9000 },
+    {
+      searched: [1, 4],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "max_matches 0 and nothing to find",
+    { a: "b" },
+    { max_matches: 0, max_bytes: 9000 },
+    { searched: [1, 1] },
+  ),
+  searches(
+    "without contents",
+    five,
+    { search_content: false, max_bytes: 9000 },
+    { paths: ["c-x"], searched: [3, 0] },
+  ),
+  searches(
+    "without paths",
+    five,
+    { search_paths: false, max_bytes: 9000 },
+    { lines: everything.lines, searched: [3, 12] },
+  ),
+  searches(
+    "a regex",
+    five,
+    { query: "^x$", regex: true, max_bytes: 9000 },
+    { lines: everything.lines, searched: [3, 12] },
+  ),
+  searches(
+    "a regex, cut",
+    five,
+    { query: "^x$", regex: true, max_matches: 3, max_bytes: 9000 },
+    {
+      lines: ["a:1", "a:2", "b:1"],
+      searched: [2, 8],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "ignore_case, cut",
+    five,
+    { query: "X", ignore_case: true, max_matches: 3, max_bytes: 9000 },
+    {
+      lines: ["a:1", "a:2", "b:1"],
+      searched: [2, 8],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "mode files",
+    five,
+    { mode: "files", search_paths: false, max_bytes: 9000 },
+    {
+      files: [{ path: "a" }, { path: "b" }],
+      searched: [3, 12],
+    },
+  ),
+  searches(
+    "mode files, cut",
+    five,
+    { mode: "files", search_paths: false, max_matches: 1, max_bytes: 9000 },
+    {
+      files: [{ path: "a" }],
+      searched: [2, 8],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "mode counts, cut",
+    five,
+    { mode: "counts", search_paths: false, max_matches: 1, max_bytes: 9000 },
+    {
+      files: [{ path: "a", count: 2 }],
+      searched: [2, 8],
+      stoppedBy: "max_matches",
+    },
+  ),
+  searches(
+    "one folder",
+    { "s/a": "x\n", t: "x\n" },
+    { path: "s", max_bytes: 9000 },
+    { lines: ["s/a:1"], searched: [1, 2] },
+  ),
+  searches(
+    "globs choose what is searched",
+    five,
+    { include_globs: ["b"], max_bytes: 9000 },
+    {
+      lines: ["b:1", "b:2"],
+      searched: [1, 4],
+    },
+  ),
+];
+
+const agent = { profile: "agent" };
+
+const counts: Case[] = [
+  searches(
+    "a binary is skipped",
+    { a: "x\n", b: "x\0" },
+    { max_bytes: 9000 },
+    {
+      lines: ["a:1"],
+      searched: [1, 2],
+      skipped: { binary: 1 },
+    },
+  ),
+  searches(
+    "a NUL byte behind a match",
+    { a: `${"y\n".repeat(1000)}x\n\0` },
+    { max_bytes: 9000 },
+    {
+      searched: [0, 0],
+      skipped: { binary: 1 },
+    },
+  ),
+  searches(
+    "a file over max_read_bytes is skipped",
+    { a: "x\n", b: "x\n".repeat(100) },
+    { max_bytes: 9000 },
+    { lines: ["a:1"], searched: [1, 2], skipped: { too_large: 1 }, config: { max_read_bytes: 100 } },
+  ),
+  searches(
+    "denied files are in no count",
+    { ".env": "x", "secrets/a": "x", a: "x\n" },
+    { max_bytes: 9000 },
+    {
+      lines: ["a:1"],
+      searched: [1, 2],
+    },
+  ),
+  searches(
+    "links are in no count",
+    { a: "x\n", link: { link: "a" } },
+    { max_bytes: 9000 },
+    {
+      lines: ["a:1"],
+      searched: [1, 2],
+    },
+  ),
+  searches("the profile agent answers in pages", five, {}, { ...all, config: agent }),
+  searches(
+    "the profile agent and max_matches",
+    five,
+    { max_matches: 1 },
+    { lines: ["a:1"], searched: [1, 4], stoppedBy: "max_matches", config: agent },
+  ),
+  searches(
+    "the profile agent and max_bytes of the call",
+    five,
+    { max_bytes: 0 },
+    { lines: ["a:1"], searched: [1, 4], stoppedBy: "max_bytes", config: agent },
+  ),
+];
+
+const refuses = (name: string, payload: object, ...says: string[]): Case => ({
+  name,
+  tree: five,
+  call: { function: id, payload: { query: "x", ...payload } },
+  expect: { error: failure("C210", ...says) },
+});
+
+const refusals: Case[] = [
+  ...["", "x", "=", "a b", "../..", "AAAA", "A".repeat(32), "A".repeat(48), "A".repeat(5000), "é"].map(
+    (text) =>
+      refuses(
+        `the cursor ${text.length > 40 ? `of ${text.length} letters` : `"${text}"`}`,
+        { cursor: text },
+        "cursor",
+        "next_cursor",
+      ),
+  ),
+  refuses("a cursor and an empty query", { query: "", cursor: "x" }, "query"),
+  refuses("max_bytes below 0", { max_bytes: -1 }, "max_bytes"),
+  refuses("max_bytes that is no whole number", { max_bytes: 1.5 }, "max_bytes"),
+  refuses("max_bytes of more than 32 bits", { max_bytes: 4294967296 }, "max_bytes"),
+  refuses("deadline_ms below 0", { deadline_ms: -1 }, "deadline_ms"),
+  ...(["cursor", "deadline_ms", "max_bytes"] as const).flatMap((field) =>
+    wrongTypes({
+      function: id,
+      field,
+      takes: ["null", field === "cursor" ? "a string" : "a number"],
+      says: [field],
+      payload: (value) => ({ query: "x", [field]: value }),
+    }),
+  ),
+];
+
+export const cases: readonly Case[] = [...pages, ...counts, ...refusals].map((one) => ({
+  ...one,
+  name: `pages: ${one.name}`,
+}));

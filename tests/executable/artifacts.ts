@@ -1,0 +1,76 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { buildNodeBundle, executable } from "../../scripts/build.ts";
+import type { ProcessResult } from "../harness/subject.ts";
+
+/** What is shipped of the program, alone in a folder: nothing of the repository lies beside it. */
+export interface Artifact {
+  readonly name: "executable" | "Node bundle";
+  readonly command: readonly string[];
+}
+
+export interface Artifacts extends Disposable {
+  /** A temporary folder with nothing in it but the artifacts. */
+  readonly folder: string;
+  readonly executable: Artifact;
+  readonly bundle: Artifact;
+}
+
+/** Puts both artifacts into a temporary folder, which goes when they are disposed of. */
+export async function installArtifacts(): Promise<Artifacts> {
+  if (!existsSync(executable))
+    throw new Error(`${executable} is missing: run "npm run build" before these tests`);
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  const [compiled, bundle] = [join(folder, "coder"), join(folder, "coder.cjs")];
+  copyFileSync(executable, compiled);
+  await buildNodeBundle({ outfile: bundle });
+  return {
+    folder,
+    executable: { name: "executable", command: [compiled] },
+    bundle: { name: "Node bundle", command: ["node", bundle] },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+export interface ArtifactOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `artifact` with an environment that says nothing about engines or logs. */
+export function startArtifact(
+  { command }: Artifact,
+  args: readonly string[],
+  { cwd, env }: ArtifactOptions,
+): Subprocess<"ignore", "pipe", "pipe"> {
+  const { PATH = "", HOME = "" } = process.env;
+  return Bun.spawn([...command, ...args], {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Runs `artifact` to its end. */
+export async function runArtifact(
+  artifact: Artifact,
+  args: readonly string[],
+  options: ArtifactOptions,
+): Promise<ProcessResult> {
+  const child = startArtifact(artifact, args, options);
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+/** Calls a function through the engine at `url`, and again while its worker is only about to be there. */
+export async function callArtifact(
+  artifact: Artifact,
+  [id, payload, url]: readonly [string, string, string],
+  cwd: string,
+): Promise<ProcessResult> {
+  const ended = await runArtifact(artifact, ["call", id, payload, "--url", url], { cwd });
+  const isEarly = /^(No engine answers|function_not_found)/.test(ended.stderr);
+  return isEarly ? callArtifact(artifact, [id, payload, url], cwd) : ended;
+}

@@ -1,0 +1,193 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { entryErrors, faultsOf, parseEntryError, parseError } from "../harness/errors.ts";
+import { schemaFaults } from "../harness/golden.ts";
+import { repository } from "../harness/subject.ts";
+import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tree.ts";
+import { type ConfigFields, temporaryFolder } from "../harness/worker-fixture.ts";
+import type { DriverRequest, Measure } from "./driver.ts";
+
+/** What a call came to: an answer, or its error string. */
+export interface DriverOutcome {
+  readonly answer?: unknown;
+  readonly error?: string;
+}
+
+/** A driver (see driver.ts) over a folder of its own. */
+export interface DriverFixture {
+  /** Absolute path of the folder that holds the base. */
+  readonly root: string;
+  /** Absolute path of the base, by which this process sees what the driver sees, also in the driver's own mounts. */
+  readonly base: string;
+  readonly child: ChildProcess;
+  snapshot(): Snapshot;
+  /** What it has logged: unexpected failures, with their stacks. */
+  log(): string;
+  call(functionId: string, payload: unknown): Promise<DriverOutcome>;
+  measure(): Promise<Measure>;
+  request(request: DriverRequest): Promise<unknown>;
+  /** Ends it, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface DriverOptions {
+  readonly config?: ConfigFields;
+  readonly tree?: Tree;
+  /**
+   * Commands of sh that run in the process before it becomes the driver, for limits and mounts; "$BASE" is the base.
+   */
+  readonly before?: string;
+  /** Whether mounts are the driver's own and go with it. */
+  readonly ownMounts?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Very many folders and files will be made: they are to lie in memory, where this machine has such a place. */
+  readonly isVast?: boolean;
+}
+
+const memory = "/dev/shm";
+
+/** Starts a driver over a folder with `tree` in it. Flushing to the disk is off unless the configuration says otherwise. */
+export async function startDriver(options: DriverOptions = {}): Promise<DriverFixture> {
+  const root =
+    options.isVast && existsSync(memory) ? realpathSync(mkdtempSync(`${memory}/coder-`)) : temporaryFolder();
+  chmodSync(root, 0o755);
+  buildTree(root, options.tree ?? {});
+  const base = join(root, "base");
+  const configFile = join(root, "config.yaml");
+  writeFileSync(configFile, JSON.stringify({ base_path: base, fsync: false, ...options.config }));
+  const child = start({ configFile, base }, options);
+  const connection = new DriverConnection(child);
+  await connection.ready;
+  const view = options.ownMounts ? `/proc/${child.pid}/root` : "";
+  return {
+    root,
+    base: view + base,
+    child,
+    snapshot: () => snapshotTree(view + root),
+    log: () => connection.stderr,
+    call: (functionId, payload) =>
+      connection.request({ method: "call", function: functionId, payload }) as Promise<DriverOutcome>,
+    measure: () => connection.request({ method: "measure" }) as Promise<Measure>,
+    request: (request) => connection.request(request),
+    async stop() {
+      child.stdin!.end();
+      await connection.ended;
+      // rmSync gives up on folders that are nested deeper than a path is long.
+      execFileSync("rm", ["-rf", root]);
+    },
+  };
+}
+
+/** Lets `use` work with a driver, which must live to the end and close everything it opened. */
+export async function withDriver(
+  options: DriverOptions,
+  use: (driven: DriverFixture) => Promise<void>,
+): Promise<void> {
+  const driven = await startDriver(options);
+  try {
+    await use(driven);
+  } finally {
+    await driven.stop();
+  }
+}
+
+function start(
+  { configFile, base }: { configFile: string; base: string },
+  options: DriverOptions,
+): ChildProcess {
+  const driver = [process.execPath, join(import.meta.dirname, "driver.ts"), configFile];
+  const shell = ["sh", "-c", `set -e; ${options.before ?? ":"}; exec "$@"`, "sh", ...driver];
+  const [command, ...args] = options.ownMounts ? [...ownMounts(), ...shell] : shell;
+  return spawn(command!, args, {
+    cwd: repository,
+    env: { ...process.env, BASE: base, ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+/** Root has a mount namespace for the asking; others need a user namespace around it. */
+export const ownMounts = (): string[] =>
+  process.getuid!() === 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"];
+
+interface Pending {
+  resolve(answer: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Requests and answers by id. When the driver ends, what is pending is rejected. */
+class DriverConnection {
+  readonly ready: Promise<unknown>;
+  readonly ended: Promise<void>;
+  /** Everything it has written there so far. */
+  stderr = "";
+  readonly #child: ChildProcess;
+  readonly #pending = new Map<number, Pending>();
+  #pieces: string[] = [];
+  #lastId = 0;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.ready = new Promise((resolve, reject) => this.#pending.set(0, { resolve, reject }));
+    child.stdout!.setEncoding("utf8").on("data", (text: string) => this.#receive(text));
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    child.stdin!.on("error", () => undefined);
+    this.ended = new Promise((resolve) => {
+      child.on("close", (code, signal) => {
+        const end = new Error(`the driver ended (${code ?? signal}): ${this.stderr}`);
+        for (const { reject } of this.#pending.values()) reject(end);
+        resolve();
+      });
+    });
+  }
+
+  request(request: DriverRequest): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#child.stdin!.write(`${JSON.stringify({ id, request })}\n`);
+    });
+  }
+
+  #receive(text: string): void {
+    const [end, ...starts] = text.split("\n");
+    this.#pieces.push(end!);
+    for (const start of starts) {
+      this.#settle(this.#pieces.join(""));
+      this.#pieces = [start];
+    }
+  }
+
+  #settle(line: string): void {
+    const { id, answer } = line === "ready" ? { id: 0, answer: null } : JSON.parse(line);
+    this.#pending.get(id)?.resolve(answer);
+    this.#pending.delete(id);
+  }
+}
+
+/** The codes in an outcome: of the call, or else of the entries of a batch, "" for an entry that succeeded. */
+export function codesOf({ answer, error }: DriverOutcome): string[] {
+  if (error !== undefined) return [parseError(error)?.code ?? error];
+  const { results } = (answer ?? {}) as { results?: { error?: unknown }[] };
+  return (results ?? []).map((result) =>
+    result.error === undefined ? "" : parseEntryError(result.error)!.code,
+  );
+}
+
+/** What is wrong with an outcome, whatever the call: its form, its schema, what its messages give away. */
+export function outcomeFaults(
+  { answer, error }: DriverOutcome,
+  given: { readonly functionId: string; readonly payload: unknown; readonly root: string },
+): string[] {
+  // The entries of a large batch fail alike.
+  const errors = error === undefined ? new Set(entryErrors(answer)) : [error];
+  return [
+    ...(error === undefined ? schemaFaults(given.functionId, answer) : []),
+    ...[...errors].flatMap((text) => {
+      const parsed = parseError(text);
+      return parsed === undefined ? [`not the error form: ${text}`] : faultsOf(parsed, given);
+    }),
+  ];
+}

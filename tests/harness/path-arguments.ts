@@ -1,0 +1,105 @@
+import type { FunctionDefinition, PathAccess, RequestPath } from "../../src/contract/definition.ts";
+
+/** A path that calls of a function have, as its definition says. */
+export interface PathArgument {
+  readonly id: string;
+  /** Unique among all path arguments: `coder::read-file /path read`. */
+  readonly name: string;
+  readonly access: PathAccess;
+  readonly effect: FunctionDefinition["effect"];
+  /** Whether a call has another path too: one of `OtherPaths`. */
+  readonly hasOtherPaths: boolean;
+  payload(path: string, others?: OtherPaths): Readonly<Record<string, unknown>>;
+}
+
+/** What the other paths of a call are that has several. */
+export interface OtherPaths {
+  /** A file that is there. */
+  readonly there: string;
+  /** A name under which nothing is. */
+  readonly free: string;
+}
+
+/** What `commonTree` has for calls with two paths. */
+export const defaultOtherPaths: OtherPaths = { there: "other.txt", free: "moved-here" };
+
+/** Fields that replace those of an example, by function. */
+type Overrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * All path arguments of `functions`. A payload is the first example that has the path, with one item in each array
+ * on the way to it.
+ */
+export const pathArgumentsOf = (
+  functions: readonly FunctionDefinition[],
+  overrides: Overrides,
+): PathArgument[] =>
+  functions.flatMap((definition) =>
+    definition.paths.map((path) => pathArgumentOf(definition, path, overrides)),
+  );
+
+function pathArgumentOf(
+  definition: FunctionDefinition,
+  path: RequestPath,
+  overrides: Overrides,
+): PathArgument {
+  const { id, effect, paths, examples } = definition;
+  const { at, access, when } = path;
+  const places = examples.map(({ request }) => placeIn(structuredClone(request), at));
+  const found = examples.findIndex(({ request }) => valueAt(request, at) !== undefined);
+  const example = examples[found < 0 ? places.findIndex((place) => place !== undefined) : found];
+  if (example === undefined) throw new Error(`no example of ${id} has ${at}`);
+  return {
+    id,
+    name: [id, at, access].join(" "),
+    access,
+    effect,
+    hasOtherPaths: paths.some((other) => other.at !== at && valueAt(example.request, other.at) !== undefined),
+    payload(value, others = defaultOtherPaths) {
+      const payload: Node = structuredClone(example.request) as Node;
+      for (const other of paths) {
+        if (other.at === at) continue;
+        const place = placeIn(payload, other.at);
+        if (place?.holder[place.key] !== undefined)
+          place.holder[place.key] = others[makes.has(other.access) ? "free" : "there"];
+      }
+      const { holder, key, fields } = placeIn(payload, at)!;
+      Object.assign(fields, overrides[id], when);
+      holder[key] = value;
+      return payload;
+    },
+  };
+}
+
+const makes: ReadonlySet<PathAccess> = new Set(["create", "replace"]);
+
+type Node = Record<string, unknown>;
+
+interface Place {
+  /** What holds the path, under which key, and the object that the fields beside it are in. */
+  readonly holder: Node;
+  readonly key: string;
+  readonly fields: Node;
+}
+
+function valueAt(request: object, at: string): unknown {
+  const place = placeIn(structuredClone(request), at);
+  return place?.holder[place.key];
+}
+
+/** Where a pointer leads; undefined when nothing is there to hold it. Arrays on the way are cut to one item. */
+function placeIn(request: object, at: string): Place | undefined {
+  const keys = at.slice(1).split("/");
+  const last = keys.pop()!;
+  let holder = request as Node;
+  let fields = holder;
+  for (const key of keys) {
+    const next = holder[key === "*" ? "0" : key];
+    if (typeof next !== "object" || next === null) return undefined;
+    if (Array.isArray(next)) next.length = Math.min(1, next.length);
+    else fields = next as Node;
+    holder = next as Node;
+  }
+  if (Array.isArray(holder)) holder.length = Math.min(1, holder.length);
+  return { holder, key: last === "*" ? "0" : last, fields };
+}

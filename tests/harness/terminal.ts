@@ -1,0 +1,28 @@
+import { commandOf, type Subject } from "./subject.ts";
+
+export interface Screen {
+  readonly code: number;
+  /** What was written to both outputs, with the line ends of the sources. */
+  readonly text: string;
+}
+
+/** Runs it in a terminal of its own, to its end. */
+export async function runInTerminal(subject: Subject, args: readonly string[], cwd: string): Promise<Screen> {
+  const decoder = new TextDecoder();
+  let text = "";
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const child = Bun.spawn([...commandOf(subject), ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"], TERM: "xterm" },
+    terminal: {
+      data: (_, bytes) => {
+        text += decoder.decode(bytes, { stream: true });
+      },
+      exit: () => close(),
+    },
+  });
+  const code = await child.exited;
+  await closed;
+  child.terminal?.close();
+  return { code, text: text.replaceAll("\r\n", "\n") };
+}

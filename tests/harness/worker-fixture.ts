@@ -1,0 +1,121 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type IIIClient, type InvocationError, registerWorker } from "iii-sdk";
+import type { TestEngine } from "./engines/executable.ts";
+import { startTestEngine } from "./engines/started.ts";
+import { functionReferences } from "./golden.ts";
+import { type CoderProcess, type Subject, startCoder } from "./subject.ts";
+import { buildTree, type Snapshot, snapshotTree, type Tree } from "./tree.ts";
+
+/** A worker that serves a folder of its own, with an engine and a client of its own. */
+export interface WorkerFixture {
+  readonly engine: TestEngine;
+  readonly client: IIIClient;
+  readonly worker: CoderProcess;
+  /** Absolute path of the folder that is served. */
+  readonly base: string;
+  /** Absolute path of the folder above, which nothing but the tests may touch. */
+  readonly root: string;
+  build(tree: Tree): void;
+  snapshot(): Snapshot;
+  call(functionId: string, payload: unknown): Promise<ClientOutcome>;
+  /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
+  stop(): Promise<number | null>;
+}
+
+/** What a client saw: an answer, or the error that the SDK threw. */
+export interface ClientOutcome {
+  readonly answer?: unknown;
+  readonly error?: InvocationError;
+}
+
+export type ConfigFields = Readonly<Record<string, unknown>>;
+
+/** A fresh folder below the system's own, by its canonical path. */
+export const temporaryFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+
+export interface WorkerOptions {
+  /** An engine that is there already; it is stopped with the rest. */
+  readonly engine?: TestEngine;
+  /** Arguments of the worker besides `--config` and `--url`. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts engine, worker and client, and waits until the worker has registered its functions. */
+export async function startWorker(
+  subject: Subject,
+  config: ConfigFields = {},
+  { engine: given, args = [], env = {} }: WorkerOptions = {},
+): Promise<WorkerFixture> {
+  const root = temporaryFolder();
+  const settings = temporaryFolder();
+  buildTree(root, {});
+  const base = join(root, "base");
+  const file = join(settings, "config.yaml");
+  writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
+  const engine = given ?? (await startTestEngine(subject));
+  const worker = startCoder(subject, ["--config", file, "--url", engine.url, ...args], { env });
+  await waitForRegistration(engine, worker).catch(async (error: unknown) => {
+    await engine.stop();
+    throw error;
+  });
+  const client = connectClient(engine.url);
+  return {
+    engine,
+    client,
+    worker,
+    base,
+    root,
+    build: (tree) => buildTree(root, tree),
+    snapshot: () => snapshotTree(root),
+    call: (functionId, payload) => callThrough(client, functionId, payload),
+    async stop() {
+      worker.child.kill("SIGTERM");
+      const code = await worker.exited;
+      await client.shutdown();
+      await engine.stop();
+      for (const folder of [root, settings]) rmSync(folder, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+/** A client of the official SDK. */
+export function connectClient(url: string): IIIClient {
+  silenceSdk();
+  return registerWorker(url, {
+    workerName: "conformance",
+    otel: { enabled: false },
+    enableMetricsReporting: false,
+    reconnectionConfig: { initialDelayMs: 20, maxDelayMs: 100 },
+  });
+}
+
+/** One call; an error is an outcome, not an exception. */
+export async function callThrough(
+  client: IIIClient,
+  functionId: string,
+  payload: unknown,
+): Promise<ClientOutcome> {
+  try {
+    return { answer: await client.trigger({ function_id: functionId, payload }) };
+  } catch (error) {
+    return { error: error as InvocationError };
+  }
+}
+
+/** Resolves once the worker has registered all functions; rejects if it ends before. */
+export async function waitForRegistration(engine: TestEngine, worker: CoderProcess): Promise<void> {
+  const all = functionReferences.map((entry) => engine.waitForFunction(entry.name));
+  const ended = worker.exited.then(() => {
+    throw new Error(`the worker ended before it served: ${worker.stderr()}`);
+  });
+  await Promise.race([Promise.all(all), ended]);
+}
+
+/** The SDK prints a banner on stdout; a test report has no use for it. */
+function silenceSdk(): void {
+  console.debug = () => undefined;
+}

@@ -1,0 +1,104 @@
+/** Images over MCP: what a model sees is an image, what a program computes with is the text of 0.2.0. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { subjects } from "../harness/subject.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+const png = bytes("\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+const largest = Buffer.concat([bytes("\xff\xd8\xff"), Buffer.alloc((5 * 1024 * 1024 * 3) / 4 - 3)]);
+const tree = {
+  "a.txt": "one",
+  "logo.png": png,
+  "no-name": bytes("GIF89a\xff"),
+  "b.jpg": largest,
+  "c.jpg": Buffer.concat([largest, bytes("x")]),
+  "fake.png": "no image\n",
+  "photo.webp": bytes("RIFF\xff\0\0\0WEBPVP8 "),
+};
+
+const image = (data: Buffer, mimeType: string) => ({
+  type: "image",
+  data: data.toString("base64"),
+  mimeType,
+});
+
+describe.each(subjects)("the %s", (subject) => {
+  let connected: McpFixture;
+
+  beforeAll(async () => {
+    connected = await connectStdio(subject, { tree });
+  });
+
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  const read = (args: Record<string, unknown>) => connected.call("coder_read_file", args);
+
+  test.each([
+    ["logo.png", image(png, "image/png")],
+    ["no-name", image(tree["no-name"], "image/gif")],
+    ["photo.webp", image(tree["photo.webp"], "image/webp")],
+    ["b.jpg", image(largest, "image/jpeg")],
+  ])("shows %s as an image, whatever its name", async (path, block) => {
+    expect((await read({ path })).content as unknown).toEqual([block]);
+  });
+
+  test("shows what only has the name of one as the text that it is", async () => {
+    expect(textOf(await read({ path: "fake.png" }))).toBe("no image\n");
+  });
+
+  test("refuses one that no client could show, and says how large it may be", async () => {
+    const refused = await read({ path: "c.jpg" });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toMatch(
+      /^C213 too_large: .* hold 5242880; it is an image, which takes 5242884 bytes in base64; /,
+    );
+    expect(textOf(await read({ path: "logo.png", max_output_bytes: 10 }))).toContain("it is an image");
+  });
+
+  test("shows several files in their order", async () => {
+    const { content } = await read({ paths: ["a.txt", "logo.png", "fake.png", "none"] });
+    expect(content as unknown).toEqual([
+      { type: "text", text: "==> a.txt\none\n==> logo.png\n" },
+      image(png, "image/png"),
+      {
+        type: "text",
+        text: expect.stringMatching(/^==> fake\.png\nno image\nC211 no_such_path: "none"/),
+      },
+    ]);
+  });
+
+  test("adds the revision where it is requested", async () => {
+    const { content } = await read({ path: "logo.png", revision: true });
+    const revision = expect.stringMatching(/^\[revision sha256:[0-9a-f]{64}\]$/);
+    expect(content as unknown).toEqual([image(png, "image/png"), { type: "text", text: revision }]);
+  });
+
+  test.each([{ line_from: 1 }, { tail: 3 }, { numbered: true }, { encoding: "text" }])(
+    "reads one as text when %j says so",
+    async (more) => {
+      const { content } = await read({ path: "logo.png", ...more });
+      expect(content).toHaveLength(1);
+      expect(content[0]).toMatchObject({ type: "text", text: expect.stringContaining("\ufffdPNG") });
+    },
+  );
+
+  test("reads the bytes of one as text when they are requested", async () => {
+    expect(textOf(await read({ path: "logo.png", encoding: "base64" }))).toBe(png.toString("base64"));
+  });
+
+  test("answers one as a resource with its bytes", async () => {
+    const uri = "coder:///logo.png";
+    const { contents } = await connected.client.readResource({ uri });
+    expect(contents as unknown).toEqual([{ uri, mimeType: "image/png", blob: png.toString("base64") }]);
+  });
+
+  test("answers text where answers are structured", async () => {
+    await using structured = await connectStdio(subject, { tree, args: ["--structured"] });
+    const result = await structured.call("coder_read_file", { path: "logo.png" });
+    expect(result).toMatchObject({
+      content: [{ type: "text", text: expect.stringContaining("\ufffdPNG") }],
+      structuredContent: { content: expect.stringContaining("\ufffdPNG"), is_utf8: false },
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { Case } from "../conformance/case.ts";
+import type { SuiteWorker } from "../conformance/suite.ts";
+import type { Subject } from "../harness/subject.ts";
+import { buildTree, snapshotTree } from "../harness/tree.ts";
+import type { ClientOutcome } from "../harness/worker-fixture.ts";
+import { connectStdio } from "./client.ts";
+
+/** The name of the tool of a function. */
+export const toolOf = (functionId: string): string => functionId.replaceAll(/[:-]+/g, "_");
+
+/** MCP takes objects for arguments, and nothing else. */
+export const isCallable = ({ call: { payload } }: Case): boolean =>
+  typeof payload === "object" && payload !== null && !Array.isArray(payload);
+
+export interface OverMcp {
+  readonly args?: readonly string[];
+  /** A result in the form in which the bus shows it, so that one comparison judges both. */
+  readonly outcomeOf: (result: CallToolResult) => ClientOutcome;
+}
+
+/** Starts `coder mcp` for the cases of one configuration. */
+export const startOverMcp =
+  ({ args = [], outcomeOf }: OverMcp) =>
+  async (subject: Subject, config: Readonly<Record<string, unknown>>): Promise<SuiteWorker> => {
+    const connected = await connectStdio(subject, { config: { profile: "contract", ...config }, args });
+    const { root, base } = connected;
+    return {
+      root,
+      base,
+      worker: { stdout: () => "", stderr: connected.stderr },
+      build: (tree) => buildTree(root, tree),
+      snapshot: () => snapshotTree(root),
+      call: async (functionId, payload) =>
+        outcomeOf(await connected.call(toolOf(functionId), payload as Record<string, unknown>)),
+      async stop() {
+        await connected[Symbol.asyncDispose]();
+        return 0;
+      },
+    };
+  };
+
+/** An error as a client of the bus sees it. */
+export const errorOutcome = (json: string): ClientOutcome => ({
+  error: Object.assign(new Error(`invocation_failed: handler error: ${json}`), { code: "invocation_failed" }),
+});

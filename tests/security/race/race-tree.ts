@@ -1,0 +1,175 @@
+/** The folders that a race is run in: `base`, and beside it what must neither be seen nor touched. Linux only. */
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { outsideName } from "../escape-case.ts";
+import { levels, type Swap } from "./cells.ts";
+import { takeTexts } from "./take-texts.ts";
+
+const insideText = "inside\n";
+const outsideText = "outside-secret\n";
+
+/** Builds the tree of a race in the empty folder `root`. */
+export function buildRaceTree(root: string): void {
+  const at = (path: string) => join(root, path);
+  for (const folder of ["base/s/real/sub", `base/${"d/".repeat(levels)}`, "outside/sub"]) {
+    mkdirSync(at(folder), { recursive: true });
+  }
+  for (const file of ["base/f", "base/s/f", "base/s/real/f", "base/s/real/sub/f"])
+    writeFileSync(at(file), insideText);
+  for (const file of ["f", "outside/f", "outside/sub/f", `outside/${outsideName}`])
+    writeFileSync(at(file), outsideText);
+  symlinkSync("../../outside", at("base/s/link"));
+  symlinkSync("../../outside/f", at("f-link"));
+  execFileSync("mkfifo", [fifoOf(root)]);
+  for (const name of ["f-link", "pipe"]) linkSync(at(name), at(`base/s/${name}`));
+  writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false }));
+}
+
+/** The name of the FIFO that the swapper leaves alone. */
+export const fifoOf = (root: string): string => join(root, "pipe");
+
+/** Arguments for the swapper. */
+export function swapOf(swap: Swap, root: string): [string, string, string] {
+  const base = join(root, "base");
+  switch (swap) {
+    case "folder and link":
+      return ["exchange", join(base, "s/real"), join(base, "s/link")];
+    case "file and link":
+      return ["exchange", join(base, "s/f"), join(base, "s/f-link")];
+    case "file and FIFO":
+      return ["exchange", join(base, "s/f"), join(base, "s/pipe")];
+    case "folder moved up":
+      return ["move", join(base, "d/d"), join(base, "m")];
+  }
+}
+
+/** What a file is swapped with; a second name of it lies in the root of the tree. */
+const partners: Readonly<Partial<Record<Swap, string>>> = {
+  "file and link": "f-link",
+  "file and FIFO": "pipe",
+};
+
+/** Restores the inside of the tree between calls, by descriptors, since the swapper swaps its paths. */
+export class TreeRestorer implements Disposable {
+  readonly #root: string;
+  readonly #swap: Swap;
+  #parent: number;
+  #real: number;
+
+  constructor(root: string, swap: Swap) {
+    this.#root = root;
+    this.#swap = swap;
+    this.#parent = openFolder(join(root, "base/s"))!;
+    this.#real = this.#openReal();
+  }
+
+  /** Makes again what a call took away, and removes what it made. */
+  restore(): void {
+    if (!this.#isWhole()) this.#rebuild();
+    this.#restoreLink();
+    const real = `/proc/self/fd/${this.#real}`;
+    for (const name of readdirSync(real)) {
+      if (name !== "f" && name !== "sub") rmSync(join(real, name), { recursive: true });
+    }
+    if (!existsSync(`${real}/f`)) writeFileSync(`${real}/f`, insideText);
+    mkdirSync(`${real}/sub`, { recursive: true });
+    if (!existsSync(`${real}/sub/f`)) writeFileSync(`${real}/sub/f`, insideText);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#parent);
+    closeSync(this.#real);
+  }
+
+  /**
+   * A file that was replaced may have taken the place of the link or FIFO that it is swapped with. The link
+   * count of its second name shows that, where a look at the names would be a race of its own.
+   */
+  #restoreLink(): void {
+    const other = partners[this.#swap];
+    if (other === undefined) return;
+    const spare = join(this.#root, other);
+    if (lstatSync(spare).nlink > 1) return;
+    const place = `/proc/self/fd/${this.#parent}/${other}`;
+    rmSync(place, { force: true });
+    linkSync(spare, place);
+  }
+
+  /** False when the folder that is walked was removed, or a part of what is swapped in it. */
+  #isWhole(): boolean {
+    const names = readdirOrNone(join(this.#root, "base/s"));
+    return names.includes("real") && names.includes("link");
+  }
+
+  #rebuild(): void {
+    const s = join(this.#root, "base/s");
+    const away = join(this.#root, "away");
+    // Out of the swapper's reach first: it must not bend the paths of this removal.
+    if (existsSync(s)) renameSync(s, away);
+    takeTexts(away);
+    mkdirSync(join(s, "real"), { recursive: true });
+    symlinkSync("../../outside", join(s, "link"));
+    this[Symbol.dispose]();
+    this.#parent = openFolder(s)!;
+    this.#real = this.#openReal();
+  }
+
+  #openReal(): number {
+    for (;;) {
+      for (const name of ["real", "link"]) {
+        const opened = openFolder(`/proc/self/fd/${this.#parent}/${name}`);
+        if (opened !== undefined) return opened;
+      }
+    }
+  }
+}
+
+function readdirOrNone(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function openFolder(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a call changed outside, one sentence each; it is put back. */
+export function breachesOf(root: string): string[] {
+  const outside = join(root, "outside");
+  const breaches: string[] = [];
+  for (const file of ["f", "sub/f", outsideName]) {
+    if (existsSync(join(outside, file)) && readFileSync(join(outside, file), "utf8") === outsideText)
+      continue;
+    breaches.push(`outside/${file} was changed`);
+    mkdirSync(join(outside, "sub"), { recursive: true });
+    writeFileSync(join(outside, file), outsideText);
+  }
+  for (const name of readdirSync(outside)) {
+    if (["f", "sub", outsideName].includes(name)) continue;
+    breaches.push(`outside/${name} was made`);
+    rmSync(join(outside, name), { recursive: true });
+  }
+  return breaches;
+}

@@ -1,0 +1,52 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  unlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/**
+ * The contents of the files at `path`, all of which is removed. It goes by descriptors and follows no link: a swap that
+ * was under way when a folder was moved still takes place inside it.
+ */
+export function takeTexts(path: string): string {
+  const opened = openThere(path);
+  try {
+    if (opened === undefined) return "";
+    if (fstatSync(opened).isFile()) return readFileSync(opened, "utf8");
+    if (!fstatSync(opened).isDirectory()) return "";
+    const folder = `/proc/self/fd/${opened}`;
+    return readdirSync(folder)
+      .map((name) => takeTexts(join(folder, name)))
+      .join("");
+  } finally {
+    if (opened !== undefined) closeSync(opened);
+    removeThere(path);
+  }
+}
+
+/** A descriptor of the file, folder or FIFO, or undefined where there is none, or a link. */
+function openThere(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Leaves a folder that a swap has filled again. */
+function removeThere(path: string): void {
+  for (const remove of [rmdirSync, unlinkSync]) {
+    try {
+      remove(path);
+      return;
+    } catch {
+      // It is of the other kind, or not empty.
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type IIIClient, registerWorker } from "iii-sdk";
+import { type Engine, EngineFailure, startEngine } from "../../src/engine/engine.ts";
+import { deliveryTo } from "../harness/engines/started.ts";
+import { type CoderProcess, type Subject, startCoder } from "../harness/subject.ts";
+import {
+  type ClientOutcome,
+  type ConfigFields,
+  callThrough,
+  connectClient,
+  temporaryFolder,
+} from "../harness/worker-fixture.ts";
+import { Sandbox } from "./sandbox.ts";
+
+export type { ClientOutcome, ConfigFields };
+
+/** The shell worker with an engine, a client and a folder of its own. */
+export interface ShellFixture {
+  readonly engine: Engine;
+  readonly client: IIIClient;
+  readonly worker: CoderProcess;
+  /** The worker that calls with a sandbox as their target are forwarded to. */
+  readonly sandbox: Sandbox;
+  /** Absolute canonical path of a folder below the one that is served, if the configuration serves it. */
+  readonly folder: string;
+  call(functionId: string, payload: unknown): Promise<ClientOutcome>;
+  /** A client besides the first. */
+  connect(): IIIClient;
+  /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
+  stop(): Promise<number | null>;
+}
+
+/** The configuration of the specification's end-to-end cases (section 12). */
+export const endToEnd: ConfigFields = {
+  max_timeout_ms: 5000,
+  default_timeout_ms: 1500,
+  max_output_bytes: 4096,
+  inherit_env: false,
+  allowed_env: ["PATH", "HOME", "LANG", "HARNESS_TEST_VAR"],
+  allowlist: ["echo", "ls", "cat", "sleep", "pwd", "printf", "sh", "false", "true", "env"],
+  denylist_patterns: ["harness_denylist_marker", String.raw`rm\s+-rf\s+/`],
+  max_concurrent_jobs: 2,
+  job_retention_secs: 2,
+  fs: {
+    host_root: null,
+    allow_unjailed: true,
+    max_read_bytes: 1024 * 1024,
+    max_write_bytes: 1024 * 1024,
+    denylist_paths: ["/etc/passwd", "/etc/shadow"],
+  },
+};
+
+const environment = { HARNESS_TEST_VAR: "harness-allowed-value", HARNESS_NOT_ALLOWED: "harness-secret" };
+
+const renderConfig = (config: ConfigFields): string =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries({ ...endToEnd, ...config }).filter(([, value]) => value !== null)),
+  );
+
+/** What is unusual around the worker. */
+export interface ShellOptions {
+  /** The engine refuses to make channels. */
+  readonly isWithoutChannels?: boolean;
+  /** Variables of the worker besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const noChannels = new Map([
+  [
+    "engine::channels::create",
+    () => {
+      throw new EngineFailure({ code: "invocation_failed", message: "too many channels" });
+    },
+  ],
+]);
+
+/**
+ * Starts engine, worker and client. Keys of `config` replace those of the end-to-end configuration, and null removes one.
+ * In `config` and in variables, `<folder>` stands for the folder.
+ */
+export async function startShell(
+  subject: Subject,
+  config: ConfigFields = {},
+  { isWithoutChannels = false, env = {} }: ShellOptions = {},
+): Promise<ShellFixture> {
+  const root = temporaryFolder();
+  const folder = join(root, "served");
+  mkdirSync(folder);
+  const expand = (text: string) => text.replaceAll("<folder>", folder);
+  const file = join(root, "shell.yaml");
+  writeFileSync(file, expand(renderConfig(config)));
+  const engine = await startEngine({
+    delivery: deliveryTo(subject),
+    ...(isWithoutChannels && { builtins: noChannels }),
+  });
+  const args = ["--worker", "shell", "--config", file, "--url", engine.url];
+  const worker = startCoder(subject, args, {
+    env: { ...environment, ...JSON.parse(expand(JSON.stringify(env))) },
+  });
+  const ended = worker.exited.then(() => {
+    throw new Error(`the worker ended before it served: ${worker.stderr()}`);
+  });
+  // Registration goes in the order of the reference, and this is its last function.
+  await Promise.race([engine.waitForFunction("shell::list"), ended]);
+  const sandbox = await Sandbox.start(engine);
+  const clients = [connectClient(engine.url)];
+  const client = clients[0] as IIIClient;
+  return {
+    engine,
+    client,
+    worker,
+    sandbox,
+    folder,
+    call: (functionId, payload) => callThrough(client, functionId, payload),
+    connect() {
+      const another = registerWorker(engine.url, {
+        workerName: `another-${clients.length}`,
+        otel: { enabled: false },
+        enableMetricsReporting: false,
+      });
+      clients.push(another);
+      return another;
+    },
+    async stop() {
+      worker.child.kill("SIGTERM");
+      const code = await worker.exited;
+      sandbox.stop();
+      for (const each of clients) await each.shutdown();
+      await engine.stop();
+      rmSync(root, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
