@@ -105,6 +105,7 @@ export const plan: Plan = {
     threads: [],
     watchdog: ["bun", "threads"],
     edits: ["errors", "scheduling", "text"],
+    state: ["config"],
     wasm: ["bun"],
     processes: ["bun", "scheduling"],
     globs: [],
@@ -132,6 +133,7 @@ export const plan: Plan = {
       "jail",
       "regex/engine",
       "shell/services",
+      "state",
       "engine/peer",
       "processes/output",
       "processes/pipe",
@@ -165,6 +167,8 @@ export const plan: Plan = {
     "jail/current-directory",
     "jail/descriptor-handle",
     "jail/walked-path",
+    // It makes the state folder, which lies outside of every tree.
+    "state/state-folder",
     // It writes to stderr.
     "watchdog/thread",
   ],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readLaunchVariables, readRuntimeOptions } from "./environment.ts";
+import { readLaunchVariables, readRuntimeOptions, readStateDirectory } from "./environment.ts";
 
 test("how folders are held, and whether there are threads", () => {
   expect(readRuntimeOptions({})).toEqual({ backend: undefined, threads: true });
@@ -31,4 +31,11 @@ test("what an engine sets, and what is empty is not set", () => {
   expect(
     readLaunchVariables({ III_WORKER_NAME: "w", III_NAMESPACE: "n", III_CONFIG: "c", III_CONFIG_PATH: "p" }),
   ).toEqual({ workerName: "w", namespace: "n", configFile: "c", engineConfigFile: "p" });
+});
+
+test("where state is kept for a user", () => {
+  expect(readStateDirectory({ XDG_STATE_HOME: "/s", HOME: "/h" })).toBe("/s/coder");
+  expect(readStateDirectory({ XDG_STATE_HOME: "relative", HOME: "/h" })).toBe("/h/.local/state/coder");
+  expect(readStateDirectory({ XDG_STATE_HOME: "", HOME: "/h" })).toBe("/h/.local/state/coder");
+  expect(readStateDirectory({ HOME: "" })).toBeUndefined();
 });

@@ -2,6 +2,8 @@
  * Reads environment variables into options, except the defaults of flags (`arguments/flags.ts`). An empty variable counts
  * as unset.
  */
+import { isAbsolute, join } from "node:path";
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const backends = ["openat", "descriptors", "current-directory"] as const;
@@ -44,3 +46,13 @@ export const readLaunchVariables = (variables: Variables): LaunchVariables => ({
   configFile: variables["III_CONFIG"] || undefined,
   engineConfigFile: variables["III_CONFIG_PATH"] || undefined,
 });
+
+/**
+ * The folder below which programs keep state for this user, ours in it: in `XDG_STATE_HOME`, else in `.local/state` of
+ * `HOME`, as the XDG Base Directory Specification has it, by which a relative path is none. Undefined without both.
+ */
+export function readStateDirectory(variables: Variables): string | undefined {
+  const { XDG_STATE_HOME: state, HOME: home } = variables;
+  if (state !== undefined && isAbsolute(state)) return join(state, "coder");
+  return home !== undefined && isAbsolute(home) ? join(home, ".local", "state", "coder") : undefined;
+}

@@ -1,0 +1,113 @@
+/**
+ * The folder in which workers keep what has to outlive them: one for each root, shared by all workers that serve it, private
+ * to the user, and never below a root. What is found in the tree is never believed; what is found here is.
+ */
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { ConfigError } from "../config/file.ts";
+
+export interface StateLocation {
+  /** Host path of the folder that holds the state folders of all roots; it need not exist. */
+  readonly dir: string;
+  /** Canonical host path of the folder that is served. */
+  readonly root: string;
+}
+
+export interface StateFolder {
+  /** Host path of the folder, which may not exist yet. */
+  readonly location: string;
+  /**
+   * The host path of a file, with the folders above it made, which only this user may enter. Throws the errno error, or a
+   * `ConfigError` when the folder is not private.
+   */
+  path(...names: string[]): string;
+  /** The host path of something in it, for reading; undefined as long as there is no such folder. Makes nothing. */
+  find(...names: string[]): string | undefined;
+}
+
+/**
+ * Locates the state folder of a root, and makes nothing yet. Throws a `ConfigError` where it would lie below the root, or
+ * the root below `dir`, or where it belongs to another user or is open to others.
+ */
+export function openStateFolder({ dir, root }: StateLocation): StateFolder {
+  const outer = canonicalOf(resolve(dir));
+  const location = join(outer, nameOf(root));
+  if (contains(outer, root)) throw unusable(outer, `holds the folder that is served, ${root}`);
+  requireOutside(location, root);
+  requirePrivate(location);
+  const known = new Set<string>();
+  return {
+    location,
+    path(...names) {
+      const path = join(location, ...names);
+      const folder = dirname(path);
+      if (!known.has(folder)) {
+        makePrivate(location, folder);
+        // A link may have taken the place of a folder on the way since.
+        requireOutside(realpathSync(location), root);
+        known.add(folder);
+      }
+      return path;
+    },
+    find(...names) {
+      requirePrivate(location);
+      return lstatIfThere(location) === undefined ? undefined : join(location, ...names);
+    },
+  };
+}
+
+function makePrivate(location: string, folder: string): void {
+  mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  requirePrivate(location);
+}
+
+/** The name of the root, for people, and a digest of its whole path. */
+function nameOf(root: string): string {
+  const name = basename(root).replace(/[^A-Za-z0-9._-]/g, "_");
+  const digest = createHash("sha256").update(root).digest("hex");
+  return `${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`;
+}
+
+/** The path with all links resolved in what exists of it. */
+function canonicalOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path))
+      throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+    return join(canonicalOf(dirname(path)), basename(path));
+  }
+}
+
+function requireOutside(location: string, root: string): void {
+  if (contains(root, location))
+    throw unusable(location, `lies in the folder that is served, ${root}, where calls could reach it`);
+}
+
+const contains = (outer: string, inner: string): boolean => {
+  const path = relative(outer, inner);
+  return path !== ".." && !path.startsWith("../");
+};
+
+function requirePrivate(location: string): void {
+  const stats = lstatIfThere(location);
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) throw unusable(location, "is no folder");
+  if (stats.uid !== process.getuid!()) throw unusable(location, "belongs to another user");
+  if ((stats.mode & 0o077) !== 0) throw unusable(location, "is open to other users; give it the mode 0700");
+}
+
+function lstatIfThere(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+const unusable = (location: string, reason: string): ConfigError =>
+  new ConfigError(
+    `the state folder ${location} ${reason}; name another folder with journal.dir in the configuration`,
+  );
