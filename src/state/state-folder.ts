@@ -33,8 +33,8 @@ export interface StateFolder {
 export function openStateFolder({ dir, root }: StateLocation): StateFolder {
   const outer = canonicalOf(resolve(dir));
   const location = join(outer, nameOf(root));
-  if (contains(outer, root)) throw unusable(outer, `holds the folder that is served, ${root}`);
   requireOutside(location, root);
+  if (contains(outer, root)) throw unusable(outer, `holds the folder that is served, ${root}`);
   requirePrivate(location);
   const known = new Set<string>();
   return {
