@@ -99,6 +99,7 @@ export const plan: Plan = {
       "wasm",
     ],
     ignore: ["files", "globs", "jail"],
+    transactions: ["files"],
     files: ["errors", "jail", "scheduling"],
     jail: ["bun", "errors", "globs", "scheduling"],
     regex: ["errors", "scheduling", "threads", "wasm"],
