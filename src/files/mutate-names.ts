@@ -5,8 +5,9 @@ import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isListed } from "../jail/listed-name.ts";
+import { type At, entriesOfRename } from "./held-entry.ts";
 import { moveToNew } from "./move-to-new.ts";
-import { type At, type MutationScope, stepAt } from "./mutate.ts";
+import { type MutationScope, stepAt } from "./mutate.ts";
 import type { MutationDescription } from "./mutations.ts";
 import { revisionAt } from "./revision.ts";
 
@@ -89,7 +90,8 @@ function renameOf(scope: MutationScope, { source, target }: Move): MutationDescr
   const { folder, name } = source;
   const revision = entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined;
   const step = stepAt(scope, target.folder, { name: target.name, entry });
-  return { ...step, kind: "rename", from: source.path, revisionBefore: revision };
+  const entries = entriesOfRename(source, target);
+  return { ...step, kind: "rename", from: source.path, revisionBefore: revision, entries };
 }
 
 /** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */

@@ -11,6 +11,7 @@ import type { Folder, JailedPath, Name, PathHandle, ResolvedPath } from "../jail
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { type ReplacedFile, replaceExpected } from "./exchange.ts";
+import { type At, entriesAt, linkWith } from "./held-entry.ts";
 import type { HiddenFolder } from "./hidden-folder.ts";
 import { moveToNew } from "./move-to-new.ts";
 import type { Mutation, MutationKind, Permissions, Requester } from "./mutation.ts";
@@ -34,8 +35,6 @@ export function changeTree<T>(
   const describe = () => ({ ...description, requester: scope.requester });
   return scope.mutations.tree(describe, (whole) => act(whole === undefined ? scope : { ...scope, whole }));
 }
-
-export type At = (name: Name) => JailedPath;
 
 /** New content, flushed if need be, in a temporary file that is still open. */
 export interface WrittenFile {
@@ -66,6 +65,7 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
       kind: isReplacing ? "replace" : "create",
       revisionBefore: isReplacing ? () => revisionAt(at(name)) : undefined,
       revisionAfter: () => revisionOf(descriptor),
+      entries: entriesAt({ folder, name, temporary, at }),
     }),
     () => {
       if (expected !== undefined) replaceExpected({ path: at(temporary), descriptor }, at(name), expected);
@@ -82,7 +82,12 @@ export function commitFolder(
   { folder, name, exclusive, from }: CommitTarget & { readonly from: string },
 ): void {
   scope.mutations.step(
-    () => ({ ...stepAt(scope, folder, { name, entry: "dir" }), kind: "copy", from }),
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "dir" }),
+      kind: "copy",
+      from,
+      entries: entriesAt({ folder, name, temporary }),
+    }),
     () =>
       folder.enter((at) => {
         requireOurs(at(temporary));
@@ -110,6 +115,7 @@ export function removeVerifiedFile(
       ...stepAt(scope, folder, { name, entry: "file" }),
       kind: "remove",
       revisionBefore: () => folder.enter((at) => revisionAt(at(name))),
+      entries: entriesAt({ folder, name }),
     }),
     () =>
       folder.enter((at) => {
@@ -154,6 +160,7 @@ function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
       ...stepAt(scope, folder, { name, entry: type }),
       kind,
       revisionBefore: type === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+      entries: kind === "remove" ? entriesAt({ folder, name }) : undefined,
     }),
     () => folder.enter((at) => (type === "dir" ? rmdirSync(at(name)) : unlinkSync(at(name)))),
   );
@@ -170,6 +177,7 @@ export function commitLink(
       ...stepAt(scope, folder, { name, entry: "symlink" }),
       kind: isReplacing ? "replace" : "create",
       revisionBefore: isReplacing ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+      entries: { ...entriesAt({ folder, name }), placed: () => linkWith(text) },
     }),
     () =>
       folder.enter((at) => {
@@ -207,7 +215,11 @@ export function makeDirectory(
   { name, mode }: { name: string; mode?: number },
 ): void {
   scope.mutations.step(
-    () => ({ ...stepAt(scope, folder, { name, entry: "dir" }), kind: "make-folder" }),
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "dir" }),
+      kind: "make-folder",
+      entries: entriesAt({ folder, name }),
+    }),
     () => {
       if (mode === undefined) {
         folder.enter((at) => mkdirSync(at(name)));

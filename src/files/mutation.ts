@@ -29,6 +29,31 @@ export interface Permissions {
   readonly gid: number | undefined;
 }
 
+/** What has a name on disk, links not followed. Everything throws the errno error. */
+export interface HeldEntry {
+  readonly kind: EntryKind;
+  /** The permission bits, the special ones too. */
+  readonly mode: number;
+  /** Bytes of a file. */
+  readonly size: number;
+  /** Lets `use` read the regular file through a descriptor, which is closed then. */
+  read<T>(use: (descriptor: number) => T): T | undefined;
+  linkText(): Buffer;
+  /**
+   * What is in a folder, as far as callers may see it, each folder before what is in it. Paths are from the
+   * folder; an entry is held until the next one is asked for.
+   */
+  inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry }>;
+}
+
+/** What a step has to do with. To be asked for in `before`; afterwards the names mean something else. */
+export interface StepEntries {
+  /** What has the name at `path` until then, and is changed, taken away or moved off; undefined: nothing. */
+  replaced(): HeldEntry | undefined;
+  /** What gets that name. Absent where the name goes, and of a new folder. */
+  placed?(): HeldEntry | undefined;
+}
+
 /** One change: a single step of the file system, or a tree's, whose steps are mutations that name it as their `whole`. */
 export interface Mutation {
   readonly kind: MutationKind;
@@ -40,6 +65,8 @@ export interface Mutation {
   readonly entry: EntryKind;
   /** Of a change of mode. */
   readonly permissions?: { readonly before: Permissions; readonly after: Permissions };
+  /** Of a step that gives a name or takes one away, other than a sweep. */
+  readonly entries?: StepEntries | undefined;
   /** The same object for all that one call changes; undefined for what the worker does of its own accord. */
   readonly requester: Requester | undefined;
   /** The change of a tree that this is a step of. The last step is that of the tree's own name. */
