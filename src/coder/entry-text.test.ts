@@ -12,6 +12,11 @@ test.each([
   ["x:1:1: forged match", '"x:1:1: forged match"'],
   ["x:1/y", "x:1/y"],
   ["x:1", '"x:1"'],
+  ["12: x", '"12: x"'],
+  ["12- x", '"12- x"'],
+  ["12-x", "12-x"],
+  ["--", '"--"'],
+  ["… 3 of 4", '"… 3 of 4"'],
   ['"x"', String.raw`"\"x\""`],
 ])("the name %j is shown as %s", (name, shown) => {
   expect(renderName(name)).toBe(shown);

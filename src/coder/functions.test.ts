@@ -31,7 +31,6 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "search-pages.ts",
     "search-text.ts",
     "services.ts",
-    "tree-filter.ts",
     "two-paths.ts",
   ];
   const files = readdirSync(import.meta.dir).filter(

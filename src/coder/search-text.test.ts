@@ -9,6 +9,15 @@ test("a line for each match", () => {
   expect(renderMatches(matches)).toEqual(["a:1:2: one", '"b\\n":30:1: two']);
 });
 
+test("the path of a file once where it has several lines", () => {
+  const matches = [
+    { path: "src/a", line: 1, column: 2, text: "one" },
+    { path: "src/a", line: 30, column: 1, text: "two" },
+    { path: "src/b", line: 3, column: 1, text: "two" },
+  ];
+  expect(renderMatches(matches)).toEqual(["src/a", "1:2: one", "30:1: two", "src/b", "3:1: two"]);
+});
+
 test("with lines around, each path and each line once, and a mark where lines are left out", () => {
   const matches = [
     { path: "a", line: 2, column: 1, text: "x", before: ["1"], after: ["x 3"] },

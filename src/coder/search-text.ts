@@ -6,22 +6,24 @@ import type { MatchEntry } from "./search-matches.ts";
 type Match = Static<typeof MatchEntry>;
 
 /**
- * One line for each line that matches: `path:line:column: text`, with all columns where every match is requested. Where
- * matches have more lines than one, as grep with context: the path once for each file, then `line:column: text`, further
- * lines of the match as `line: text`, those around it as `line- text`, and `--` where lines are left out. No line is shown
- * twice.
+ * `path:line:column: text` for each line that matches, where no file has several; else the path of each file once, and below
+ * it `line:column: text`. Where every match is requested, all columns of a line. Where matches have more lines than one, as
+ * grep with context: further lines of the match as `line: text`, those around it as `line- text`, and `--` where lines are
+ * left out. No line is shown twice.
  */
-export const renderMatches = (matches: readonly Match[]): string[] =>
-  filesOf(matches).flatMap(matches.some(isWide) ? renderFile : renderLines);
-
-const isWide = ({ before, after, line, end_line = line }: Match): boolean =>
-  before !== undefined || after !== undefined || end_line > line;
-
-/** The lines of a file that match, when nothing else is shown. */
-function renderLines(matches: readonly Match[]): string[] {
-  const path = renderName(matches[0]!.path);
-  return [...linesOf(matches)].map(([number, rest]) => `${path}:${number}${rest}`);
+export function renderMatches(matches: readonly Match[]): string[] {
+  const isWide = matches.some(isWideMatch);
+  const files = filesOf(matches).map((ofFile) => ({
+    path: renderName(ofFile[0]!.path),
+    lines: linesOf(ofFile),
+  }));
+  if (!isWide && files.every(({ lines }) => lines.size === 1))
+    return files.flatMap(({ path, lines }) => [...lines].map(([number, rest]) => `${path}:${number}${rest}`));
+  return files.flatMap(({ path, lines }) => [path, ...renderLines(lines, isWide)]);
 }
+
+const isWideMatch = ({ before, after, line, end_line = line }: Match): boolean =>
+  before !== undefined || after !== undefined || end_line > line;
 
 /** The matches file by file. They are in the order of paths. */
 function filesOf(matches: readonly Match[]): Match[][] {
@@ -34,16 +36,12 @@ function filesOf(matches: readonly Match[]): Match[][] {
   return files;
 }
 
-function renderFile(matches: readonly Match[]): string[] {
-  const lines = linesOf(matches);
+function renderLines(lines: ReadonlyMap<number, string>, marksGaps: boolean): string[] {
   const numbers = [...lines.keys()].sort((one, other) => one - other);
-  return [
-    renderName(matches[0]!.path),
-    ...numbers.flatMap((number, index) => {
-      const isGap = index > 0 && numbers[index - 1] !== number - 1;
-      return [...(isGap ? ["--"] : []), `${number}${lines.get(number)}`];
-    }),
-  ];
+  return numbers.flatMap((number, index) => {
+    const isGap = marksGaps && index > 0 && numbers[index - 1] !== number - 1;
+    return [...(isGap ? ["--"] : []), `${number}${lines.get(number)}`];
+  });
 }
 
 /** What follows the number of each line that is shown. A line that matches itself is no context of another match. */

@@ -60,12 +60,21 @@ describe("a tree that takes long", () => {
   });
 });
 
-test.each([{}, { max_depth: 0 }, { max_depth: 1 }, { path: "b", per_folder_limit: 3 }])(
-  "the bytes of %j are counted as it grows",
-  async (request) => {
-    const outcome = await createInvoke(runtime, log)(tree, request);
-    if ("error" in outcome) throw new Error(outcome.error);
-    expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
-    expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
-  },
-);
+const requests = [
+  {},
+  { max_depth: 0 },
+  { max_depth: 1 },
+  { path: "b", per_folder_limit: 3 },
+  { max_nodes: 1 },
+  { max_nodes: 4 },
+  { max_nodes: 60 },
+  { max_nodes: 1000 },
+  { include_hidden: false },
+];
+
+test.each(requests)("the bytes of %j are counted as it grows", async (request) => {
+  const outcome = await createInvoke(runtime, log)(tree, request);
+  if ("error" in outcome) throw new Error(outcome.error);
+  expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
+  expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
+});

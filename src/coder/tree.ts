@@ -1,19 +1,21 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Measured } from "../contract/definition.ts";
-import type { Wording } from "../contract/wording.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Entry, Page } from "../files/types.ts";
 import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
+import { Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { commaBytes, JsonBudget } from "../text/json-budget.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
-import { renderEntry } from "./entry-text.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
-import { TreeFilter } from "./tree-filter.ts";
+import { cutByDepth, cutByNodes, cutByWidth, cutWithin, excluded, unreadable } from "./tree/cuts.ts";
+import { TreeFilter } from "./tree/filter.ts";
+import { type Cut, type Node, TreeNode } from "./tree/node.ts";
+import { NodeQuota } from "./tree/node-quota.ts";
+import { renderTree } from "./tree/text.ts";
 
 const request = Type.Object(
   {
@@ -24,6 +26,9 @@ const request = Type.Object(
       default: null,
       description: "Maximum depth to descend; the root node is depth 0.",
     }),
+    max_nodes: Type.Optional(
+      UInt32({ since: "0.4.0", description: "Most nodes; those nearest to the root are shown." }),
+    ),
     path: Type.String({
       default: ".",
       description: "Base folder relative to `base_path`. Defaults to `.`.",
@@ -38,43 +43,18 @@ const request = Type.Object(
   { title: "TreeInput" },
 );
 
-const TruncationInfo = Named("TruncationInfo", {
-  hint: Type.String(),
-  reason: Type.String({
-    description: "Reason this folder was truncated: hit `per_folder_limit` or `max_depth`.",
-  }),
-  shown: UInt32({ description: "Number of children actually returned." }),
-  total: Type.Optional(
-    Nullable(UInt32(), {
-      description:
-        'Total number of children in the folder (only populated when `reason == "per_folder_limit"`; for depth truncation we don\'t peek into the folder).',
-    }),
-  ),
-});
-
-const TreeNode = Type.Recursive(
-  (Node) =>
-    Type.Object({
-      children: Type.Optional(Nullable(Type.Array(Node))),
-      kind: Kind("NodeKind"),
-      mtime: Int64(),
-      name: Type.String(),
-      non_accessible: Type.Boolean(),
-      path: Type.String(),
-      size: UInt64(),
-      truncated: Type.Optional(
-        Nullable(TruncationInfo, {
-          description:
-            "Set on directories whose `children` was capped at `per_folder_limit` or whose subtree was cut off by `max_depth`.",
-        }),
-      ),
-    }),
-  { $id: "TreeNode" },
+const response = Type.Object(
+  {
+    omitted: Type.Optional(
+      UInt64({
+        since: "0.4.0",
+        description: "Entries that ignore files, excludes or include_hidden left out.",
+      }),
+    ),
+    root: TreeNode,
+  },
+  { title: "TreeOutput" },
 );
-
-const response = Type.Object({ root: TreeNode }, { title: "TreeOutput" });
-
-type Node = Static<typeof TreeNode>;
 
 /** Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them. */
 const deepest = 60;
@@ -105,39 +85,36 @@ export const tree = defineCoderFunction({
       includesHidden: request.include_hidden ?? true,
     };
     const filter = new TreeFilter(options, folder);
+    const { max_nodes: maxNodes } = request;
     const snapshot: Snapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
       perFolder: Math.max(1, request.per_folder_limit ?? config.tree_per_folder_limit),
+      quota: maxNodes === undefined ? undefined : new NodeQuota(maxNodes),
       budget: new JsonBudget(context.maxAnswerBytes, jsonBytes({ root: "" }) - jsonBytes("")),
       slice,
       filter,
     };
+    const level = { depth: 0, rules: filter.rulesAtStart(folder) };
+    if (snapshot.quota !== undefined) await countNodes(snapshot, snapshot.quota, { folder, level });
+    filter.omitted = 0;
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
-    const inside =
-      snapshot.maxDepth === 0
-        ? truncated(snapshot, cutByDepth(0))
-        : await readChildren(snapshot, folder, { depth: 0, rules: filter.rulesAtStart(folder) });
-    return new Measured({ root: { ...root, ...inside } }, snapshot.budget.bytes);
+    const cut = cutBefore(snapshot, 0);
+    const inside = cut === undefined ? await readChildren(snapshot, folder, level) : truncated(snapshot, cut);
+    const whole = { root: { ...root, ...inside } };
+    if (filter.omitsNothing) return new Measured(whole, snapshot.budget.bytes);
+    const { omitted } = filter;
+    return new Measured({ ...whole, omitted }, snapshot.budget.bytes + jsonBytes({ omitted }) - 1);
   },
-  render: ({ root }, wording) => renderNode(root, "", wording).join("\n"),
+  render: ({ root, omitted = 0 }, wording) => renderTree(root, omitted, wording),
 });
-
-/** One line for a node and, indented below it, those of its children. */
-function renderNode(node: Node, indent: string, wording: Wording): string[] {
-  const inside = `${indent}  `;
-  return [
-    indent + renderEntry(node),
-    ...(node.children ?? []).flatMap((child) => renderNode(child, inside, wording)),
-    ...(node.truncated ? [`${inside}[${wording.sentence(node.truncated.hint)}]`] : []),
-  ];
-}
 
 interface Snapshot {
   readonly context: CoderContext;
   readonly maxDepth: number;
   readonly perFolder: number;
+  readonly quota: NodeQuota | undefined;
   /** A tree too large to send is abandoned while it is built. */
   readonly budget: JsonBudget;
   readonly slice: TimeSlice;
@@ -183,12 +160,39 @@ function counted<T>({ budget }: Snapshot, part: T): T {
 
 type Inside = Pick<Node, "children" | "truncated">;
 
+/** A folder that is held open. */
+interface Opened {
+  readonly folder: Folder;
+  readonly level: Level;
+}
+
+/** Counts the nodes of each depth that may be in the tree. */
+async function countNodes(snapshot: Snapshot, quota: NodeQuota, { folder, level }: Opened): Promise<void> {
+  const depth = level.depth + 1;
+  if (cutBefore(snapshot, level.depth) !== undefined) return;
+  const page = await listOrNothing(snapshot, folder, level);
+  if (page === undefined) return;
+  quota.count(depth, page.entries.length);
+  for (const entry of page.entries) {
+    if (entry.kind !== "dir") continue;
+    if (snapshot.slice.isDue) await snapshot.slice.yieldIfDue();
+    snapshot.context.deadline.check();
+    if (snapshot.context.jail.deniesIn(folder, entry.name)) continue;
+    using inside = open(snapshot, { folder, entry, above: level }).folder;
+    if (inside === undefined) continue;
+    const rules = snapshot.filter.rulesIn(inside, entry.name, level.rules);
+    await countNodes(snapshot, quota, { folder: inside, level: { depth, rules } });
+  }
+}
+
 /** What is inside a folder that is held open: its children, and how they were cut. */
 async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): Promise<Inside> {
   const page = await listOrNothing(snapshot, folder, level);
   if (page === undefined) return truncated(snapshot, unreadable);
+  const { length } = page.entries;
+  const shown = snapshot.quota?.take(level.depth + 1, length) ?? length;
   const children: Node[] = [];
-  for (const entry of page.entries) {
+  for (const entry of shown === length ? page.entries : page.entries.slice(0, shown)) {
     if (snapshot.slice.isDue) await snapshot.slice.yieldIfDue();
     const path = pathIn(folder, entry);
     const node = describe(snapshot, { parent: folder, path, entry });
@@ -198,13 +202,15 @@ async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): P
     );
   }
   snapshot.budget.add(',"children":[]'.length + commaBytes(0, children.length));
-  if (children.length === page.total) return { children };
-  return { children, ...truncated(snapshot, cutByWidth(children.length, page.total)) };
+  if (shown === page.total) return { children };
+  const cut =
+    shown < length ? cutWithin(snapshot.quota!.maxNodes, shown, page.total) : cutByWidth(shown, page.total);
+  return { children, ...truncated(snapshot, cut) };
 }
 
 const pathIn = ({ path }: Folder, { name }: Entry): string => (path === "" ? name : `${path}/${name}`);
 
-function truncated(snapshot: Snapshot, info: NonNullable<Node["truncated"]>): Inside {
+function truncated(snapshot: Snapshot, info: Cut): Inside {
   snapshot.budget.add(',"truncated":'.length);
   return { truncated: counted(snapshot, info) };
 }
@@ -237,15 +243,30 @@ interface Inner {
 }
 
 /** A folder that cannot be opened becomes a truncated node, not a failed call. */
-async function enter(snapshot: Snapshot, { folder, entry, above }: Inner): Promise<Inside> {
-  const { filter, maxDepth } = snapshot;
-  const depth = above.depth + 1;
-  if (filter.excludesFolder(folder, entry.name)) return truncated(snapshot, excluded);
-  if (depth >= maxDepth) return truncated(snapshot, cutByDepth(maxDepth));
-  using inside = tryOpen(folder, entry);
-  if (inside === undefined) return truncated(snapshot, unreadable);
-  const rules = filter.rulesIn(inside, entry.name, above.rules);
-  return await readChildren(snapshot, inside, { depth, rules });
+async function enter(snapshot: Snapshot, inner: Inner): Promise<Inside> {
+  const opened = open(snapshot, inner);
+  if (opened.folder === undefined) return truncated(snapshot, opened.cut);
+  using folder = opened.folder;
+  const rules = snapshot.filter.rulesIn(folder, inner.entry.name, inner.above.rules);
+  return await readChildren(snapshot, folder, { depth: inner.above.depth + 1, rules });
+}
+
+/** The folder, held open, or why it is not. */
+function open(
+  snapshot: Snapshot,
+  { folder, entry, above }: Inner,
+): { readonly folder: Folder } | { readonly folder?: undefined; readonly cut: Cut } {
+  if (snapshot.filter.excludesFolder(folder, entry.name)) return { cut: excluded };
+  const cut = cutBefore(snapshot, above.depth + 1);
+  if (cut !== undefined) return { cut };
+  const inside = tryOpen(folder, entry);
+  return inside === undefined ? { cut: unreadable } : { folder: inside };
+}
+
+/** Why no folder of this depth is opened; undefined where they are. */
+function cutBefore({ maxDepth, quota }: Snapshot, depth: number): Cut | undefined {
+  if (depth >= maxDepth) return cutByDepth(maxDepth);
+  return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;
 }
 
 function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
@@ -255,28 +276,3 @@ function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
     return undefined;
   }
 }
-
-const cutByDepth = (maxDepth: number) => ({
-  reason: "max_depth",
-  shown: 0,
-  hint: `Not opened: the limit is max_depth ${maxDepth}. Send a larger max_depth, or this folder as path.`,
-});
-
-const cutByWidth = (shown: number, total: number) => ({
-  reason: "per_folder_limit",
-  shown,
-  total,
-  hint: `Shows ${shown} of ${total} entries. Page through this folder with coder::list-folder.`,
-});
-
-const excluded = {
-  reason: "default_excludes",
-  shown: 0,
-  hint: "Not opened: the default excludes cover it. Send use_default_excludes false, or this folder as path.",
-};
-
-const unreadable = {
-  reason: "io_error",
-  shown: 0,
-  hint: "The operating system does not let the worker open this folder. Leave it out, or ask the operator.",
-};

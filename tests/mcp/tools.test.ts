@@ -68,7 +68,7 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_tree",
       { path: "sub", max_depth: 0 },
-      "sub/\n  [Not opened: the limit is max_depth 0. Send a larger max_depth, or this folder as path.]",
+      "sub/ …\n[… is not opened: send a larger max_depth, or that folder as path]",
     ],
     ["coder_create_file", { path: "new/m.txt", content: "" }, "new/m.txt: created, 0 bytes"],
     ["coder_create_file", { files: [{ path: "new/n.txt", content: "é\n" }] }, "new/n.txt: created, 3 bytes"],

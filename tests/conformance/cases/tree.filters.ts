@@ -23,14 +23,16 @@ interface Given {
   readonly tree: Tree;
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Entries left out, where something may be. */
+  readonly omitted?: number;
 }
 
-const shows = (name: string, { tree, payload = {}, config = {} }: Given, root: Node): Case => ({
+const shows = (name: string, { tree, payload = {}, config = {}, omitted }: Given, root: Node): Case => ({
   name,
   config,
   tree,
   call: { function: id, payload },
-  expect: { answer: { root } },
+  expect: { answer: { root, ...(omitted !== undefined && { omitted }) } },
 });
 
 const ignoring: Tree = {
@@ -45,18 +47,22 @@ const kept = folder("", file(".gitignore", 12), folder("c", folder("c/out", file
 export const cases: readonly Case[] = [
   shows(
     "respect_gitignore leaves out files and folders",
-    { tree: ignoring, payload: { respect_gitignore: true } },
+    { tree: ignoring, payload: { respect_gitignore: true }, omitted: 3 },
     kept,
   ),
-  shows("profile agent: ignore files count", { tree: ignoring, config: { profile: "agent" } }, kept),
+  shows(
+    "profile agent: ignore files count",
+    { tree: ignoring, config: { profile: "agent" }, omitted: 3 },
+    kept,
+  ),
   shows(
     "respect_gitignore: an ignored folder as path",
-    { tree: ignoring, payload: { respect_gitignore: true, path: "out" } },
+    { tree: ignoring, payload: { respect_gitignore: true, path: "out" }, omitted: 0 },
     folder("out", file("out/x")),
   ),
   shows(
     "respect_gitignore: a path below goes by the files above it",
-    { tree: ignoring, payload: { respect_gitignore: true, path: "c" } },
+    { tree: ignoring, payload: { respect_gitignore: true, path: "c" }, omitted: 1 },
     folder("c", folder("c/out", file("c/out/x"))),
   ),
   shows(
@@ -64,6 +70,7 @@ export const cases: readonly Case[] = [
     {
       tree: { ".gitignore": "a\n", "c/.gitignore": "!a\n", "c/a": "", a: "" },
       payload: { respect_gitignore: true },
+      omitted: 1,
     },
     folder("", file(".gitignore", 2), folder("c", file("c/.gitignore", 3), file("c/a"))),
   ),
@@ -72,6 +79,7 @@ export const cases: readonly Case[] = [
     {
       tree: { ".gitignore": "a*\n", a1: "", a2: "", b: "", c: "" },
       payload: { respect_gitignore: true, per_folder_limit: 2 },
+      omitted: 2,
     },
     {
       ...folder("", file(".gitignore", 3), file("b")),
@@ -80,12 +88,16 @@ export const cases: readonly Case[] = [
   ),
   shows(
     "use_default_excludes shows the folder and does not open it",
-    { tree: { "node_modules/x/y": "", "a/dist/z": "", b: "" }, payload: { use_default_excludes: true } },
+    {
+      tree: { "node_modules/x/y": "", "a/dist/z": "", b: "" },
+      payload: { use_default_excludes: true },
+      omitted: 0,
+    },
     folder("", folder("a", excluded("a/dist")), file("b"), excluded("node_modules")),
   ),
   shows(
     "use_default_excludes: such a folder as path",
-    { tree: { "dist/target/z": "" }, payload: { use_default_excludes: true, path: "dist" } },
+    { tree: { "dist/target/z": "" }, payload: { use_default_excludes: true, path: "dist" }, omitted: 0 },
     folder("dist", folder("dist/target", file("dist/target/z"))),
   ),
   shows(
@@ -94,12 +106,13 @@ export const cases: readonly Case[] = [
       tree: { "a.min.js": "", "a.js": "" },
       payload: { use_default_excludes: true },
       config: { default_exclude_globs: ["**/*.min.js"] },
+      omitted: 1,
     },
     folder("", file("a.js")),
   ),
   shows(
     "profile agent: default excludes",
-    { tree: { "dist/z": "" }, config: { profile: "agent" } },
+    { tree: { "dist/z": "" }, config: { profile: "agent" }, omitted: 0 },
     folder("", excluded("dist")),
   ),
   shows(
@@ -109,12 +122,12 @@ export const cases: readonly Case[] = [
   ),
   shows(
     "include_hidden false",
-    { tree: { ".a": "", ".b/c": "", "d/.e": "", "d/f": "" }, payload: { include_hidden: false } },
+    { tree: { ".a": "", ".b/c": "", "d/.e": "", "d/f": "" }, payload: { include_hidden: false }, omitted: 3 },
     folder("", folder("d", file("d/f"))),
   ),
   shows(
     "include_hidden false, and path names a hidden folder",
-    { tree: { ".b/c": "", ".b/.d": "" }, payload: { include_hidden: false, path: ".b" } },
+    { tree: { ".b/c": "", ".b/.d": "" }, payload: { include_hidden: false, path: ".b" }, omitted: 1 },
     folder(".b", file(".b/c")),
   ),
   shows(
@@ -122,6 +135,7 @@ export const cases: readonly Case[] = [
     {
       tree: { ".gitignore": "a\n", a: "", b: "" },
       payload: { include_hidden: false, respect_gitignore: true },
+      omitted: 2,
     },
     folder("", file("b")),
   ),

@@ -1,9 +1,9 @@
-import type { OmitsEntry } from "../files/entries.ts";
-import type { IgnoreFiles } from "../ignore/ignore-files.ts";
-import { IgnoreRules } from "../ignore/ignore-rules.ts";
-import type { Folder } from "../jail/folder.ts";
-import { EntryFilter } from "../search/entry-filter.ts";
-import type { FolderFilter } from "./folder-filter.ts";
+import type { OmitsEntry } from "../../files/entries.ts";
+import type { IgnoreFiles } from "../../ignore/ignore-files.ts";
+import { IgnoreRules } from "../../ignore/ignore-rules.ts";
+import type { Folder } from "../../jail/folder.ts";
+import { EntryFilter } from "../../search/entry-filter.ts";
+import type { FolderFilter } from "../folder-filter.ts";
 
 export interface TreeFilterOptions extends FolderFilter {
   readonly includesHidden: boolean;
@@ -14,13 +14,16 @@ export class TreeFilter {
   readonly #includesHidden: boolean;
   readonly #filter: EntryFilter;
   readonly #ignoreFiles: IgnoreFiles | undefined;
-  readonly #omitsNothing: boolean;
+  /** Whether it leaves out nothing, whatever the tree. */
+  readonly omitsNothing: boolean;
+  /** Entries that were left out. */
+  omitted = 0;
 
   constructor({ includesHidden, ignoreFiles, defaultExcludes }: TreeFilterOptions, start: Folder) {
     this.#includesHidden = includesHidden;
     this.#filter = new EntryFilter({ include: undefined, exclude: undefined, defaultExcludes }, start);
     this.#ignoreFiles = ignoreFiles;
-    this.#omitsNothing = includesHidden && ignoreFiles === undefined && defaultExcludes === undefined;
+    this.omitsNothing = includesHidden && ignoreFiles === undefined && defaultExcludes === undefined;
   }
 
   /** The rules in the folder where the tree starts. */
@@ -35,11 +38,13 @@ export class TreeFilter {
 
   /** Which entries of the folder to omit; undefined for none. */
   omittedIn(folder: Folder, rules: IgnoreRules): OmitsEntry | undefined {
-    if (this.#omitsNothing) return undefined;
+    if (this.omitsNothing) return undefined;
     return (name, kind) => {
-      if (!this.#includesHidden && name.bytes[name.from] === dot) return true;
-      if (kind === "dir") return rules.ignores(name, true);
-      return !this.#filter.wantsFile(folder, name, rules);
+      const isOmitted =
+        (!this.#includesHidden && name.bytes[name.from] === dot) ||
+        (kind === "dir" ? rules.ignores(name, true) : !this.#filter.wantsFile(folder, name, rules));
+      if (isOmitted) this.omitted++;
+      return isOmitted;
     };
   }
 

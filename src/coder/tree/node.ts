@@ -1,0 +1,42 @@
+/** A node of a tree, as it is in the answer (coder §8). */
+import { type Static, Type } from "@sinclair/typebox";
+import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
+
+const TruncationInfo = Named("TruncationInfo", {
+  hint: Type.String(),
+  reason: Type.String({
+    description: "Reason this folder was truncated: hit `per_folder_limit` or `max_depth`.",
+  }),
+  shown: UInt32({ description: "Number of children actually returned." }),
+  total: Type.Optional(
+    Nullable(UInt32(), {
+      description:
+        'Total number of children in the folder (only populated when `reason == "per_folder_limit"`; for depth truncation we don\'t peek into the folder).',
+    }),
+  ),
+});
+
+export const TreeNode = Type.Recursive(
+  (Node) =>
+    Type.Object({
+      children: Type.Optional(Nullable(Type.Array(Node))),
+      kind: Kind("NodeKind"),
+      mtime: Int64(),
+      name: Type.String(),
+      non_accessible: Type.Boolean(),
+      path: Type.String(),
+      size: UInt64(),
+      truncated: Type.Optional(
+        Nullable(TruncationInfo, {
+          description:
+            "Set on directories whose `children` was capped at `per_folder_limit` or whose subtree was cut off by `max_depth`.",
+        }),
+      ),
+    }),
+  { $id: "TreeNode" },
+);
+
+export type Node = Static<typeof TreeNode>;
+
+/** How what is inside a folder is cut. */
+export type Cut = NonNullable<Node["truncated"]>;

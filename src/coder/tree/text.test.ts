@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { wordingFor } from "../../contract/wording.ts";
+import { renderTree } from "./text.ts";
+
+const wording = wordingFor((id) => id.replace(/\W+/g, "_"));
+const folder = (name: string, rest: object = {}) =>
+  ({ name, kind: "dir", non_accessible: false, ...rest }) as const;
+const file = (name: string) => ({ name, kind: "file", non_accessible: false }) as const;
+const cut = (reason: string, shown = 0, total?: number) => ({ truncated: { reason, shown, total } });
+
+test("a tree that is whole says nothing more", () => {
+  const root = folder("base", {
+    children: [folder("a", { children: [file("b")] }), folder("c", { children: [] })],
+  });
+  expect(renderTree(root, 0, wording)).toBe("base/\n  a/\n    b\n  c/");
+  expect(renderTree(folder("base", { children: [] }), 2, wording)).toBe(
+    "base/\n[2 left out by respect_gitignore, use_default_excludes or include_hidden]",
+  );
+});
+
+test("what is left out is marked where it would be, and explained once", () => {
+  const root = folder("base", {
+    children: [
+      folder("a", cut("max_depth")),
+      folder("b", cut("max_depth")),
+      folder("c", { children: [file("x"), file("y")], ...cut("per_folder_limit", 2, 9) }),
+      folder("node_modules", cut("default_excludes")),
+      folder("z", cut("io_error")),
+    ],
+  });
+  expect(renderTree(root, 0, wording).split("\n")).toEqual([
+    "base/",
+    "  a/ …",
+    "  b/ …",
+    "  c/",
+    "    x",
+    "    y",
+    "    … 2 of 9",
+    "  node_modules/ [excluded]",
+    "  z/ [unreadable]",
+    "[… is not opened: send a larger max_depth, or that folder as path]",
+    "[… of more: page through that folder with coder_list_folder]",
+    "[excluded: send use_default_excludes false, or that folder as path]",
+    "[unreadable: the operating system does not let the worker open that folder]",
+  ]);
+});
+
+test("of nodes that were too many", () => {
+  const root = folder("base", {
+    children: [file("x"), folder("y", cut("max_nodes"))],
+    ...cut("max_nodes", 2, 5),
+  });
+  expect(renderTree(root, 0, wording).split("\n")).toEqual([
+    "base/",
+    "  x",
+    "  y/ …",
+    "  … 2 of 5",
+    "[… is left out: send a larger max_nodes, or that folder as path]",
+  ]);
+});

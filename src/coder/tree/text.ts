@@ -1,0 +1,71 @@
+/** A tree as a text for models. */
+import type { Wording } from "../../contract/wording.ts";
+import type { Kind } from "../../schema/fragments.ts";
+import { renderEntry } from "../entry-text.ts";
+
+interface RenderedNode {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly non_accessible: boolean;
+  readonly children?: readonly RenderedNode[] | null;
+  readonly truncated?: Cut | null;
+}
+
+interface Cut {
+  readonly reason: string;
+  readonly shown: number;
+  readonly total?: number | null;
+}
+
+/** Where something is left out, and how to see it: said once, however many folders are marked so. */
+const legends: Readonly<Record<string, { readonly mark: string; readonly legend: string }>> = {
+  max_depth: {
+    mark: "…",
+    legend: "… is not opened: send a larger max_depth, or that folder as path",
+  },
+  max_nodes: {
+    mark: "…",
+    legend: "… is left out: send a larger max_nodes, or that folder as path",
+  },
+  per_folder_limit: {
+    mark: "…",
+    legend: "… of more: page through that folder with coder::list-folder",
+  },
+  default_excludes: {
+    mark: "[excluded]",
+    legend: "excluded: send use_default_excludes false, or that folder as path",
+  },
+  io_error: {
+    mark: "[unreadable]",
+    legend: "unreadable: the operating system does not let the worker open that folder",
+  },
+};
+
+/**
+ * A line for each node, indented below its folder. What is not shown is marked there, and explained once at the end, as are
+ * the `omitted` entries, which are marked nowhere.
+ */
+export function renderTree(root: RenderedNode, omitted: number, wording: Wording): string {
+  const reasons = new Set<string>();
+  const lines = renderNode(root, "", reasons);
+  const notes = Object.keys(legends).filter((reason) => reasons.has(reason));
+  return [
+    ...lines,
+    ...notes.map((reason) => `[${wording.sentence(legends[reason]!.legend)}]`),
+    ...(omitted > 0
+      ? [`[${omitted} left out by respect_gitignore, use_default_excludes or include_hidden]`]
+      : []),
+  ].join("\n");
+}
+
+function renderNode(node: RenderedNode, indent: string, reasons: Set<string>): string[] {
+  const { truncated, children } = node;
+  const line = indent + renderEntry(node);
+  const inside = `${indent}  `;
+  const below = (children ?? []).flatMap((child) => renderNode(child, inside, reasons));
+  if (truncated == null) return [line, ...below];
+  reasons.add(truncated.reason);
+  const mark = legends[truncated.reason]?.mark ?? "…";
+  if (children == null) return [`${line} ${mark}`];
+  return [line, ...below, `${inside}${mark} ${truncated.shown} of ${truncated.total}`];
+}
