@@ -21,7 +21,10 @@ export const PageAnswerFields = {
   ),
   searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
   skipped: Type.Optional(
-    Type.Object({ binary: UInt64(), too_large: UInt64(), unreadable: UInt64() }, { since }),
+    Type.Object(
+      { binary: UInt64(), excluded: UInt64(), too_large: UInt64(), unreadable: UInt64() },
+      { since },
+    ),
   ),
   stopped_by: Type.Optional(
     Type.Union([Type.Literal("max_matches"), Type.Literal("max_bytes"), Type.Literal("deadline")], { since }),
@@ -61,15 +64,33 @@ const describeQuery = (request: object): string =>
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 
-/** What an answer leaves out, and how to go on, as a line for models; none for a whole answer. */
-export function renderPage({ next_cursor, skipped, stopped_by }: Static<typeof PageAnswer>): string[] {
+type Page = Static<typeof PageAnswer>;
+
+/** What an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was found. */
+export function renderPage({ next_cursor, searched, skipped, stopped_by }: Page, isEmpty: boolean): string[] {
   const left = Object.entries(skipped ?? {})
     .filter(([, count]) => count > 0)
-    .map(([reason, count]) => `${count} ${reason.replace("_", " ")}`);
+    .map(
+      ([reason, count]) => `${count} ${reason.replace("_", " ")}${isEmpty ? (remedies[reason] ?? "") : ""}`,
+    );
   const parts = [
     ...(left.length > 0 ? [`not searched: ${left.join(", ")}`] : []),
     ...(stopped_by === undefined ? [] : [`stopped by ${stopped_by}`]),
     ...(next_cursor === undefined ? [] : [`go on with the same call and "cursor": "${next_cursor}"`]),
   ];
-  return parts.length > 0 ? [`[${parts.join("; ")}]`] : [];
+  return [
+    ...(isEmpty ? [`[nothing found${describeSearched(searched)}]`] : []),
+    ...(parts.length > 0 ? [`[${parts.join("; ")}]`] : []),
+  ];
+}
+
+/** How to search what was skipped. */
+const remedies: Readonly<Record<string, string>> = {
+  excluded: " (searched with use_default_excludes false and respect_gitignore false)",
+};
+
+function describeSearched(searched: Page["searched"]): string {
+  if (searched === undefined) return "";
+  if (searched.files === 0) return ": path, globs and file_types leave no file to search";
+  return ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
 }

@@ -58,17 +58,26 @@ const request = Type.Object(
   { title: "SearchInput" },
 );
 
-const PathMatch = Named("PathMatch", { path: Type.String() });
+const PathMatch = Named("PathMatch", {
+  kind: Type.Optional(Type.Literal("file", { since: "0.4.0" })),
+  path: Type.String(),
+});
 
 const response = Type.Object(
   {
     content_matches: Type.Array(MatchEntry),
     files: FileList,
+    index: Type.Optional(Type.Literal("scan", { since: "0.4.0", description: "Each file was read." })),
     path_matches: Type.Array(PathMatch),
     ...PageAnswerFields,
     truncated: Type.Boolean({ description: "True if either match list was cut off at the configured cap." }),
   },
   { title: "SearchOutput" },
+);
+
+/** The fields that came after the published reference. */
+const laterFields = (Object.keys(request.properties) as (keyof typeof request.properties)[]).filter(
+  (field) => "since" in request.properties[field],
 );
 
 /** Bytes of a match besides its line, where the path is rather long. */
@@ -108,6 +117,7 @@ export const search = defineCoderFunction({
     const { searcher, config, deadline, caller, maxAnswerBytes } = context;
     if (request.query === "") throw refuseCoder.emptyQuery();
     if (!request.search_content && !request.search_paths) throw refuseCoder.nothingToSearch();
+    const page = pageOf(request, context);
     const { answer, bytes } = await searcher.search(
       {
         query: {
@@ -127,7 +137,8 @@ export const search = defineCoderFunction({
         content: request.search_content,
         paths: request.search_paths,
         maxAnswerBytes,
-        page: pageOf(request, context),
+        page,
+        isExtended: page !== undefined || laterFields.some((field) => request[field] !== undefined),
       },
       { deadline, caller },
     );
@@ -138,11 +149,10 @@ export const search = defineCoderFunction({
     const paths = path_matches.map(({ path }) => renderName(path));
     const isCut = truncated && page.stopped_by === undefined;
     return [
-      ...(lines.length + paths.length === 0 ? ["[nothing found]"] : []),
       ...lines,
       ...(paths.length > 0 ? ["[paths that match]", ...paths] : []),
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
-      ...renderPage(page),
+      ...renderPage(page, lines.length + paths.length === 0),
     ].join("\n");
   },
 });

@@ -23,12 +23,15 @@ export interface AnswerLimits {
   readonly content: boolean;
   readonly paths: boolean;
   readonly lines: Pick<LineOptions, "mode">;
+  /** It has the fields `index` and `kind`. */
+  readonly isExtended?: boolean | undefined;
   /** The answer is a page: both lists end at the first match that does not fit. */
   readonly page?: Pick<PageRequest, "maxBytes"> | undefined;
 }
 
 /** Bytes of matches as JSON without their strings and numbers. */
 const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
+const kindBytes = ',"kind":"file"'.length;
 const contentMatchBytes =
   jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
 
@@ -46,6 +49,7 @@ const pageBytes = jsonBytes({
     too_large: Number.MAX_SAFE_INTEGER,
     binary: Number.MAX_SAFE_INTEGER,
     unreadable: Number.MAX_SAFE_INTEGER,
+    excluded: Number.MAX_SAFE_INTEGER,
   },
   stopped_by: "max_matches",
 } satisfies PageFields);
@@ -127,8 +131,10 @@ export class SearchAnswerBuilder {
 
   #addPath(path: string, pathBytes: number): void {
     if (!this.wantsPaths) return;
-    if (this.#admit(this.#paths, pathMatchBytes + pathBytes, pathBytes)) {
-      this.#paths.push({ path });
+    const { isExtended } = this.#limits;
+    const bytes = pathMatchBytes + pathBytes + (isExtended ? kindBytes : 0);
+    if (this.#admit(this.#paths, bytes, pathBytes)) {
+      this.#paths.push(isExtended ? { path, kind: "file" } : { path });
       this.#lastAdded = atPath;
     } else this.#end("paths");
   }
@@ -192,6 +198,7 @@ export class SearchAnswerBuilder {
       content_matches: this.#contents,
       path_matches: this.#paths,
       ...(this.#mode !== "content" && { files: this.#files }),
+      ...(this.#limits.isExtended && { index: "scan" as const }),
       truncated: this.#truncated,
     };
   }

@@ -17,6 +17,7 @@ function add(batch: Batch, folder: SharedFolder, name: string | Buffer): boolean
 
 /** A walk of folders with a file each, which fails after the last; `onClose` is called with each when it is closed. */
 const failing = (folders: string[], onClose: (path: string) => void) => ({
+  excluded: 0,
   fill(batch: Batch): boolean {
     for (let path = folders.shift(); path !== undefined; path = folders.shift()) {
       const closed = path;

@@ -23,6 +23,9 @@ export interface PostedFiles extends Omit<FileNames, "bytes"> {
   readonly descriptors: readonly number[];
 }
 
+/** Where the files of a batch come from. */
+export type FileSource = Pick<Walk, "fill" | "excluded">;
+
 /** Bytes of a typical name; the buffer grows for longer ones. */
 const usualName = 32;
 
@@ -30,6 +33,9 @@ const usualName = 32;
 export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
+  readonly #source: Pick<FileSource, "excluded">;
+  /** For each file what the source had left out before it. */
+  readonly #excluded: number[] = [];
   readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
   readonly #firsts: number[] = [];
@@ -38,9 +44,10 @@ export class Batch implements FileSink {
   #cursor: FileCursor | undefined;
   #isReleased = false;
 
-  constructor(size: BatchSize, held: HeldFolders) {
+  constructor(size: BatchSize, held: HeldFolders, source: Pick<FileSource, "excluded"> = { excluded: 0 }) {
     this.#size = size;
     this.#held = held;
+    this.#source = source;
     this.#names = new NameBuffer(size.files * usualName);
   }
 
@@ -57,6 +64,7 @@ export class Batch implements FileSink {
     if (this.#files === this.#size.files) return false;
     if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;
     this.#names.add(bytes, from, to);
+    this.#excluded.push(this.#source.excluded);
     this.#files++;
     return true;
   }
@@ -111,6 +119,11 @@ export class Batch implements FileSink {
     return this.#folders[cursor.folder]!.walked + name;
   }
 
+  /** What the source had left out before a file. */
+  excludedBefore(index: number): number {
+    return this.#excluded[index]!;
+  }
+
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -121,11 +134,11 @@ export class Batch implements FileSink {
 
 /** Fills a batch from the walk until it is full or the walk yields; undefined when there are no more files. */
 export function takeBatch(
-  walk: Pick<Walk, "fill">,
+  walk: FileSource,
   size: BatchSize,
   held: HeldFolders = { folders: 0 },
 ): Batch | undefined {
-  const batch = new Batch(size, held);
+  const batch = new Batch(size, held, walk);
   try {
     const isMore = walk.fill(batch);
     return isMore || !batch.isEmpty ? batch : undefined;

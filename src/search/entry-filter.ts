@@ -19,6 +19,8 @@ export interface EntryFilterOptions {
 
 /** Decides about the entries of a walk. */
 export class EntryFilter {
+  /** Files and folders that ignore files and default excludes have left out. */
+  excluded = 0;
   readonly #options: EntryFilterOptions;
   readonly #defaultExcludes: ExcludeGlobs | undefined;
   /** Whether it compares whole paths, which can be slow with the globs of a caller. */
@@ -37,7 +39,7 @@ export class EntryFilter {
   }
 
   entersFolder(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
-    return !this.excludesFolder(folder, name) && !rules.ignores(name, true);
+    return !this.#count(this.excludesFolder(folder, name) || rules.ignores(name, true));
   }
 
   /** Whether the default excludes cover everything in the folder of this name. */
@@ -48,7 +50,12 @@ export class EntryFilter {
   wantsFile(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
     const { bytes, from, to } = name;
     if (this.#options.fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
-    return !rules.ignores(name, false) && this.#wantsPath(folder, name);
+    return !this.#count(rules.ignores(name, false)) && this.#wantsPath(folder, name);
+  }
+
+  #count(isExcluded: boolean): boolean {
+    if (isExcluded) this.excluded++;
+    return isExcluded;
   }
 
   #wantsPath({ path: folder }: Folder, { bytes, from, to }: NameBytes): boolean {
@@ -57,6 +64,6 @@ export class EntryFilter {
     const name = bytes.toString("utf8", from, to);
     const path = folder === "" ? name : `${folder}/${name}`;
     if (include?.matches(path) === false || exclude?.matches(path) === true) return false;
-    return this.#defaultExcludes?.others?.matches(path) !== true;
+    return !this.#count(this.#defaultExcludes?.others?.matches(path) === true);
   }
 }

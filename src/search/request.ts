@@ -22,6 +22,8 @@ export interface SearchRequest extends EntryFilterOptions {
   readonly paths: boolean;
   /** Most bytes of the answer as JSON; matches that do not fit are left out. */
   readonly maxAnswerBytes: number;
+  /** The answer has the fields `index` and `kind`. */
+  readonly isExtended?: boolean;
   /** The answer is a page: one part of the results, with the fields of `PageFields`. */
   readonly page?: PageRequest | undefined;
 }
@@ -47,7 +49,13 @@ export interface PageFields {
   /** Files, and the bytes of their contents. */
   readonly searched: { readonly files: number; readonly bytes: number };
   /** Files whose contents were not searched, and folders that could not be read. */
-  readonly skipped: { readonly too_large: number; readonly binary: number; readonly unreadable: number };
+  readonly skipped: {
+    readonly too_large: number;
+    readonly binary: number;
+    readonly unreadable: number;
+    /** Files and folders that ignore files and default excludes left out. */
+    readonly excluded: number;
+  };
   readonly stopped_by?: StoppedBy;
 }
 
@@ -58,6 +66,8 @@ export interface ContentMatch extends LineMatch {
 
 export interface PathMatch {
   readonly path: string;
+  /** In an answer with `index`. */
+  readonly kind?: "file";
 }
 
 /** A file whose contents match. */
@@ -73,6 +83,8 @@ export interface SearchAnswer extends Partial<PageFields> {
   readonly path_matches: readonly PathMatch[];
   /** In modes files and counts, instead of matches. */
   readonly files?: readonly MatchingFile[];
+  /** How the files were found: each was read. */
+  readonly index?: "scan";
   /** Something was left out: for a cap, for the size of the answer, or because the deadline passed. */
   readonly truncated: boolean;
 }

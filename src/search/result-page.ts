@@ -20,6 +20,7 @@ export class ResultPage {
   readonly #unreadableFolders: string[] = [];
   #last: LastMatch | undefined;
   #hasProgress = false;
+  #excluded: number | undefined;
 
   /** For a call that has so much time left. */
   constructor({ after, seal, milliseconds }: PageRequest, millisecondsLeft: number) {
@@ -73,6 +74,11 @@ export class ResultPage {
     this.#unreadableFolders.push(walked);
   }
 
+  /** What the walk had left out before the file with which the page ends. */
+  noteExcluded(excluded: number): void {
+    this.#excluded ??= excluded;
+  }
+
   /** Up to where the matches in a file are in the page, if any are. */
   noteMatch(batch: Batch, index: number, position: Position | undefined): void {
     if (position !== undefined) this.#last = { batch, index, position };
@@ -85,8 +91,8 @@ export class ResultPage {
     return { file: batch.walkedPathOf(index), ...position };
   }
 
-  /** The last fields of the answer, for a search that stopped at a place. */
-  fields(stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
+  /** The last fields of the answer, for a search that stopped at a place, and a walk that has left out so much. */
+  fields(excluded: number, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
     const { searched, skipped } = this.#tally;
     const folders = this.#unreadableFolders.filter(
       (folder) => stopped === undefined || folder < stopped.at.file,
@@ -94,7 +100,11 @@ export class ResultPage {
     return {
       ...(stopped && { next_cursor: this.#seal(stopped.at) }),
       searched,
-      skipped: { ...skipped, unreadable: skipped.unreadable + folders.length },
+      skipped: {
+        ...skipped,
+        unreadable: skipped.unreadable + folders.length,
+        excluded: this.#excluded ?? excluded,
+      },
       ...(stopped && { stopped_by: stopped.by }),
     };
   }

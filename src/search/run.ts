@@ -47,7 +47,7 @@ export class SearchRun {
   readonly #local: LocalSearch;
   readonly #page: ResultPage | undefined;
   /** The first file of a batch of this thread that the deadline kept from being searched. */
-  #unfinished: string | undefined;
+  #unfinished: { readonly batch: Batch; readonly index: number } | undefined;
   #endsEarly = false;
   /** Ends the wait for a reply. */
   #wake = () => {};
@@ -98,17 +98,21 @@ export class SearchRun {
     const page = this.#page;
     if (page === undefined) return this.#answer.render();
     const by = this.#answer.stoppedBy;
-    if (by !== undefined) return this.#answer.render(page.fields({ by, at: page.lastPlace }));
+    const { excluded } = this.#walk;
+    if (by !== undefined) return this.#answer.render(page.fields(excluded, { by, at: page.lastPlace }));
     const next = this.#endsEarly ? this.#nextFile() : undefined;
-    if (next === undefined) return this.#answer.render(page.fields());
+    if (next === undefined) return this.#answer.render(page.fields(excluded));
     this.#answer.cut();
-    return this.#answer.render(page.fields({ by: "deadline", at: laterPlace(next, page.after) }));
+    return this.#answer.render(page.fields(excluded, { by: "deadline", at: laterPlace(next, page.after) }));
   }
 
   /** The first file or folder that was not searched to its end; undefined when all were. */
   #nextFile(): string | undefined {
-    const first = this.#pending.find(({ batch }) => !batch.isEmpty);
-    return this.#unfinished ?? first?.batch.walkedPathOf(0) ?? this.#walk.position;
+    const first = this.#pending.find(({ batch }) => !batch.isEmpty)?.batch;
+    const { batch, index } = this.#unfinished ?? { batch: first, index: 0 };
+    if (batch === undefined) return this.#walk.position;
+    this.#page?.noteExcluded(batch.excludedBefore(index));
+    return batch.walkedPathOf(index);
   }
 
   /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
@@ -136,7 +140,7 @@ export class SearchRun {
   #noteOutcomes(batch: Batch, record: Float64Array): void {
     this.#page?.count(record, batch.count);
     const unfinished = this.#answer.isFull ? -1 : record.indexOf(outcomes.notReached);
-    if (unfinished >= 0) this.#unfinished = batch.walkedPathOf(unfinished);
+    if (unfinished >= 0) this.#unfinished = { batch, index: unfinished };
     else if (!batch.isEmpty) this.#page?.makeProgress();
   }
 
@@ -167,6 +171,7 @@ export class SearchRun {
   #add(batch: Batch, finding: Finding): void {
     this.#answer.add(batch.pathOf(finding.index), finding);
     this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
+    if (this.#answer.isFull) this.#page?.noteExcluded(batch.excludedBefore(finding.index));
   }
 
   /** Keeps batches under way in threads, and collects their findings in the order of submission. */

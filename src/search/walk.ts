@@ -96,6 +96,11 @@ export class Walk {
     }
   }
 
+  /** Files and folders that ignore files and default excludes have left out so far. */
+  get excluded(): number {
+    return this.#filter.excluded;
+  }
+
   /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */
   get position(): string | undefined {
     if (this.#start !== undefined) return "";

@@ -43,7 +43,12 @@ describe.each(subjects)("the %s", (subject) => {
     ],
     ["coder_search", { query: "two" }, "a.txt:2:1: two\nsub/b.txt:1:1: two\n[not searched: 1 too large]"],
     ["coder_search", { query: "b.t" }, "[paths that match]\nsub/b.txt\n[not searched: 1 too large]"],
-    ["coder_search", { query: "nowhere" }, "[nothing found]\n[not searched: 1 too large]"],
+    ["coder_search", { query: "nowhere" }, "[nothing found in 7 files]\n[not searched: 1 too large]"],
+    [
+      "coder_search",
+      { query: "a", file_types: ["py"] },
+      "[nothing found: path, globs and file_types leave no file to search]",
+    ],
     [
       "coder_search",
       { query: "two", max_matches: 1 },

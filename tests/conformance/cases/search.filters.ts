@@ -16,28 +16,38 @@ interface Given {
   readonly tree: Tree;
   readonly payload?: Payload;
   readonly config?: Config;
+  /** Files and folders that are said to be left out, where anything is said of that. */
+  readonly excluded?: number;
 }
 
-const finds = (name: string, { tree, payload, config = {} }: Given, paths: readonly string[]): Case => ({
-  name,
-  config,
-  tree,
-  call: { function: id, payload: { ...everyPath, ...payload } },
-  expect: {
-    answer: {
-      content_matches: [],
-      path_matches: paths.map((path) => ({ path })),
-      truncated: false,
-      ...(config["profile"] === "agent" && pageOf(paths)),
-    },
-  },
-});
+const laterFields = ["respect_gitignore", "use_default_excludes", "file_types", "max_bytes"];
 
-/** What the profile agent answers besides. */
-const pageOf = (paths: readonly string[]) => ({
-  searched: { files: paths.length, bytes: 0 },
-  skipped: { too_large: 0, binary: 0, unreadable: 0 },
-});
+function finds(
+  name: string,
+  { tree, payload = {}, config = {}, excluded = 0 }: Given,
+  paths: readonly string[],
+): Case {
+  const isPage = config["profile"] === "agent" || "max_bytes" in payload;
+  const isExtended = isPage || laterFields.some((field) => payload[field] != null);
+  return {
+    name,
+    config,
+    tree,
+    call: { function: id, payload: { ...everyPath, ...payload } },
+    expect: {
+      answer: {
+        content_matches: [],
+        path_matches: paths.map((path) => (isExtended ? { kind: "file", path } : { path })),
+        truncated: false,
+        ...(isExtended && { index: "scan" }),
+        ...(isPage && {
+          searched: { files: paths.length, bytes: 0 },
+          skipped: { too_large: 0, binary: 0, unreadable: 0, excluded },
+        }),
+      },
+    },
+  };
+}
 
 const refuses = (name: string, payload: Payload, error: Failure): Case => ({
   name,
@@ -210,8 +220,47 @@ const ignoreFiles: Case[] = [
   ]),
   finds(
     "profile agent: ignore files count",
-    { tree: { ...files("a"), ".gitignore": "a\n" }, config: { profile: "agent" } },
+    { tree: { ...files("a"), ".gitignore": "a\n" }, config: { profile: "agent" }, excluded: 1 },
     [".gitignore"],
+  ),
+];
+
+const pages = { max_bytes: 9000 };
+
+/** What the answer says is left out. */
+const counts: Case[] = [
+  respects(
+    "what is left out is counted, a folder as one",
+    { ".gitignore": "*.log\nout/\n", "c/.ignore": "!b.log\n" },
+    { kept: ["a", "c/b.log"], ignored: ["a.log", "b.log", "out/x", "out/y", "c/out/x", "c/d.log"] },
+    { payload: pages, excluded: 5 },
+  ),
+  finds(
+    "default excludes are counted, a folder as one, and a file",
+    {
+      tree: files("a", "dist/x", "dist/y", "b/dist/x", "z.min.js"),
+      payload: { use_default_excludes: true, ...pages },
+      config: { default_exclude_globs: ["**/dist/**", "**/*.min.js"] },
+      excluded: 3,
+    },
+    ["a"],
+  ),
+  finds(
+    "what is denied is not counted, though it be ignored too",
+    {
+      tree: { ...files(".env", "secrets/x", "dist/.env", "a"), ".ignore": ".env\nsecrets\n" },
+      payload: { respect_gitignore: true, exclude_globs: hideIgnoreFiles, ...pages },
+      excluded: 1,
+    },
+    ["a"],
+  ),
+  finds(
+    "what globs and file types leave out is not counted: the call says so itself",
+    {
+      tree: files("a.ts", "b.py", "c.ts"),
+      payload: { file_types: ["ts"], exclude_globs: ["c.ts"], ...pages },
+    },
+    ["a.ts"],
   ),
 ];
 
@@ -259,9 +308,11 @@ const excludes: Case[] = [
     ["dist/a", "gen.js"],
   ),
   finds("no default excludes by default", { tree: files("dist/a") }, ["dist/a"]),
-  finds("profile agent: default excludes", { tree: files("dist/a", "b"), config: { profile: "agent" } }, [
-    "b",
-  ]),
+  finds(
+    "profile agent: default excludes",
+    { tree: files("dist/a", "b"), config: { profile: "agent" }, excluded: 1 },
+    ["b"],
+  ),
   finds(
     "profile agent: use_default_excludes false",
     { tree: files("dist/a", "b"), config: { profile: "agent" }, payload: { use_default_excludes: false } },
@@ -305,4 +356,4 @@ const types: Case[] = [
   ),
 ];
 
-export const cases: readonly Case[] = [...ignoreFiles, ...excludes, ...types];
+export const cases: readonly Case[] = [...ignoreFiles, ...counts, ...excludes, ...types];

@@ -15,17 +15,21 @@ interface Match {
 
 interface Answer {
   readonly content_matches?: readonly Match[];
-  readonly path_matches?: readonly { readonly path: string }[];
+  readonly path_matches?: readonly { readonly kind: string; readonly path: string }[];
   readonly files?: readonly { readonly path: string; readonly count?: number }[];
   readonly truncated?: boolean;
 }
 
-const searches = (name: string, tree: Tree, payload: object, answer: Answer): Case => ({
-  name,
-  tree,
-  call: { function: id, payload: { search_paths: false, ...payload } },
-  expect: { answer: { content_matches: [], path_matches: [], truncated: false, ...answer } },
-});
+function searches(name: string, tree: Tree, payload: object, answer: Answer): Case {
+  const { query: _query, ...fields }: Readonly<Record<string, unknown>> = { ...payload };
+  const index = Object.values(fields).some((value) => value !== null) ? { index: "scan" } : {};
+  return {
+    name,
+    tree,
+    call: { function: id, payload: { search_paths: false, ...payload } },
+    expect: { answer: { content_matches: [], path_matches: [], ...index, truncated: false, ...answer } },
+  };
+}
 
 /** Searches the contents of the file `a`. The matches are those in it. */
 const inText = (
@@ -165,7 +169,7 @@ const around: Case[] = [
     { x: "1\n" },
     { query: "x", search_paths: true, context_lines_after: 1 },
     {
-      path_matches: [{ path: "x" }],
+      path_matches: [{ kind: "file", path: "x" }],
     },
   ),
   searches(
@@ -266,7 +270,7 @@ const files: Case[] = [
     { query: "x", search_paths: true, mode: "files" },
     {
       files: [{ path: "y" }],
-      path_matches: [{ path: "x" }],
+      path_matches: [{ kind: "file", path: "x" }],
     },
   ),
   searches(
@@ -275,7 +279,7 @@ const files: Case[] = [
     { query: "a", search_content: false, search_paths: true, mode: "files" },
     {
       files: [],
-      path_matches: [{ path: "a" }],
+      path_matches: [{ kind: "file", path: "a" }],
     },
   ),
   searches(

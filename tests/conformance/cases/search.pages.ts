@@ -27,12 +27,13 @@ function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy 
       const [path, line] = match.split(":");
       return { path, line: Number(line), column: 1, text: "x" };
     }),
-    path_matches: paths.map((path) => ({ path })),
+    path_matches: paths.map((path) => ({ kind: "file", path })),
     ...(files && { files }),
+    index: "scan",
     truncated: stoppedBy !== undefined,
     ...(stoppedBy && { next_cursor: cursor, stopped_by: stoppedBy }),
     searched: { files: count, bytes },
-    skipped: { too_large: 0, binary: 0, unreadable: 0, ...skipped },
+    skipped: { too_large: 0, binary: 0, unreadable: 0, excluded: 0, ...skipped },
   };
 }
 

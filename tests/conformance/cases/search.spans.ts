@@ -11,7 +11,7 @@ const searches = (name: string, tree: Tree, payload: object, answer: object): Ca
   name,
   tree,
   call: { function: id, payload: { search_paths: false, ...payload } },
-  expect: { answer: { content_matches: [], path_matches: [], truncated: false, ...answer } },
+  expect: { answer: { content_matches: [], path_matches: [], index: "scan", truncated: false, ...answer } },
 });
 
 const matchOf = ([line, column, end, end_column, text, rest = {}]: Match) => ({
