@@ -6,6 +6,7 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer.ts";
+import { batchJobOf } from "./batch-job.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import type { Finding, FindingSink } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
@@ -217,23 +218,9 @@ export class SearchRun {
   }
 
   #submit(batch: Batch, pool: Pool<BatchJob, BatchReply>, isRetry: boolean): PendingBatch {
-    return new PendingBatch(batch, pool.run(this.#jobOf(batch)), { isRetry, onSettled: () => this.#wake() });
-  }
-
-  #jobOf(batch: Batch): BatchJob {
-    const { query, lines, maxFileBytes, maxAnswerBytes } = this.#options.request;
-    return {
-      query,
-      lines,
-      maxFileBytes,
-      wantsPaths: this.#answer.wantsPaths,
-      remainingEntries: this.#answer.wantsContent ? this.#answer.remainingEntries : 0,
-      remainingUnits: this.#page === undefined ? maxAnswerBytes : this.#answer.remainingUnits,
-      after: this.#page?.afterIn(batch),
-      wantsOutcomes: this.#page !== undefined,
-      over: this.#over,
-      files: batch.post(this.#answer.wantsPaths),
-    };
+    const page = this.#page;
+    const job = batchJobOf(batch, { ...this.#options, answer: this.#answer, page, over: this.#over });
+    return new PendingBatch(batch, pool.run(job), { isRetry, onSettled: () => this.#wake() });
   }
 
   /** Collects the first batch under way, if it is settled. */

@@ -1,0 +1,29 @@
+import type { SearchAnswerBuilder } from "./answer.ts";
+import type { Batch } from "./batches.ts";
+import type { SearchRequest } from "./request.ts";
+import type { ResultPage } from "./result-page.ts";
+import type { BatchJob } from "./thread.ts";
+
+interface JobOptions {
+  readonly request: SearchRequest;
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  readonly over: Int32Array;
+}
+
+/** What a thread is to search for in a batch: no more than the answer, as it is now, still takes. */
+export function batchJobOf(batch: Batch, { request, answer, page, over }: JobOptions): BatchJob {
+  const { query, lines, maxFileBytes, maxAnswerBytes } = request;
+  return {
+    query,
+    lines,
+    maxFileBytes,
+    wantsPaths: answer.wantsPaths,
+    remainingEntries: answer.wantsContent ? answer.remainingEntries : 0,
+    remainingUnits: page === undefined ? maxAnswerBytes : answer.remainingUnits,
+    after: page?.afterIn(batch),
+    wantsOutcomes: page !== undefined,
+    over,
+    files: batch.post(answer.wantsPaths),
+  };
+}
