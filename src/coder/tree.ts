@@ -13,7 +13,7 @@ import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./defi
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
 import { cutByDepth, cutByNodes, cutByWidth, cutWithin, excluded, unreadable } from "./tree/cuts.ts";
 import { TreeFilter } from "./tree/filter.ts";
-import { type Cut, type Node, TreeNode } from "./tree/node.ts";
+import { type Cut, type Node, nodeBytes, prefixBytesIn, TreeNode } from "./tree/node.ts";
 import { NodeQuota } from "./tree/node-quota.ts";
 import { renderTree } from "./tree/text.ts";
 
@@ -94,12 +94,14 @@ export const tree = defineCoderFunction({
       budget: new JsonBudget(context.maxAnswerBytes, jsonBytes({ root: "" }) - jsonBytes("")),
       slice,
       filter,
+      visited: 0,
     };
     const level = { depth: 0, rules: filter.rulesAtStart(folder) };
     if (snapshot.quota !== undefined) await countNodes(snapshot, snapshot.quota, { folder, level });
     filter.omitted = 0;
     const itself: Entry = { name: folder.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
     const root = describe(snapshot, { parent: folder, path: folder.path, entry: itself });
+    count(snapshot, jsonBytes(root));
     const cut = cutBefore(snapshot, 0);
     const inside = cut === undefined ? await readChildren(snapshot, folder, level) : truncated(snapshot, cut);
     const whole = { root: { ...root, ...inside } };
@@ -119,6 +121,8 @@ interface Snapshot {
   readonly budget: JsonBudget;
   readonly slice: TimeSlice;
   readonly filter: TreeFilter;
+  /** Entries that it has come to. */
+  visited: number;
 }
 
 /** Where in the tree a folder is. */
@@ -136,11 +140,9 @@ interface NodePosition {
 }
 
 /** A node without what is inside it. */
-function describe(snapshot: Snapshot, { parent, path, entry }: NodePosition): Node {
-  const { context } = snapshot;
-  context.deadline.check();
+function describe({ context }: Snapshot, { parent, path, entry }: NodePosition): Node {
   const stats = context.files.stat(parent, entry);
-  const node = {
+  return {
     name: entry.name,
     path,
     kind: stats?.kind ?? entry.kind,
@@ -148,14 +150,22 @@ function describe(snapshot: Snapshot, { parent, path, entry }: NodePosition): No
     mtime: stats?.mtime ?? 0,
     non_accessible: path !== parent.path && context.jail.deniesIn(parent, entry.name),
   };
-  return counted(snapshot, node);
 }
 
-/** Counts what becomes a part of the answer. Throws too-large when that cannot be sent. */
-function counted<T>({ budget }: Snapshot, part: T): T {
-  budget.add(jsonBytes(part));
+/** Counts bytes of the answer. Throws too-large when that cannot be sent. */
+function count({ budget }: Snapshot, bytes: number): void {
+  budget.add(bytes);
   if (budget.bytesLeft < 0) throw refuse.answerTooLarge(budget.bytes, budget.maxBytes, "reads");
-  return part;
+}
+
+/** Entries between two looks at the clock. */
+const entriesPerClockCheck = 32;
+
+async function yieldIfDue(snapshot: Snapshot): Promise<void> {
+  const { slice, context } = snapshot;
+  if (snapshot.visited++ % entriesPerClockCheck !== 0) return;
+  if (slice.isDue) await slice.yieldIfDue();
+  context.deadline.check();
 }
 
 type Inside = Pick<Node, "children" | "truncated">;
@@ -175,8 +185,7 @@ async function countNodes(snapshot: Snapshot, quota: NodeQuota, { folder, level 
   quota.count(depth, page.entries.length);
   for (const entry of page.entries) {
     if (entry.kind !== "dir") continue;
-    if (snapshot.slice.isDue) await snapshot.slice.yieldIfDue();
-    snapshot.context.deadline.check();
+    await yieldIfDue(snapshot);
     if (snapshot.context.jail.deniesIn(folder, entry.name)) continue;
     using inside = open(snapshot, { folder, entry, above: level }).folder;
     if (inside === undefined) continue;
@@ -191,15 +200,15 @@ async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): P
   if (page === undefined) return truncated(snapshot, unreadable);
   const { length } = page.entries;
   const shown = snapshot.quota?.take(level.depth + 1, length) ?? length;
+  const prefixBytes = prefixBytesIn(folder);
   const children: Node[] = [];
   for (const entry of shown === length ? page.entries : page.entries.slice(0, shown)) {
-    if (snapshot.slice.isDue) await snapshot.slice.yieldIfDue();
-    const path = pathIn(folder, entry);
-    const node = describe(snapshot, { parent: folder, path, entry });
+    await yieldIfDue(snapshot);
+    const node = describe(snapshot, { parent: folder, path: pathIn(folder, entry), entry });
+    count(snapshot, nodeBytes(node, prefixBytes));
     const isEntered = node.kind === "dir" && !node.non_accessible;
-    children.push(
-      isEntered ? { ...node, ...(await enter(snapshot, { folder, entry, above: level })) } : node,
-    );
+    if (isEntered) Object.assign(node, await enter(snapshot, { folder, entry, above: level }));
+    children.push(node);
   }
   snapshot.budget.add(',"children":[]'.length + commaBytes(0, children.length));
   if (shown === page.total) return { children };
@@ -211,8 +220,8 @@ async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): P
 const pathIn = ({ path }: Folder, { name }: Entry): string => (path === "" ? name : `${path}/${name}`);
 
 function truncated(snapshot: Snapshot, info: Cut): Inside {
-  snapshot.budget.add(',"truncated":'.length);
-  return { truncated: counted(snapshot, info) };
+  count(snapshot, ',"truncated":'.length + jsonBytes(info));
+  return { truncated: info };
 }
 
 /** Undefined for a folder inside the tree that may not be listed; with the root of the tree the call fails. */

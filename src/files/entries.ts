@@ -1,5 +1,5 @@
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Name } from "../jail/folder.ts";
+import type { Folder } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { type NameBytes, nameOf } from "../jail/name.ts";
 import { mergeSort } from "../scheduling/merge-sort.ts";
@@ -47,9 +47,7 @@ function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
 
 function* readAll(folder: Folder): Steps<Entry[]> {
   const dirents: Dirent[] = [];
-  yield* folder.list((bytes, from, to, kind) =>
-    dirents.push({ name: bytes.toString("latin1", from, to), kind }),
-  );
+  yield* folder.list((bytes, from, to, kind) => dirents.push(direntOf({ bytes, from, to }, kind)));
   return yield* entriesOf(folder, yield* mergeSort(dirents, isBefore));
 }
 
@@ -58,13 +56,12 @@ function* readPart(folder: Folder, { from, to, isLeftOut, omits }: Window): Step
   const leftOut: Dirent[] = [];
   let total = 0;
   const listing = folder.list((bytes, start, end, kind) => {
-    const name = bytes.toString("latin1", start, end);
-    if (isLeftOut(textOf(name))) leftOut.push({ name, kind: kind ?? "other" });
-    else if (
-      omits?.({ bytes, from: start, to: end }, kind ?? kindIn(folder, bytes.subarray(start, end))) !== true
-    ) {
+    const name = { bytes, from: start, to: end };
+    const dirent = direntOf(name, kind);
+    if (isLeftOut(dirent.name)) leftOut.push({ ...dirent, kind: kind ?? "other" });
+    else if (omits?.(name, kind ?? kindIn(folder, bytes.subarray(start, end))) !== true) {
       total++;
-      first.add({ name, kind });
+      first.add(dirent);
     }
   });
   for (const _ of listing) {
@@ -77,13 +74,22 @@ function* readPart(folder: Folder, { from, to, isLeftOut, omits }: Window): Step
 
 /** An entry, as the system reports it. */
 interface Dirent {
-  /** One character per byte: such strings sort fast, and by bytes. */
+  /** The name with one character per byte: such strings sort fast, and by bytes. */
+  readonly key: string;
+  /** As text; the same string if it is ASCII. */
   readonly name: string;
   readonly kind: EntryKind | undefined;
 }
 
-/** The code units of these names are the bytes, so this is byte order. */
-const isBefore = (one: Dirent, other: Dirent): boolean => one.name < other.name;
+function direntOf({ bytes, from, to }: NameBytes, kind: EntryKind | undefined): Dirent {
+  const key = bytes.toString("latin1", from, to);
+  for (let at = from; at < to; at++)
+    if (bytes[at]! >= 0x80) return { key, name: bytes.toString("utf8", from, to), kind };
+  return { key, name: key, kind };
+}
+
+/** The code units of these keys are the bytes, so this is byte order. */
+const isBefore = (one: Dirent, other: Dirent): boolean => one.key < other.key;
 
 /** Each may need a stat. */
 const entriesPerStep = 512;
@@ -101,18 +107,7 @@ function* entriesOf(folder: Folder, dirents: readonly Dirent[]): Steps<Entry[]> 
   return entries;
 }
 
-function entryOf(folder: Folder, dirent: Dirent): Entry {
-  const { name, raw } = decodeName(dirent.name);
-  return { name, raw, kind: dirent.kind ?? kindOf(folder.lstat(raw)) ?? "other" };
+function entryOf(folder: Folder, { key, name, kind }: Dirent): Entry {
+  const raw = name === key ? name : nameOf(Buffer.from(key, "latin1"));
+  return { name, raw, kind: kind ?? kindOf(folder.lstat(raw)) ?? "other" };
 }
-
-function decodeName(latin1: string): { name: string; raw: Name } {
-  if (isAscii(latin1)) return { name: latin1, raw: latin1 };
-  return { name: textOf(latin1), raw: nameOf(Buffer.from(latin1, "latin1")) };
-}
-
-/** The text of the bytes that these code units are. */
-const textOf = (latin1: string): string =>
-  isAscii(latin1) ? latin1 : Buffer.from(latin1, "latin1").toString();
-
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

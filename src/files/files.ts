@@ -4,6 +4,7 @@
  */
 import type { Stats } from "node:fs";
 import type { Folder, Jail } from "../jail/folder.ts";
+import type { FileStats } from "../jail/kind.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type Copying, copyPath } from "./copy.ts";
@@ -20,7 +21,7 @@ import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
 import { type Renaming, renamePath } from "./rename.ts";
 import { type StoreOptions, storeFile } from "./store.ts";
 import { sweepFolder, sweepTree } from "./sweep.ts";
-import type { Entry, FileStats, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
+import type { Entry, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
 import { type ContentChange, rewriteFile, type UpdateOptions } from "./update.ts";
 
 export interface Files {

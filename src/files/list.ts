@@ -1,13 +1,14 @@
 import type { Stats } from "node:fs";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
+import type { FileStats } from "../jail/kind.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import type { OmitsEntry } from "./entries.ts";
 import { readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
-import type { Entry, FileStats, FilesContext, Page } from "./types.ts";
+import type { Entry, FilesContext, Page } from "./types.ts";
 
 /** The entries to list: from one index up to, not including, another, among those that are not omitted. */
 export interface PageRange {
@@ -30,6 +31,8 @@ export async function pageOfFolder(
 
 /** See `Files.stat`. */
 export function statEntry(folder: Folder, entry: Entry): FileStats | undefined {
+  const described = folder.statx?.(entry.raw);
+  if (described !== undefined) return described;
   const stats = lstatEntry(folder, entry);
   return stats && describe(stats);
 }

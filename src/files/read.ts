@@ -2,10 +2,11 @@ import { closeSync, readSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { Jail, ReadTarget } from "../jail/folder.ts";
+import type { FileStats } from "../jail/kind.ts";
 import { type OpenFile, openPlace } from "./open-file.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
 import { describe } from "./stats.ts";
-import type { FileStats, Limit } from "./types.ts";
+import type { Limit } from "./types.ts";
 
 /** What is done with the bytes of a file while they are there. */
 export type Use<T> = (bytes: Buffer, stats: FileStats) => T;

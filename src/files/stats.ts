@@ -1,6 +1,5 @@
 import type { Stats } from "node:fs";
-import { kindOf } from "../jail/kind.ts";
-import type { FileStats } from "./types.ts";
+import { type FileStats, kindOf } from "../jail/kind.ts";
 
 /** What callers get to know about a file. */
 export function describe(stats: Stats): FileStats {

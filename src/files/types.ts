@@ -35,16 +35,6 @@ export interface Page {
   readonly total: number;
 }
 
-export interface FileStats {
-  readonly kind: EntryKind;
-  /** Bytes. */
-  readonly size: number;
-  /** Last change of the content, in whole seconds since 1970. */
-  readonly mtime: number;
-  /** The nine permission bits. */
-  readonly mode: number;
-}
-
 /** The most bytes a file may have, and the configuration key that says so. */
 export interface Limit {
   readonly key: string;

@@ -12,6 +12,7 @@ import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
+import type { FileStats } from "./kind.ts";
 import {
   O_PATH,
   type OpenAt,
@@ -24,6 +25,7 @@ import {
 } from "./openat.ts";
 import { fileSystemType, isPseudoType } from "./pseudo.ts";
 import { supportsOpenat2 } from "./selftest.ts";
+import { statAt } from "./statx.ts";
 
 const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const pathFlags = O_PATH | constants.O_NOFOLLOW;
@@ -222,6 +224,11 @@ class DescriptorFolder implements HeldFolder {
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  statx(name: Name): FileStats | undefined {
+    this.#requireOpen();
+    return this.#opener.open === openAt ? statAt(this.descriptor, name) : undefined;
   }
 
   close(): void {

@@ -2,6 +2,17 @@ import type { Dirent, Stats } from "node:fs";
 
 export type EntryKind = "file" | "dir" | "symlink" | "other";
 
+/** What callers get to know about a file. */
+export interface FileStats {
+  readonly kind: EntryKind;
+  /** Bytes. */
+  readonly size: number;
+  /** Last change of the content, in whole seconds since 1970. */
+  readonly mtime: number;
+  /** The nine permission bits. */
+  readonly mode: number;
+}
+
 /** Undefined where a file system reports no kinds in directory entries. */
 export function kindOf(file: Dirent | Stats): EntryKind | undefined {
   if (file.isFile()) return "file";

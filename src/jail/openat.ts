@@ -5,11 +5,12 @@
  */
 import { constants, openSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
-import { isSelfOrParent, type OnDirent, parseDirents } from "./dirents.ts";
+import { type OnDirent, parseDirents } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import { type NameBytes, nameOf } from "./name.ts";
+import { pathArgument, putNameIn, putPath } from "./path-argument.ts";
 
 /**
  * Opens `name` in the folder held by `descriptor`. Never follows a link as the last name, and sets O_CLOEXEC. For reading
@@ -18,8 +19,8 @@ import { type NameBytes, nameOf } from "./name.ts";
 export function openAt(descriptor: number, name: Name, flags: number): number {
   requireOneName(name);
   direct ??= loadDirect() ?? "none";
-  if (direct !== "none" && fits(name)) {
-    const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
+  if (direct !== "none" && putPath(name)) {
+    const opened = direct.openat(descriptor, pathArgument, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
   // Repeats every failed call: this one throws the errno error, as all of node:fs does.
@@ -27,13 +28,13 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
 }
 
 /** `openAt` for a name within other bytes, without making a string of it. */
-export function openNameAt(descriptor: number, { bytes, from, to }: NameBytes, flags: number): number {
+export function openNameAt(descriptor: number, name: NameBytes, flags: number): number {
   direct ??= loadDirect() ?? "none";
-  if (direct !== "none" && putName(bytes, from, to)) {
-    const opened = direct.openat(descriptor, nameBytes, flags | constants.O_NOFOLLOW | closeOnExec);
+  if (direct !== "none" && putNameIn(name)) {
+    const opened = direct.openat(descriptor, pathArgument, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
-  return openThroughProc(descriptor, nameOf(bytes.subarray(from, to)), flags);
+  return openThroughProc(descriptor, nameOf(name.bytes.subarray(name.from, name.to)), flags);
 }
 
 /** Opens a name below a descriptor: `openAt`, or a function with the same promise. */
@@ -56,9 +57,9 @@ export function openBeneath(
   what: keyof typeof stepFlags,
 ): number | undefined {
   direct ??= loadDirect() ?? "none";
-  if (direct === "none" || !fits(path)) return undefined;
+  if (direct === "none" || !putPath(path)) return undefined;
   openHow[0] = stepFlags[what] | closeOnExec;
-  const opened = direct.syscall(openat2, descriptor, nameBytes, openHow, openHow.byteLength);
+  const opened = direct.syscall(openat2, descriptor, pathArgument, openHow, openHow.byteLength);
   return opened < 0 ? undefined : opened;
 }
 
@@ -68,8 +69,8 @@ export function openBeneath(
  */
 export function reopen(ownDescriptors: number, descriptor: number, flags: number): number {
   direct ??= loadDirect() ?? "none";
-  if (direct !== "none" && fits(String(descriptor))) {
-    const opened = direct.openat(ownDescriptors, nameBytes, flags | closeOnExec);
+  if (direct !== "none" && putPath(String(descriptor))) {
+    const opened = direct.openat(ownDescriptors, pathArgument, flags | closeOnExec);
     if (opened >= 0) return opened;
   }
   return reopenThroughProc(descriptor, flags);
@@ -157,38 +158,6 @@ const openHow = Uint32Array.of(
 const getdents64On: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
 const recordBytes = 64 * 1024;
 let records: Buffer | undefined;
-
-const nameBytes = new Uint8Array(1024);
-const encoder = new TextEncoder();
-
-/** Writes the name and a NUL to `nameBytes`; false when it does not fit. */
-function fits(name: Name): boolean {
-  if (name.length >= nameBytes.length) return false;
-  if (typeof name !== "string") {
-    nameBytes.set(name);
-    nameBytes[name.length] = 0;
-    return true;
-  }
-  const { read, written } = encoder.encodeInto(name, nameBytes);
-  if (read < name.length || written >= nameBytes.length) return false;
-  nameBytes[written] = 0;
-  return true;
-}
-
-/** The same for the name in `bytes[from, to)`; false also for a name that no entry has (`requireOneName`). */
-function putName(bytes: Buffer, from: number, to: number): boolean {
-  const length = to - from;
-  if (length === 0 || length >= nameBytes.length || isSelfOrParent(bytes, from, to)) return false;
-  for (let i = 0; i < length; i++) {
-    const byte = bytes[from + i]!;
-    if (byte === slash || byte === 0) return false;
-    nameBytes[i] = byte;
-  }
-  nameBytes[length] = 0;
-  return true;
-}
-
-const slash = 0x2f;
 
 function loadDirect(): Direct | undefined {
   return openLibc<Direct>({

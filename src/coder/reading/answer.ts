@@ -1,7 +1,7 @@
 import { type Static, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import type { FileContent } from "../../edits/content.ts";
 import type { LineWindow } from "../../edits/window.ts";
-import type { FileStats } from "../../files/types.ts";
+import type { FileStats } from "../../jail/kind.ts";
 import { Int64, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
 import { objectBytes } from "../../text/json-size.ts";
 

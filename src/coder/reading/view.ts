@@ -12,7 +12,7 @@ import { countLines } from "../../edits/lines.ts";
 import { type LineWindow, rangeOf, tailOf } from "../../edits/window.ts";
 import { type Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { FileStats } from "../../files/types.ts";
+import type { FileStats } from "../../jail/kind.ts";
 import type { CoderContext } from "../define.ts";
 import { type FileView, viewOf } from "./answer.ts";
 import { refuseRead } from "./errors.ts";

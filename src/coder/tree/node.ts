@@ -1,6 +1,8 @@
 /** A node of a tree, as it is in the answer (coder §8). */
 import { type Static, Type } from "@sinclair/typebox";
+import type { Folder } from "../../jail/folder.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
+import { jsonBytes } from "../../text/json-size.ts";
 
 const TruncationInfo = Named("TruncationInfo", {
   hint: Type.String(),
@@ -40,3 +42,18 @@ export type Node = Static<typeof TreeNode>;
 
 /** How what is inside a folder is cut. */
 export type Cut = NonNullable<Node["truncated"]>;
+
+/** `jsonBytes` of a node with nothing inside, of whose path the name is what comes after the first `prefixBytes`. */
+export function nodeBytes({ name, kind, size, mtime, non_accessible }: Node, prefixBytes: number): number {
+  const values = 2 * jsonBytes(name) + prefixBytes + kind.length + jsonBytes(size) + jsonBytes(mtime);
+  return emptyNodeBytes + values + jsonBytes(non_accessible);
+}
+
+/** Bytes of a node without its values, but with the quotes around its kind. */
+const emptyNodeBytes =
+  jsonBytes({ name: 0, path: 0, kind: "", size: 0, mtime: 0, non_accessible: 0 }) - 5 * jsonBytes(0);
+
+/** Bytes in JSON of what precedes the names in the paths of what is in a folder. */
+export const prefixBytesIn = ({ path }: Folder): number => (path === "" ? 0 : jsonBytes(path) + 1 - quotes);
+
+const quotes = jsonBytes("");

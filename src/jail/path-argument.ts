@@ -1,0 +1,37 @@
+/** A path as an argument of the system calls of `openLibc`: bytes with a NUL after them. */
+import { isSelfOrParent } from "./dirents.ts";
+import type { Name } from "./folder.ts";
+import type { NameBytes } from "./name.ts";
+
+/** The argument. Each call writes its path here, as they are synchronous. */
+export const pathArgument = new Uint8Array(1024);
+const encoder = new TextEncoder();
+
+/** Writes the path and a NUL to `pathArgument`; false when it does not fit. */
+export function putPath(path: Name): boolean {
+  if (path.length >= pathArgument.length) return false;
+  if (typeof path !== "string") {
+    pathArgument.set(path);
+    pathArgument[path.length] = 0;
+    return true;
+  }
+  const { read, written } = encoder.encodeInto(path, pathArgument);
+  if (read < path.length || written >= pathArgument.length) return false;
+  pathArgument[written] = 0;
+  return true;
+}
+
+/** The same for the name in `bytes[from, to)`; false also for a name that no entry has (`requireOneName`). */
+export function putNameIn({ bytes, from, to }: NameBytes): boolean {
+  const length = to - from;
+  if (length === 0 || length >= pathArgument.length || isSelfOrParent(bytes, from, to)) return false;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[from + i]!;
+    if (byte === slash || byte === 0) return false;
+    pathArgument[i] = byte;
+  }
+  pathArgument[length] = 0;
+  return true;
+}
+
+const slash = 0x2f;

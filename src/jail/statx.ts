@@ -1,0 +1,62 @@
+/** Calls statx(2), which describes a name below a folder held by a descriptor in one step, and without a `Stats` object. */
+import { openLibc } from "../bun.ts";
+import type { Name } from "./folder.ts";
+import { requireOneName } from "./jailed-path.ts";
+import type { EntryKind, FileStats } from "./kind.ts";
+import { pathArgument, putPath } from "./path-argument.ts";
+
+/**
+ * The stats of `name` in the folder held by `descriptor`, without following links. Undefined for every failure, and when
+ * the runtime (Node) or the system lacks the call: then `lstat` reports why, or succeeds.
+ */
+export function statAt(descriptor: number, name: Name): FileStats | undefined {
+  requireOneName(name);
+  libc ??= load() ?? "none";
+  const statx = statxOn[process.arch];
+  if (libc === "none" || statx === undefined || !putPath(name)) return undefined;
+  if (libc.syscall(statx, descriptor, pathArgument, flags, wanted, result) !== 0) return undefined;
+  const mode = halves[modeAt]!;
+  return {
+    kind: kindsByFormat[mode >>> 12] ?? "other",
+    size: words[sizeAt]! + words[sizeAt + 1]! * wordRange,
+    mtime: words[mtimeAt]! + (words[mtimeAt + 1]! | 0) * wordRange,
+    mode: mode & 0o777,
+  };
+}
+
+/** Numbers of the system call on the architectures that Bun runs on. */
+const statxOn: Readonly<Record<string, number>> = { x64: 332, arm64: 291 };
+
+/** AT_SYMLINK_NOFOLLOW and AT_NO_AUTOMOUNT: as a descriptor with O_PATH, it neither follows links nor mounts anything. */
+const flags = 0x100 | 0x800;
+/** STATX_TYPE, STATX_MODE, STATX_MTIME and STATX_SIZE. */
+const wanted = 0x1 | 0x2 | 0x40 | 0x200;
+
+/** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
+const result = new Uint8Array(256);
+const halves = new Uint16Array(result.buffer);
+const words = new Uint32Array(result.buffer);
+const [modeAt, sizeAt, mtimeAt] = [28 / 2, 40 / 4, 112 / 4];
+const wordRange = 2 ** 32;
+
+/** The kinds by the format of a mode (S_IFDIR and so on, inode(7)). */
+const kindsByFormat: readonly (EntryKind | undefined)[] = Object.assign(
+  Array.from<EntryKind | undefined>({ length: 16 }),
+  { 4: "dir", 8: "file", 10: "symlink" } as const,
+);
+
+interface Libc {
+  syscall(
+    number: number,
+    descriptor: number,
+    path: Uint8Array,
+    flags: number,
+    mask: number,
+    result: Uint8Array,
+  ): number;
+}
+
+let libc: Libc | "none" | undefined;
+
+const load = (): Libc | undefined =>
+  openLibc<Libc>({ syscall: { args: ["i64", "i32", "ptr", "i32", "u32", "ptr"], returns: "i32" } });
