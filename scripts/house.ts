@@ -107,6 +107,7 @@ export const plan: Plan = {
     watchdog: ["bun", "threads"],
     edits: ["errors", "scheduling", "text"],
     state: ["config"],
+    journal: ["errors", "files", "jail", "log", "state"],
     wasm: ["bun"],
     processes: ["bun", "scheduling"],
     globs: [],
@@ -134,6 +135,7 @@ export const plan: Plan = {
       "jail",
       "regex/engine",
       "shell/services",
+      "journal",
       "state",
       "engine/peer",
       "processes/output",
@@ -170,6 +172,8 @@ export const plan: Plan = {
     "jail/walked-path",
     // It makes the state folder, which lies outside of every tree.
     "state/state-folder",
+    // It writes into that folder.
+    "journal/record-files",
     // It writes to stderr.
     "watchdog/thread",
   ],

@@ -65,6 +65,8 @@ export interface Mutation {
   readonly entry: EntryKind;
   /** Of a change of mode. */
   readonly permissions?: { readonly before: Permissions; readonly after: Permissions };
+  /** Whether it is that of a tree, whose steps are mutations too. */
+  readonly isTree: boolean;
   /** Of a step that gives a name or takes one away, other than a sweep. */
   readonly entries?: StepEntries | undefined;
   /** The same object for all that one call changes; undefined for what the worker does of its own accord. */

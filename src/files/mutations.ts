@@ -1,7 +1,7 @@
 import type { Mutation, MutationListener, MutationOutcome } from "./mutation.ts";
 
 /** A mutation, with how its revisions are found. */
-export interface MutationDescription extends Omit<Mutation, "revisionBefore" | "revisionAfter"> {
+export interface MutationDescription extends Omit<Mutation, "isTree" | "revisionBefore" | "revisionAfter"> {
   /** Throws what reading throws. */
   readonly revisionBefore?: (() => string | undefined) | undefined;
   readonly revisionAfter?: (() => string | undefined) | undefined;
@@ -21,7 +21,7 @@ export class Mutations {
   /** Makes one step of the file system. */
   step<T>(describe: () => MutationDescription, act: () => T): T {
     if (this.#listeners.length === 0) return act();
-    using report = this.#begin(describe());
+    using report = this.#begin({ ...describe(), isTree: false });
     const value = act();
     report.outcome = "done";
     return value;
@@ -33,13 +33,13 @@ export class Mutations {
     act: (whole: Mutation | undefined) => Promise<T>,
   ): Promise<T> {
     if (this.#listeners.length === 0) return await act(undefined);
-    using report = this.#begin(describe());
+    using report = this.#begin({ ...describe(), isTree: true });
     const value = await act(report.mutation);
     report.outcome = "done";
     return value;
   }
 
-  #begin({ revisionBefore, revisionAfter, ...rest }: MutationDescription): Report {
+  #begin({ revisionBefore, revisionAfter, ...rest }: MutationDescription & Pick<Mutation, "isTree">): Report {
     const before = new LazyRevision(revisionBefore);
     const after = new LazyRevision(revisionAfter);
     const mutation: Mutation = {

@@ -1,0 +1,144 @@
+/** Files whose changes a journal keeps, and a tree on which they are undone at once. */
+import { expect } from "bun:test";
+import { lstatSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Tree } from "../../tests/harness/tree.ts";
+import { FilesFixture } from "../files/files.test-kit.ts";
+import { commitLink } from "../files/mutate.ts";
+import type { Requester } from "../files/mutation.ts";
+import { Mutations } from "../files/mutations.ts";
+import { revisionOfBytes } from "../files/revision.ts";
+import type { BackendName } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { createLog } from "../log/log.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
+import { openStateFolder } from "../state/state-folder.ts";
+import { Journal } from "./journal.ts";
+import { contentOf, type JournalRecord, readRecords } from "./read-record.ts";
+import type { JournalBounds } from "./record-files.ts";
+import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
+import type { TreeState, UndoTree } from "./undo-tree.ts";
+
+const generous: JournalBounds = { max_bytes: 64 * 1024 * 1024, max_records: 100_000 };
+
+export class JournalFixture implements Disposable {
+  readonly bench: FilesFixture;
+  readonly journal: Journal;
+  /** Host path of the folder with all state folders. */
+  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "coder-state-")));
+  readonly logLines: string[] = [];
+
+  constructor(backend: BackendName, tree: Tree = {}, bounds: Partial<JournalBounds> = {}) {
+    this.journal = this.openJournal(bounds);
+    const config = { max_write_bytes: 1024 * 1024 * 1024, listeners: [this.journal] };
+    this.bench = new FilesFixture(backend, tree, config);
+  }
+
+  /** Another journal in the same folder. */
+  openJournal(bounds: Partial<JournalBounds> = {}): Journal {
+    const log = createLog({ level: "debug", form: "text", write: (line) => this.logLines.push(line) });
+    const state = openStateFolder({ dir: this.dir, root: "/srv/root" });
+    return new Journal({ state, log, bounds: { ...generous, ...bounds } });
+  }
+
+  get files() {
+    return this.bench.files;
+  }
+
+  /** A call of its own, which has a record of its own. */
+  call(functionId = "test::call"): Requester {
+    return { deadline: deadlineIn(60_000), functionId, caller: "tester" };
+  }
+
+  /** Host path of the folder that holds the records. */
+  get records(): string {
+    return join(this.journal.state.location, "records");
+  }
+
+  /** Newest first. */
+  read(): JournalRecord[] {
+    return [...readRecords(this.journal)];
+  }
+
+  /** Undoes records, the newest one by default, as one call. */
+  async undo(
+    options: Partial<Pick<UndoOptions, "records" | "selects" | "force">> = {},
+  ): Promise<UndoOutcome> {
+    const outcome = await undoRecords({
+      tree: new ImmediateTree(this.bench, this.call("coder::undo"), this.journal),
+      records: options.records ?? this.read().slice(0, 1),
+      selects: options.selects ?? (() => true),
+      force: options.force ?? false,
+      content: (step, kept) => contentOf(this.journal, step, kept),
+    });
+    expect(this.bench.listenerErrors).toEqual([]);
+    return outcome;
+  }
+
+  [Symbol.dispose](): void {
+    this.journal.close();
+    this.bench[Symbol.dispose]();
+    rmSync(this.dir, { recursive: true });
+  }
+}
+
+/** Carries each change out when it comes. */
+class ImmediateTree implements UndoTree {
+  readonly #bench: FilesFixture;
+  readonly #call: Requester;
+  readonly #mutations: Mutations;
+
+  constructor(bench: FilesFixture, call: Requester, journal: Journal) {
+    this.#bench = bench;
+    this.#call = call;
+    this.#mutations = new Mutations([journal]);
+  }
+
+  state(path: string): TreeState {
+    // Through the jail, for what it refuses.
+    this.#bench.jailed.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true })[Symbol.dispose]();
+    const at = this.#bench.at(path);
+    const stats = lstatSync(at, { throwIfNoEntry: false });
+    if (stats === undefined) return { kind: "absent" };
+    const kind = kindOf(stats)!;
+    const mode = stats.mode & 0o7777;
+    if (kind === "file") return { kind, mode, revision: revisionOfBytes([readFileSync(at)]) };
+    if (kind === "symlink") return { kind, text: readlinkSync(at, "buffer") };
+    return kind === "dir" ? { kind, mode } : { kind };
+  }
+
+  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+    // Neither does `create` write through a link, nor over a file that may not be written.
+    if (this.state(path).kind !== "absent") await this.remove(path);
+    const options = { mode, overwrite: true, parents: false };
+    await this.#bench.files.create(path, content, options, this.#call);
+    await this.setMode(path, mode);
+  }
+
+  async putLink(path: string, text: Buffer): Promise<void> {
+    using place = this.#bench.jailed.admit(path, { lastLink: "bare", mayBeMissing: true });
+    const { folder, name, stats } = place;
+    const isReplacing = stats !== undefined;
+    const target = isReplacing ? { isReplacing } : { isReplacing, exclusive: path };
+    const scope = { mutations: this.#mutations, requester: this.#call };
+    commitLink(scope, text, { folder, name, ...target });
+  }
+
+  async makeFolder(path: string, mode: number): Promise<void> {
+    this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#bench.files.unlink(path, { recursive: false }, this.#call);
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    await this.#bench.files.rename({ from, to, overwrite: false }, this.#call);
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    const options = { mode, uid: undefined, gid: undefined, recursive: false };
+    await this.#bench.files.changeMode(path, options, this.#call);
+  }
+}

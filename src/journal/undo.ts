@@ -1,0 +1,274 @@
+/**
+ * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has left there; what
+ * another program has changed since is a conflict.
+ */
+import { Refusal } from "../errors.ts";
+import type { ContentPlace, RecordedState, RecordedTree } from "./frame.ts";
+import type { JournalRecord, RecordedStep } from "./read-record.ts";
+import type { TreeState, UndoTree } from "./undo-tree.ts";
+
+export interface UndoOptions {
+  readonly tree: UndoTree;
+  /** Undone together, in the order of their steps in time. */
+  readonly records: readonly JournalRecord[];
+  /** Whether a step of this path is to be undone. */
+  readonly selects: (path: string) => boolean;
+  /** Also over what was changed since. */
+  readonly force: boolean;
+  /** A content that a step took away; undefined when it is not kept any more. */
+  readonly content: (
+    step: RecordedStep,
+    kept: { place: ContentPlace; revision: string },
+  ) => Buffer | undefined;
+}
+
+/** Why a path stays as it is. */
+export type SkipReason = "unavailable" | "in-the-way";
+
+export interface Skipped {
+  readonly path: string;
+  readonly reason: SkipReason;
+}
+
+/** What becomes of one record. */
+export interface UndoneRecord {
+  readonly seq: number;
+  /** Paths that are as before the record. */
+  readonly restored: string[];
+  /** Paths that the record had made. */
+  readonly removed: string[];
+  readonly skipped: Skipped[];
+}
+
+/** A path that is not what a record has left there. */
+export interface UndoConflict {
+  readonly path: string;
+  readonly seq: number;
+  readonly expected: RecordedState["kind"];
+  readonly found: TreeState["kind"];
+}
+
+export interface UndoOutcome {
+  readonly undone: readonly UndoneRecord[];
+  /** Without `force`, nothing may come of the undo when there are any. */
+  readonly conflicts: readonly UndoConflict[];
+}
+
+/** Undoes the records on the tree. Throws what is no `Refusal`. */
+export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
+  const undo = new Undo(options);
+  const steps = options.records.flatMap((record) => record.steps);
+  for (const step of steps.toSorted((one, other) => other.at - one.at)) await undo.undoStep(step);
+  await undo.setModes();
+  return undo.outcome;
+}
+
+const absent: RecordedState = { kind: "absent" };
+
+class Undo {
+  readonly #options: UndoOptions;
+  readonly #undone: Map<number, UndoneRecord>;
+  readonly #conflicts: UndoConflict[] = [];
+  /** Paths that are not what they would be, and why: earlier steps find something else there, and below. */
+  readonly #blocked = new Map<string, SkipReason | "conflict">();
+  /** Folders that get their modes at the end, because those could keep us from putting something into them. */
+  readonly #modes = new Map<string, number>();
+
+  constructor(options: UndoOptions) {
+    this.#options = options;
+    this.#undone = new Map(
+      options.records.map(({ seq }) => [seq, { seq, restored: [], removed: [], skipped: [] }]),
+    );
+  }
+
+  get outcome(): UndoOutcome {
+    return { undone: [...this.#undone.values()], conflicts: this.#conflicts };
+  }
+
+  async undoStep(step: RecordedStep): Promise<void> {
+    const { path, from = path } = step;
+    if (!this.#options.selects(path) && !this.#options.selects(from)) return;
+    const reason = this.#blockOf(path) ?? this.#blockOf(from) ?? (step.unavailable && "unavailable");
+    if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
+    if (reason === undefined) await this.#attempt(step);
+    const blocked = reason ?? this.#blockOf(path) ?? this.#blockOf(from);
+    if (blocked !== undefined) for (const end of [path, from]) this.#blocked.set(end, blocked);
+  }
+
+  async #attempt(step: RecordedStep): Promise<void> {
+    try {
+      await (step.kind === "rename" ? this.#undoRename(step) : this.#undoChange(step));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#refuse(step);
+    }
+  }
+
+  /** Gives the folders that were made again their modes, the innermost first. */
+  async setModes(): Promise<void> {
+    const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
+    for (const [path, mode] of innermostFirst) await this.#options.tree.setMode(path, mode);
+  }
+
+  async #undoChange(step: RecordedStep): Promise<void> {
+    const { path, kind, before, after } = step;
+    const found = this.#stateOf(path);
+    const isChmod = kind === "chmod";
+    if (isSame(after.state, found, isChmod)) {
+      if (isSame(before.state, found, isChmod) && before.inside === undefined) return;
+    } else if (isSame(before.state, found, isChmod)) return;
+    else if (!this.#mayOverride(step, { path, expected: after.state, found })) return;
+    if (isChmod) await this.#setMode(step);
+    else await this.#restore(step, path, found);
+  }
+
+  async #setMode({ seq, path, before }: RecordedStep): Promise<void> {
+    const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
+    if (this.#modes.has(path)) this.#modes.set(path, mode!);
+    else await this.#options.tree.setMode(path, mode!);
+    this.#undone.get(seq)!.restored.push(path);
+  }
+
+  /** Makes a path what it was before a step. */
+  async #restore(step: RecordedStep, path: string, found: TreeState): Promise<void> {
+    const { before, after, seq } = step;
+    if (before.state.kind === "absent") {
+      if (found.kind === "dir" && !(await this.#isEmptied(step, after))) return;
+      await this.#remove(path);
+      this.#undone.get(seq)!.removed.push(path);
+      return;
+    }
+    if (found.kind === "dir") {
+      this.#skip(step, path, "in-the-way");
+      return;
+    }
+    await this.#put(step, path, before.state);
+    for (const [below, state] of before.inside ?? []) await this.#put(step, `${path}/${below}`, state);
+  }
+
+  async #remove(path: string): Promise<void> {
+    await this.#options.tree.remove(path);
+    this.#modes.delete(path);
+  }
+
+  /** Removes everything that a step has put into a folder. False when something else is there. */
+  async #isEmptied(step: RecordedStep, { inside = [] }: RecordedTree): Promise<boolean> {
+    for (const [below, expected] of inside.toReversed()) {
+      const path = `${step.path}/${below}`;
+      const found = this.#stateOf(path);
+      if (found.kind === "absent") continue;
+      if (!isSame(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
+        return false;
+      await this.#remove(path);
+    }
+    return true;
+  }
+
+  async #put(step: RecordedStep, path: string, state: RecordedState): Promise<void> {
+    const { tree, content } = this.#options;
+    if (state.kind === "file") {
+      const bytes = state.content && content(step, { place: state.content, revision: state.revision });
+      if (bytes === undefined) {
+        this.#skip(step, path, "unavailable");
+        return;
+      }
+      await tree.putFile(path, bytes, state.mode);
+    } else if (state.kind === "symlink") await tree.putLink(path, Buffer.from(state.text, "base64"));
+    else if (state.kind === "dir") await this.#makeFolder(path, state.mode ?? 0o777);
+    this.#undone.get(step.seq)!.restored.push(path);
+  }
+
+  async #makeFolder(path: string, mode: number): Promise<void> {
+    await this.#options.tree.makeFolder(path, mode | 0o700);
+    if ((mode & 0o700) !== 0o700) this.#modes.set(path, mode);
+  }
+
+  async #undoRename(step: RecordedStep): Promise<void> {
+    const { path, before, after, seq } = step;
+    const from = step.from!;
+    const [found, left] = [this.#stateOf(path), this.#stateOf(from)];
+    if (isSame(after.state, left, false) && isSame(before.state, found, false)) return;
+    if (
+      !isSame(after.state, found, false) &&
+      !this.#mayOverride(step, { path, expected: after.state, found })
+    )
+      return;
+    if (left.kind !== "absent" && !this.#mayOverride(step, { path: from, expected: absent, found: left }))
+      return;
+    if (left.kind !== "absent" || found.kind === "absent") {
+      this.#skip(step, from, "in-the-way");
+      return;
+    }
+    await this.#options.tree.move(path, from);
+    this.#moveModes(path, from);
+    const record = this.#undone.get(seq)!;
+    record.restored.push(from);
+    if (before.state.kind === "absent") record.removed.push(path);
+    else await this.#restore(step, path, { kind: "absent" });
+  }
+
+  #moveModes(from: string, to: string): void {
+    for (const [path, mode] of [...this.#modes]) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue;
+      this.#modes.delete(path);
+      this.#modes.set(`${to}${path.slice(from.length)}`, mode);
+    }
+  }
+
+  #stateOf(path: string): TreeState {
+    const state = this.#options.tree.state(path);
+    const mode = this.#modes.get(path);
+    return mode !== undefined && state.kind === "dir" ? { kind: "dir", mode } : state;
+  }
+
+  #mayOverride({ seq }: RecordedStep, { path, expected, found }: Disagreement): boolean {
+    this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind });
+    if (!this.#options.force) this.#blocked.set(path, "conflict");
+    return this.#options.force;
+  }
+
+  /** What the tree itself refuses: a folder that is not empty, a path that is denied by now. */
+  #refuse(step: RecordedStep): void {
+    const { path, after } = step;
+    if (this.#options.force) this.#skip(step, path, "in-the-way");
+    else this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) });
+  }
+
+  #stateIfReached(path: string): TreeState {
+    try {
+      return this.#stateOf(path);
+    } catch (error) {
+      if (error instanceof Refusal) return { kind: "absent" };
+      throw error;
+    }
+  }
+
+  #skip({ seq }: RecordedStep, path: string, reason: SkipReason): void {
+    this.#blocked.set(path, reason);
+    const { skipped } = this.#undone.get(seq)!;
+    if (!skipped.some((one) => one.path === path)) skipped.push({ path, reason });
+  }
+
+  #blockOf(path: string): SkipReason | "conflict" | undefined {
+    for (const [blocked, reason] of this.#blocked)
+      if (path === blocked || path.startsWith(`${blocked}/`)) return reason;
+    return undefined;
+  }
+}
+
+interface Disagreement {
+  readonly path: string;
+  readonly expected: RecordedState;
+  readonly found: TreeState;
+}
+
+/** Whether a path is what a record says. With `modeOnly` its content does not count. */
+function isSame(recorded: RecordedState, found: TreeState, modeOnly: boolean): boolean {
+  if (recorded.kind === "file" && found.kind === "file")
+    return recorded.mode === found.mode && (modeOnly || recorded.revision === found.revision);
+  if (recorded.kind === "dir" && found.kind === "dir")
+    return recorded.mode === undefined || recorded.mode === found.mode;
+  if (recorded.kind === "symlink" && found.kind === "symlink")
+    return recorded.text === found.text.toString("base64");
+  return recorded.kind === "absent" && found.kind === "absent";
+}
