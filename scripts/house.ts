@@ -105,6 +105,7 @@ export const plan: Plan = {
     regex: ["errors", "scheduling", "threads", "wasm"],
     threads: [],
     watchdog: ["bun", "threads"],
+    patch: ["edits", "errors", "scheduling"],
     edits: ["errors", "scheduling", "text"],
     state: ["config"],
     journal: ["errors", "files", "jail", "log", "state"],

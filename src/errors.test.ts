@@ -4,6 +4,7 @@ import { refuseRead } from "./coder/reading/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
+import { refusePatch } from "./patch/errors.ts";
 
 /** One refusal of each constructor of a table. */
 type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
@@ -93,7 +94,32 @@ const ofReads: Samples<typeof refuseRead> = {
   image: refuseRead.image(excess, 8),
 };
 
-const all = [shared, ofCoder, ofReads, ofLines, ofMoves].flatMap((table) => Object.entries<Refusal>(table));
+const line = { line: 3, text: "--- a/f" };
+const place = { path: "f", number: 2, lines: [3, 5] } as const;
+const candidates = [{ from_line: 1, to_line: 2, similarity: 0.9, text: "a\nb\n" }];
+const miss = { candidates, differs: "none", pair: undefined, isNumbered: false } as const;
+const ofPatches: Samples<typeof refusePatch> = {
+  noPatch: refusePatch.noPatch(false),
+  wrongFormat: refusePatch.wrongFormat("v4a"),
+  cutOff: refusePatch.cutOff(),
+  badLine: refusePatch.badLine(line, 'each line of a hunk begins with " ", "-" or "+"'),
+  noFileName: refusePatch.noFileName(line),
+  twoNames: refusePatch.twoNames(line, ["f", "g\n"]),
+  emptyFilePatch: refusePatch.emptyFilePatch("f"),
+  unsupported: refusePatch.unsupported(line, "a submodule"),
+  notRemoved: refusePatch.notRemoved("f", 1),
+  newFileHasLines: refusePatch.newFileHasLines(place),
+  hunkNotFound: refusePatch.hunkNotFound(place, miss),
+  headingNotFound: refusePatch.headingNotFound(place, { heading: "def f\u2028", ...miss }),
+  misplacedHunk: refusePatch.misplacedHunk(place, { isAtEnd: true, candidates }),
+  ambiguousHunk: refusePatch.ambiguousHunk(place, { count: 2, candidates }),
+  hunkWithoutContext: refusePatch.hunkWithoutContext(place),
+  overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
+};
+
+const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches].flatMap((table) =>
+  Object.entries<Refusal>(table),
+);
 
 describe.each(all)("%s", (_, refusal) => {
   test("says in one line what was given, why not, and what would work", () => {

@@ -1,0 +1,46 @@
+/** Sentences about a text that is not in a file: what is like it, and what they differ in. */
+import { quoteShort } from "../errors.ts";
+import type { Difference } from "./differences.ts";
+import type { Candidate, ExplainedMiss } from "./misses.ts";
+
+const differences: Readonly<Record<Difference, string>> = {
+  indent: "its indentation",
+  tabs: "tabs where there are spaces, or the other way round",
+  "trailing-space": "blanks or line breaks at the end of lines",
+  crlf: "line endings",
+  "unicode-quotes": "typographic quotes, dashes or blanks",
+  escape: "escapes, such as \\n for a line break",
+  none: "its words",
+};
+
+/** The rest of a sentence that says that `sent` is not there, and the next call that works. */
+export function describeMiss(
+  { candidates: [best], differs, pair, isNumbered }: ExplainedMiss,
+  sent: string,
+): string {
+  if (best === undefined)
+    return ", nor anything like it; read the file with coder::read-file, and send text that is there.";
+  const near = `most like it ${listLines(best)} (${Math.round(best.similarity * 100)}%)`;
+  if (isNumbered)
+    return `, because line numbers stand before its lines; ${near}. Send it without the numbers.`;
+  const shown =
+    pair === undefined
+      ? ""
+      : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}.`;
+  return `; ${near}, and it differs in ${differences[differs]}.${shown} Send ${sent} exactly as it is in the file.`;
+}
+
+export const listLines = ({ from_line: from, to_line: to }: Candidate): string =>
+  from === to ? `is line ${from}` : `are lines ${from} to ${to}`;
+
+/** Units of a line that are shown. */
+const mostShownUnits = 120;
+
+/** A line in quotes, in which blanks can be seen: a space as `·`, a tab as `→`, a carriage return as `␍`. */
+const quoteVisible = (line: string): string =>
+  quoteShort(
+    (line.length > mostShownUnits ? `${line.slice(0, mostShownUnits).toWellFormed()}…` : line)
+      .replaceAll(" ", "·")
+      .replaceAll("\t", "→")
+      .replaceAll("\r", "␍"),
+  );

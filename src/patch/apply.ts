@@ -1,0 +1,156 @@
+/** A file after the hunks of a patch. Lines that are shown and not changed stay as the file has them. */
+import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
+import type { Region } from "../edits/splices.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import { refusePatch } from "./errors.ts";
+import { type FittedHunk, fitHunks } from "./fit.ts";
+import { lineKinds } from "./hunk-text.ts";
+import { type LineTable, tabulateLines } from "./line-table.ts";
+import { comparedTo } from "./matching.ts";
+import type { FilePatch, Patch } from "./patch.ts";
+
+/** A file after its hunks. */
+export interface PatchedFile {
+  readonly body: Buffer;
+  readonly lines: number;
+  /** Where each hunk changed it, in bytes of `body`. */
+  readonly regions: readonly Region[];
+}
+
+/** Most bytes that are put before a line, and behind it. */
+const endingBytes = 4;
+
+/** Lines between two steps. */
+const linesPerStep = 16_384;
+
+/**
+ * Applies all hunks to `before`. Where a line of the file is not in every byte what the hunk shows, lines that are
+ * added end as those of the file do, and the file ends with a line feed if it did. Throws a refusal for a hunk that
+ * does not fit, for two that change the same lines, and for those of a file to be deleted that leave some of it.
+ */
+export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
+  const table = yield* tabulateLines(before);
+  const hunks = (yield* fitHunks(file, patch.lines, table)).toSorted(
+    (a, b) => changeOf(a).from - changeOf(b).from,
+  );
+  requireApart(hunks);
+  const writer = new PatchWriter(before, table, hunks);
+  for (const hunk of hunks) yield* writer.write(hunk);
+  const after = writer.finish();
+  const isPartlyRemoved = file.change === "delete" && file.hunks.length > 0 && after.body.length > 0;
+  if (isPartlyRemoved) throw refusePatch.notRemoved(file.path, after.lines);
+  return after;
+}
+
+/** The lines from the first that a hunk changes up to the last. */
+function changeOf({ start, text }: FittedHunk): Region {
+  return { from: start + text.leading, to: start + text.oldCount - text.trailing };
+}
+
+function requireApart(hunks: readonly FittedHunk[]): void {
+  for (const [at, hunk] of hunks.entries()) {
+    const before = hunks[at - 1];
+    if (before === undefined || changeOf(before).to <= changeOf(hunk).from) continue;
+    const [first, second] = [before.place, hunk.place].sort((a, b) => a.number - b.number) as [
+      FittedHunk["place"],
+      FittedHunk["place"],
+    ];
+    throw refusePatch.overlappingHunks(second, first);
+  }
+}
+
+class PatchWriter {
+  readonly #before: Buffer;
+  readonly #table: LineTable;
+  readonly #ending: Buffer;
+  readonly #hasMarker: boolean;
+  readonly #after: Buffer;
+  readonly #regions: Region[];
+  #length = 0;
+  /** Bytes of the file before that are written or left out. */
+  #from = 0;
+
+  constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
+    this.#before = before;
+    this.#table = table;
+    this.#ending = Buffer.from(table.count === 0 ? "\n" : surveyLines(before, []).ending);
+    this.#hasMarker = hunks.some(({ text }) => text.hasMarker);
+    const added = hunks.reduce((sum, { text }) => sum + text.addedBytes + endingBytes * text.count, 0);
+    this.#after = Buffer.allocUnsafe(before.length + added + endingBytes);
+    this.#regions = hunks.map(() => ({ from: 0, to: 0 }));
+  }
+
+  *write({ place, text, start, matching }: FittedHunk): Steps<void> {
+    let line = start;
+    let region: Region | undefined;
+    for (let at = 0; at < text.count; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const kind = text.kindOf(at);
+      if (kind !== lineKinds.context) {
+        this.#keepUpTo(this.#offsetOf(line, matching === "exact"));
+        region ??= { from: this.#length, to: this.#length };
+        if (kind === lineKinds.removed) this.#from = this.#table.endOf(line);
+        else this.#add({ text, at, isFirst: line === 0 }, matching === "exact");
+        region = { from: region.from, to: this.#length };
+      }
+      if (kind !== lineKinds.added) line++;
+    }
+    this.#regions[place.number - 1] = region ?? { from: this.#length, to: this.#length };
+  }
+
+  finish(): PatchedFile {
+    this.#keepUpTo(this.#before.length);
+    this.#keepFinalNewline();
+    const body = this.#after.subarray(0, this.#length);
+    const regions = this.#regions.map(({ from, to }) => ({ from, to: Math.min(to, body.length) }));
+    return { body, lines: countLines(body), regions };
+  }
+
+  /** A byte order mark stands before the first line unless a hunk shows it. */
+  #offsetOf(line: number, isExact: boolean): number {
+    return line === 0 && !isExact ? bomLength(this.#before) : this.#table.startOf(line);
+  }
+
+  #keepUpTo(end: number): void {
+    if (end > this.#from) this.#put(this.#before, this.#from, end);
+    this.#from = Math.max(end, this.#from);
+  }
+
+  #add(
+    {
+      text,
+      at,
+      isFirst,
+    }: { readonly text: FittedHunk["text"]; readonly at: number; readonly isFirst: boolean },
+    isExact: boolean,
+  ): void {
+    const { from, to } = text.extentOf(at);
+    if (isExact) {
+      this.#put(text.bytes, from, to);
+      return;
+    }
+    const hasMark = isFirst && bomLength(this.#before) > 0 && bomLength(text.bytes.subarray(from, to)) > 0;
+    this.#put(text.bytes, hasMark ? from + 3 : from, comparedTo("endings", text.bytes, [from, to]));
+    if (text.bytes[to - 1] === lineFeed) this.#length += this.#ending.copy(this.#after, this.#length);
+  }
+
+  /** What follows a line without an ending begins a line of its own. */
+  #put(bytes: Buffer, from: number, to: number): void {
+    if (this.#isOpen()) this.#length += this.#ending.copy(this.#after, this.#length);
+    this.#length += bytes.copy(this.#after, this.#length, from, to);
+  }
+
+  #isOpen(): boolean {
+    const start = bomLength(this.#after.subarray(0, this.#length));
+    return this.#length > start && this.#after[this.#length - 1] !== lineFeed;
+  }
+
+  /** Of a file that did not end with one, the line that is last now gives up its ending, unless nothing is left of it. */
+  #keepFinalNewline(): void {
+    const before = this.#before;
+    const wasOpen = before.length > bomLength(before) && before.at(-1) !== lineFeed;
+    if (!wasOpen || this.#hasMarker) return;
+    const end = comparedTo("endings", this.#after, [0, this.#length]);
+    if (end > 0 && this.#after[end - 1] !== lineFeed) this.#length = end;
+  }
+}

@@ -1,0 +1,161 @@
+/** Refusals of patches. */
+import { describeMiss, listLines } from "../edits/miss-text.ts";
+import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
+import { quoteShort, Refusal } from "../errors.ts";
+
+/** Which hunk of which file, and its lines in the patch; all numbers from 1, and the last line is included. */
+export interface HunkPlace {
+  readonly path: string;
+  readonly number: number;
+  readonly lines: readonly [number, number];
+}
+
+/** A line of a patch, from 1, and what it says. */
+interface PatchLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+const nameHunk = ({ path, number, lines: [from, to] }: HunkPlace): string =>
+  `Hunk ${number} of ${quoteShort(path)} (lines ${from} to ${to} of the patch)`;
+
+const factsOf = ({ number, lines }: HunkPlace) => ({ hunk: number, patch_lines: lines });
+
+export const refusePatch = {
+  noPatch: (isOneLine: boolean): Refusal =>
+    new Refusal(
+      "bad-input",
+      isOneLine
+        ? "The patch is one line in which line breaks are written as \\n, so no file header is found; send it with real line breaks."
+        : 'The patch names no file; send one that begins with "*** Begin Patch" and has "*** Update File: path" lines, or a unified diff with "--- a/path" and "+++ b/path".',
+    ),
+
+  wrongFormat: (format: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch names no file in the format ${format}; send what that format wants, or "format": "auto".`,
+    ),
+
+  cutOff: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      'The patch has "*** Begin Patch" and no "*** End Patch" behind it, so its end may be missing; send it whole.',
+    ),
+
+  badLine: ({ line, text }: PatchLine, wanted: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, fits nowhere: ${wanted}. Nothing was changed.`,
+      undefined,
+      { details: { patch_line: line } },
+    ),
+
+  noFileName: ({ line, text }: PatchLine): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, does not name a file; put the path behind the colon, or behind "--- a/" and "+++ b/".`,
+    ),
+
+  twoNames: ({ line, text }: PatchLine, [old, now]: readonly [string, string]): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${quoteShort(old)} and ${quoteShort(now)}; send one name in both lines, or git's "rename from" and "rename to" to move the file.`,
+    ),
+
+  emptyFilePatch: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch names ${quoteShort(path)} and changes nothing in it; send its hunks, or leave the file out.`,
+      path,
+    ),
+
+  /** `what` is a kind of change that no function of the worker makes. */
+  unsupported: ({ line, text }: PatchLine, what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which a patch cannot change here; leave that file out.`,
+    ),
+
+  notRemoved: (path: string, lines: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch deletes ${quoteShort(path)} and does not remove all of it: ${lines === 1 ? "1 line is" : `${lines} lines are`} left. Read the file, and send all of its lines, or delete it without hunks.`,
+      path,
+    ),
+
+  newFileHasLines: (place: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} is of a new file and has lines that do not begin with "+"; send all of them with "+", or name the file as one to update.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  hunkNotFound: (place: HunkPlace, { pair, isNumbered, ...miss }: ExplainedMiss): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} does not fit${describeMiss({ pair, isNumbered, ...miss }, "the hunk")}`,
+      place.path,
+      { details: { ...factsOf(place), ...miss } },
+    ),
+
+  headingNotFound: (
+    place: HunkPlace,
+    { heading, pair: _, isNumbered: __, ...miss }: ExplainedMiss & { readonly heading: string },
+  ): Refusal => {
+    const [best] = miss.candidates;
+    return new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} is below "@@ ${heading.slice(0, 120)}", and no line of the file is that${best === undefined ? "" : `; most like it ${listLines(best)}`}. Send behind @@ a line exactly as it is in the file, or leave it out.`.replace(
+        /[\p{Cc}\u2028\u2029]/gu,
+        " ",
+      ),
+      place.path,
+      { details: { ...factsOf(place), ...miss } },
+    );
+  },
+
+  /** `candidates` are places where it would fit. */
+  misplacedHunk: (
+    place: HunkPlace,
+    { isAtEnd, candidates }: { readonly isAtEnd: boolean; readonly candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} fits elsewhere than it says: what it shows ${candidates.map(listLines).join(", ")}. ${
+        isAtEnd
+          ? 'Leave "*** End of File" out, since more lines stand behind it.'
+          : "Send behind @@ a line that stands before it, or no such line."
+      }`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "none" } },
+    ),
+
+  /** `candidates` are the first of `count` places. */
+  ambiguousHunk: (
+    place: HunkPlace,
+    { count, candidates }: { readonly count: number; readonly candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "ambiguous",
+      `${nameHunk(place)} fits in ${count} places, first in lines ${candidates.map(({ from_line }) => from_line).join(", ")}; send more of the lines around it, or the line of its function or class behind @@.`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "none" } },
+    ),
+
+  hunkWithoutContext: (place: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} only adds lines, and nothing says where; send some of the lines around, or "*** End of File" below it to append.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  overlappingHunks: (place: HunkPlace, other: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} changes lines that hunk ${other.number} changes too (lines ${other.lines[0]} to ${other.lines[1]} of the patch); join the two into one.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+} as const;

@@ -1,0 +1,67 @@
+/** Names of files in the headers of unified diffs. */
+
+/** What stands for no file. */
+export const noFile = "/dev/null";
+
+/** The pairs of prefixes with which git distinguishes both sides of a comparison. */
+const prefixPairs: ReadonlySet<string> = new Set(["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"]);
+
+/** The name in a header line, without what stands behind it; undefined where git's quotes are not closed, or hold no UTF-8. */
+export function readName(text: string): string | undefined {
+  if (text.startsWith('"')) return readQuoted(text)?.name;
+  const tab = text.indexOf("\t");
+  return (tab < 0 ? text : text.slice(0, tab)).trimEnd();
+}
+
+/** Both names of a `diff --git` line, which are one after the other and mostly alike; undefined where that is not clear. */
+export function readNamePair(text: string): readonly [string, string] | undefined {
+  if (text.startsWith('"')) {
+    const first = readQuoted(text);
+    const second = first === undefined ? undefined : readName(first.rest.trimStart());
+    return second === undefined ? undefined : [first!.name, second];
+  }
+  if (text.endsWith('"')) {
+    const start = text.indexOf(' "');
+    const second = start < 0 ? undefined : readName(text.slice(start + 1));
+    return second === undefined ? undefined : [text.slice(0, start), second];
+  }
+  const half = (text.length - 1) / 2;
+  const halves = [text.slice(0, half), text.slice(half + 1)] as const;
+  if (text[half] === " " && withoutPrefixes(halves)[0] === withoutPrefixes(halves)[1]) return halves;
+  const words = text.split(" ");
+  return words.length === 2 ? [words[0]!, words[1]!] : undefined;
+}
+
+/** The names without the prefixes of git. A name that stands against no file has the prefix of its side. */
+export function withoutPrefixes([old, now]: readonly [string, string]): readonly [string, string] {
+  if (old === noFile) return [old, now.startsWith("b/") ? now.slice(2) : now];
+  if (now === noFile) return [old.startsWith("a/") ? old.slice(2) : old, now];
+  return prefixPairs.has(old.slice(0, 2) + now.slice(0, 2)) ? [old.slice(2), now.slice(2)] : [old, now];
+}
+
+const escapes: Readonly<Record<string, number>> = {
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 0x22,
+  "\\": 0x5c,
+};
+
+/** A name in the quotes of C, as git writes one with characters that are not ASCII, and what stands behind it. */
+function readQuoted(text: string): { readonly name: string; readonly rest: string } | undefined {
+  const end = /^"(?:[^"\\]|\\.)*"/.exec(text)?.[0].length;
+  if (end === undefined) return undefined;
+  const parts: Buffer[] = [];
+  for (const [part, octal, escaped] of text.slice(1, end - 1).matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gu)) {
+    const byte = octal === undefined ? escapes[escaped ?? ""] : Number.parseInt(octal, 8);
+    if (part.startsWith("\\") && (byte === undefined || byte > 255)) return undefined;
+    parts.push(byte === undefined ? Buffer.from(part) : Buffer.from([byte]));
+  }
+  const bytes = Buffer.concat(parts);
+  const name = bytes.toString();
+  return Buffer.from(name).equals(bytes) ? { name, rest: text.slice(end) } : undefined;
+}

@@ -1,0 +1,189 @@
+/** Where the hunks of a patch fit into a file. Nothing is guessed: what has no place of its own is refused. */
+import { candidatesAt, explainMissing } from "../edits/misses.ts";
+import type { Region } from "../edits/splices.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import { type HunkPlace, refusePatch } from "./errors.ts";
+import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";
+import { HunkText } from "./hunk-text.ts";
+import { LineIndex } from "./line-index.ts";
+import type { LineTable } from "./line-table.ts";
+import { comparedFrom, comparedTo, type Matching, matchings } from "./matching.ts";
+import type { FilePatch, Hunk } from "./patch.ts";
+
+/** A hunk and the lines of the file that it is about. */
+export interface FittedHunk {
+  readonly place: HunkPlace;
+  readonly text: HunkText;
+  /** The first of its lines, from 0. */
+  readonly start: number;
+  readonly matching: Matching;
+}
+
+/** Of these, in which lines are the same text, the header of a hunk may choose by its line number. */
+const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
+
+/** Finds the places of all hunks in one file. Throws a refusal for the first that has none, or more than one. */
+export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<FittedHunk[]> {
+  const fitter = new HunkFitter(body);
+  const fitted: FittedHunk[] = [];
+  for (const [index, hunk] of file.hunks.entries()) {
+    const place = { path: file.path, number: index + 1, lines: [hunk.first + 1, hunk.end] as const };
+    const text = new HunkText(lines, hunk, file.change === "add");
+    if (file.change === "add" && text.oldCount > 0) throw refusePatch.newFileHasLines(place);
+    fitted.push(yield* fitter.fit(hunk, text, place));
+    yield;
+  }
+  return fitted;
+}
+
+class HunkFitter {
+  readonly #body: LineTable;
+  readonly #indexes = new Map<Matching, LineIndex>();
+  readonly #headings: HeadingFinder;
+  /** Behind the last line that the hunk before this one changes. */
+  #changedUpTo = 0;
+  /** By how many lines the hunk before this one stands further down than its header says. */
+  #drift = 0;
+
+  constructor(body: LineTable) {
+    this.#body = body;
+    this.#headings = new HeadingFinder(body, (matching) => this.#indexFor(matching));
+  }
+
+  *fit(hunk: Hunk, text: HunkText, place: HunkPlace): Steps<FittedHunk> {
+    const sections = yield* this.#headings.find(hunk.headings, place);
+    const found =
+      text.oldCount === 0
+        ? this.#insertion(hunk, sections, place)
+        : ((yield* this.#placeOf(hunk, text, { place, sections })) ??
+          (yield* this.#explain(hunk, text, { place, sections })));
+    this.#changedUpTo = found.start + text.oldCount - text.trailing;
+    if (hunk.linesBefore !== undefined) this.#drift = found.start - hunk.linesBefore;
+    return { place, text, ...found };
+  }
+
+  /** Undefined where it fits nowhere. */
+  *#placeOf(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<Found | undefined> {
+    const stated = hunk.linesBefore === undefined ? undefined : hunk.linesBefore + this.#drift;
+    for (const matching of matchings) {
+      // That is where it belongs, and nearly all are: no index is needed then.
+      if (
+        stated !== undefined &&
+        sections === undefined &&
+        isSameText(matching) &&
+        this.#isAt(text, stated, matching)
+      )
+        return { start: stated, matching };
+      const all = this.#findAll(text, yield* this.#indexFor(matching));
+      const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
+      const start = this.#choose(starts, isSameText(matching) ? stated : undefined);
+      if (start === undefined) continue;
+      if (start === "several")
+        throw refusePatch.ambiguousHunk(place, {
+          count: starts.length,
+          candidates: candidatesAt(
+            this.#body.bytes,
+            starts.slice(0, 3).map((at) => this.#regionOf(text, at)),
+          ),
+        });
+      return { start, matching };
+    }
+    return undefined;
+  }
+
+  /** A hunk that adds lines and shows none that are there. */
+  #insertion({ isAtEnd }: Hunk, sections: readonly HeadingScope[] | undefined, place: HunkPlace): Found {
+    const matching = this.#body.count === 0 ? "exact" : "endings";
+    if (isAtEnd || this.#body.count === 0) return { start: this.#body.count, matching };
+    const starts = (sections ?? []).map(({ from }) => from + 1);
+    const start = this.#choose(starts, undefined);
+    if (typeof start === "number") return { start, matching };
+    throw refusePatch.hunkWithoutContext(place);
+  }
+
+  #isAllowed({ isAtEnd }: Hunk, text: HunkText, start: number): boolean {
+    return !isAtEnd || start + text.oldCount === this.#body.count;
+  }
+
+  /**
+   * The only place; or, of several, the one that the header's line number picks out; or the only one behind the hunk
+   * before this one, since hunks stand in the order of the file.
+   */
+  #choose(starts: readonly number[], stated: number | undefined): number | "several" | undefined {
+    if (starts.length <= 1) return starts[0];
+    const nearest = stated === undefined ? undefined : clearlyNearest(starts, stated);
+    if (nearest !== undefined) return nearest;
+    const behind = starts.filter((start) => start >= this.#changedUpTo);
+    return behind.length === 1 ? behind[0] : "several";
+  }
+
+  #findAll(text: HunkText, index: LineIndex): number[] {
+    const pattern = new Int32Array(text.oldCount);
+    text.forEachOld(({ from, to }, at) => {
+      pattern[at] = index.idOf(text.bytes, [from, to]);
+    });
+    return index.findAll(pattern);
+  }
+
+  #isAt(text: HunkText, start: number, matching: Matching): boolean {
+    if (start < 0 || start + text.oldCount > this.#body.count) return false;
+    let isEqual = true;
+    text.forEachOld(({ from, to }, at) => {
+      if (!isEqual) return;
+      const line = start + at;
+      const [one, other] = [
+        comparedPart(matching, this.#body.bytes, [this.#body.startOf(line), this.#body.endOf(line)]),
+        comparedPart(matching, text.bytes, [from, to]),
+      ];
+      isEqual = one.equals(other);
+    });
+    return isEqual;
+  }
+
+  *#indexFor(matching: Matching): Steps<LineIndex> {
+    const known = this.#indexes.get(matching) ?? (yield* LineIndex.build(this.#body, matching));
+    this.#indexes.set(matching, known);
+    return known;
+  }
+
+  #regionOf(text: HunkText, start: number): Region {
+    return { from: this.#body.startOf(start), to: this.#body.startOf(start + text.oldCount) };
+  }
+
+  /** Says why it fits nowhere: it does elsewhere than it may, or something is like it, or nothing is. */
+  *#explain(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<never> {
+    if (hunk.isAtEnd || sections !== undefined) {
+      const [start] = this.#findAll(text, yield* this.#indexFor("blanks"));
+      const candidates =
+        start === undefined ? [] : candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
+      if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });
+    }
+    const sent = text.oldText().toString();
+    throw refusePatch.hunkNotFound(place, yield* explainMissing(this.#body.bytes, sent));
+  }
+}
+
+interface Found {
+  readonly start: number;
+  readonly matching: Matching;
+}
+
+interface Narrowed {
+  readonly place: HunkPlace;
+  readonly sections: readonly HeadingScope[] | undefined;
+}
+
+const comparedPart = (matching: Matching, bytes: Buffer, extent: readonly [number, number]): Buffer => {
+  const from = comparedFrom(matching, bytes, extent);
+  return bytes.subarray(from, comparedTo(matching, bytes, [from, extent[1]]));
+};
+
+/** The place that is nearest to `stated`, where the next one is more than twice as far. */
+function clearlyNearest(starts: readonly number[], stated: number): number | undefined {
+  let nearest = starts[0]!;
+  for (const start of starts) if (Math.abs(start - stated) < Math.abs(nearest - stated)) nearest = start;
+  const distance = 2 * Math.abs(nearest - stated);
+  return starts.every((start) => start === nearest || Math.abs(start - stated) > distance)
+    ? nearest
+    : undefined;
+}

@@ -1,0 +1,85 @@
+/** What stands between a `diff --git` line and the hunks: a file that is new, goes, moves, is copied, or gets other modes. */
+import { refusePatch } from "./errors.ts";
+import { readName, readNamePair } from "./file-names.ts";
+import type { LineTable } from "./line-table.ts";
+
+export const gitDiff = "diff --git ";
+
+export interface GitHeader {
+  /** The names of its first line, with their prefixes; undefined where that line is not clear. */
+  readonly names: readonly [string, string] | undefined;
+  /** As git writes it, such as `100644`. */
+  readonly newMode?: string;
+  readonly isNew?: boolean;
+  readonly isDeleted?: boolean;
+  /** Names without prefixes. */
+  readonly moved?: { readonly from: string; readonly to: string; readonly isCopy: boolean };
+  /** The line behind it. */
+  readonly end: number;
+}
+
+/** Lines that say nothing that is needed. */
+const passedOver = ["index ", "similarity index ", "dissimilarity index ", "old mode "];
+
+const nameFields = {
+  "rename from ": { end: "from", isCopy: false },
+  "rename to ": { end: "to", isCopy: false },
+  "copy from ": { end: "from", isCopy: true },
+  "copy to ": { end: "to", isCopy: true },
+} as const;
+
+const modeFields = {
+  "new mode ": {},
+  "new file mode ": { isNew: true },
+  "deleted file mode ": { isDeleted: true },
+};
+
+type Fields = { -readonly [Key in "newMode" | "isNew" | "isDeleted"]?: GitHeader[Key] };
+
+export function parseGitHeader(lines: LineTable, first: number): GitHeader {
+  const names = readNamePair(lines.textOf(first).slice(gitDiff.length).trim());
+  const fields: Fields = {};
+  const ends: { from?: string; to?: string } = {};
+  let [line, isCopy] = [first + 1, false];
+  for (; line < lines.count; line++) {
+    const field = nameFieldAt(lines, line);
+    if (field !== undefined) {
+      ends[field.end] = field.name;
+      isCopy = field.isCopy;
+    } else if (!readMode(lines, line, fields) && !passedOver.some((start) => lines.startsWith(line, start)))
+      break;
+  }
+  const { from, to } = ends;
+  const moved = from !== undefined && to !== undefined ? { moved: { from, to, isCopy } } : {};
+  return { names, ...fields, ...moved, end: line };
+}
+
+function nameFieldAt(lines: LineTable, line: number) {
+  for (const [start, field] of Object.entries(nameFields)) {
+    if (!lines.startsWith(line, start)) continue;
+    const text = lines.textOf(line);
+    const name = readName(text.slice(start.length));
+    if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
+    return { ...field, name };
+  }
+  return undefined;
+}
+
+function readMode(lines: LineTable, line: number, fields: Fields): boolean {
+  for (const [start, kind] of Object.entries(modeFields)) {
+    if (!lines.startsWith(line, start)) continue;
+    const text = lines.textOf(line);
+    const mode = text.slice(start.length).trim();
+    requireRegular(mode, { line: line + 1, text });
+    Object.assign(fields, kind, "isDeleted" in kind ? {} : { newMode: mode });
+    return true;
+  }
+  return false;
+}
+
+const otherKinds: Readonly<Record<string, string>> = { "120": "a symbolic link", "160": "a submodule" };
+
+function requireRegular(mode: string, line: { readonly line: number; readonly text: string }): void {
+  const kind = otherKinds[mode.slice(0, 3)];
+  if (kind !== undefined) throw refusePatch.unsupported(line, kind);
+}

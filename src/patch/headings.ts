@@ -1,0 +1,112 @@
+/** The parts of a file that the `@@` lines of a hunk name. */
+import { explainMissing } from "../edits/misses.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import { type HunkPlace, refusePatch } from "./errors.ts";
+import type { LineIndex } from "./line-index.ts";
+import type { LineTable } from "./line-table.ts";
+import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
+
+/**
+ * A line and what is below it: the lines that are indented deeper, up to and including the first that is not. Lines count
+ * from 0; `to` is not included.
+ */
+export interface HeadingScope {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a heading is compared with lines, the strictest first. */
+const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
+
+/** Lines between two steps. */
+const linesPerStep = 16_384;
+
+export class HeadingFinder {
+  readonly #body: LineTable;
+  readonly #indexFor: (matching: Matching) => Steps<LineIndex>;
+
+  constructor(body: LineTable, indexFor: (matching: Matching) => Steps<LineIndex>) {
+    this.#body = body;
+    this.#indexFor = indexFor;
+  }
+
+  /** The sections of the innermost heading; undefined where there is no heading. */
+  *find(headings: readonly string[], place: HunkPlace): Steps<readonly HeadingScope[] | undefined> {
+    let sections: readonly HeadingScope[] | undefined;
+    for (const heading of headings) {
+      const lines = yield* this.#linesOf(heading, sections);
+      if (lines.length === 0)
+        throw refusePatch.headingNotFound(place, {
+          heading,
+          ...(yield* explainMissing(this.#body.bytes, heading)),
+        });
+      sections = yield* this.#sectionsOf(lines);
+    }
+    return sections;
+  }
+
+  /** The lines that a heading names: those inside the sections around it, or else those behind the first of them. */
+  *#linesOf(heading: string, sections: readonly HeadingScope[] | undefined): Steps<readonly number[]> {
+    const bytes = Buffer.from(heading);
+    for (const matching of headingMatchings) {
+      const index: LineIndex = yield* this.#indexFor(matching);
+      const id = index.idOf(bytes, [0, bytes.length]);
+      const lines = narrow(index.findAll([id]), sections);
+      if (lines.length > 0) return lines;
+    }
+    return narrow(yield* this.#linesThatBegin(bytes), sections);
+  }
+
+  /** Lines of which the heading is only the start, as it is where it was cut. */
+  *#linesThatBegin(heading: Buffer): Steps<readonly number[]> {
+    const { bytes } = this.#body;
+    const start = comparedFrom("blanks", heading, [0, heading.length]);
+    const wanted = heading.subarray(start, comparedTo("blanks", heading, [start, heading.length]));
+    const lines: number[] = [];
+    for (let line = 0; line < this.#body.count && wanted.length > 0; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      const from = comparedFrom("blanks", bytes, [this.#body.startOf(line), this.#body.endOf(line)]);
+      if (bytes.subarray(from, from + wanted.length).equals(wanted)) lines.push(line);
+    }
+    return lines;
+  }
+
+  *#sectionsOf(lines: readonly number[]): Steps<readonly HeadingScope[]> {
+    const sections: HeadingScope[] = [];
+    for (const from of lines) {
+      const depth = this.#indentOf(from);
+      let to = from + 1;
+      while (to < this.#body.count && this.#indentOf(to) > depth) {
+        if (++to % linesPerStep === 0) yield;
+      }
+      sections.push({ from, to: Math.min(to + 1, this.#body.count) });
+    }
+    return sections;
+  }
+
+  /** Bytes of blanks that a line begins with; no line is deeper than an empty one. */
+  #indentOf(line: number): number {
+    const extent = [this.#body.startOf(line), this.#body.endOf(line)] as const;
+    const from = comparedFrom("blanks", this.#body.bytes, extent);
+    return from === extent[1]
+      ? Number.POSITIVE_INFINITY
+      : from - comparedFrom("endings", this.#body.bytes, extent);
+  }
+}
+
+/** The lines that are in one of the sections; or, where none is, those behind the first line of the first. */
+export function narrow(
+  lines: readonly number[],
+  sections: readonly HeadingScope[] | undefined,
+): readonly number[] {
+  if (sections === undefined) return lines;
+  const inside: number[] = [];
+  // Both ascend.
+  for (let at = 0, end = 0, line = 0; line < lines.length; line++) {
+    for (; at < sections.length && sections[at]!.from <= lines[line]!; at++)
+      end = Math.max(end, sections[at]!.to);
+    if (lines[line]! < end) inside.push(lines[line]!);
+  }
+  const from = sections[0]?.from ?? Number.POSITIVE_INFINITY;
+  return inside.length > 0 ? inside : lines.filter((line) => line > from);
+}

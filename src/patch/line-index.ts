@@ -1,0 +1,156 @@
+/** Finds some lines among those of a file in time that is linear in both, whatever they are. */
+import type { Steps } from "../scheduling/time-slice.ts";
+import type { LineTable } from "./line-table.ts";
+import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
+
+/** Lines between two steps. */
+const linesPerStep = 32_768;
+
+/** The lines of a file, of which those that are alike have one number. */
+export class LineIndex {
+  readonly matching: Matching;
+  readonly #bytes: Buffer;
+  readonly #ids: Int32Array;
+  /** By number: where the first such line stands, from its first byte up to behind its last. */
+  readonly #samples: Uint32Array;
+  /** A hash table with open addressing: numbers, plus one. */
+  readonly #slots: Int32Array;
+  /** The lines by number, and where those of each number begin among them. */
+  #lines = new Int32Array(0);
+  #bounds = new Int32Array(1);
+  #count = 0;
+
+  private constructor({ bytes, count }: LineTable, matching: Matching) {
+    this.matching = matching;
+    this.#bytes = bytes;
+    this.#ids = new Int32Array(count);
+    this.#samples = new Uint32Array(2 * count);
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * count + 2)));
+  }
+
+  static *build(table: LineTable, matching: Matching): Steps<LineIndex> {
+    const index = new LineIndex(table, matching);
+    for (let line = 0; line < table.count; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      const extent = [table.startOf(line), table.endOf(line)] as const;
+      const from = comparedFrom(matching, table.bytes, extent);
+      const to = comparedTo(matching, table.bytes, [from, extent[1]]);
+      index.#ids[line] = index.#add(from, to);
+    }
+    yield;
+    index.#sort();
+    return index;
+  }
+
+  /** The first lines of all places where these lines stand, ascending; the pattern is not empty. */
+  findAll(pattern: readonly number[] | Int32Array): number[] {
+    const rarest = this.#rarestOf(pattern);
+    if (rarest < 0) return [];
+    const id = pattern[rarest]!;
+    const [from, to] = [this.#bounds[id]!, this.#bounds[id + 1]!];
+    if ((to - from) * pattern.length > 2 * (this.#ids.length + pattern.length))
+      return this.#findByBorders(pattern);
+    const starts: number[] = [];
+    for (let at = from; at < to; at++) {
+      const start = this.#lines[at]! - rarest;
+      if (this.#isAt(pattern, start)) starts.push(start);
+    }
+    return starts;
+  }
+
+  /** The number of a line; -1 where the file has none like it. */
+  idOf(bytes: Buffer, extent: readonly [number, number]): number {
+    const from = comparedFrom(this.matching, bytes, extent);
+    const to = comparedTo(this.matching, bytes, [from, extent[1]]);
+    return this.#slots[this.#slotOf(bytes, from, to)]! - 1;
+  }
+
+  #add(from: number, to: number): number {
+    const slot = this.#slotOf(this.#bytes, from, to);
+    const known = this.#slots[slot]! - 1;
+    if (known >= 0) return known;
+    this.#samples[2 * this.#count] = from;
+    this.#samples[2 * this.#count + 1] = to;
+    this.#slots[slot] = this.#count + 1;
+    return this.#count++;
+  }
+
+  /** Where the number of such a line is, or is to be put. */
+  #slotOf(bytes: Buffer, from: number, to: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hashOf(bytes, from, to) & mask; ; slot = (slot + 1) & mask) {
+      const id = this.#slots[slot]! - 1;
+      if (id < 0 || this.#isSample(id, bytes, [from, to])) return slot;
+    }
+  }
+
+  #isSample(id: number, bytes: Buffer, [from, to]: readonly [number, number]): boolean {
+    const start = this.#samples[2 * id]!;
+    if (this.#samples[2 * id + 1]! - start !== to - from) return false;
+    for (let at = 0; at < to - from; at++) if (this.#bytes[start + at] !== bytes[from + at]) return false;
+    return true;
+  }
+
+  /** Counting sort. */
+  #sort(): void {
+    this.#bounds = new Int32Array(this.#count + 2);
+    for (const id of this.#ids) this.#bounds[id + 2]!++;
+    for (let id = 2; id <= this.#count; id++) this.#bounds[id]! += this.#bounds[id - 1]!;
+    this.#lines = new Int32Array(this.#ids.length);
+    for (let line = 0; line < this.#ids.length; line++)
+      this.#lines[this.#bounds[this.#ids[line]! + 1]!++] = line;
+  }
+
+  /** Which line of the pattern the file has least often; -1 where it lacks one. */
+  #rarestOf(pattern: readonly number[] | Int32Array): number {
+    let [rarest, fewest] = [-1, Number.POSITIVE_INFINITY];
+    for (let at = 0; at < pattern.length; at++) {
+      const id = pattern[at]!;
+      if (id < 0) return -1;
+      const times = this.#bounds[id + 1]! - this.#bounds[id]!;
+      if (times < fewest) [rarest, fewest] = [at, times];
+    }
+    return rarest;
+  }
+
+  #isAt(pattern: readonly number[] | Int32Array, start: number): boolean {
+    if (start < 0 || start + pattern.length > this.#ids.length) return false;
+    for (let at = 0; at < pattern.length; at++) if (this.#ids[start + at] !== pattern[at]) return false;
+    return true;
+  }
+
+  /** Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. */
+  #findByBorders(pattern: readonly number[] | Int32Array): number[] {
+    const borders = bordersOf(pattern);
+    const starts: number[] = [];
+    for (let line = 0, matched = 0; line < this.#ids.length; line++) {
+      while (matched > 0 && pattern[matched] !== this.#ids[line]) matched = borders[matched]!;
+      if (pattern[matched] === this.#ids[line]) matched++;
+      if (matched === pattern.length) starts.push(line - matched + 1);
+    }
+    return starts;
+  }
+}
+
+/** For each length of a match that goes no further: the longest shorter one that ends in the same place. */
+function bordersOf(pattern: readonly number[] | Int32Array): Int32Array {
+  const borders = new Int32Array(pattern.length + 1);
+  for (let length = 1, border = 0; length < pattern.length; length++) {
+    while (border > 0 && pattern[border] !== pattern[length]) border = borders[border]!;
+    if (pattern[border] === pattern[length]) border++;
+    borders[length + 1] = border;
+  }
+  return borders;
+}
+
+/** No caller can make lines that share a hash, since none has it. */
+const seed = Math.floor(Math.random() * 2 ** 32);
+
+/** FNV-1a with a seed, and the finish of MurmurHash3, since low bits choose the slot. */
+function hashOf(bytes: Buffer, from: number, to: number): number {
+  let hash = seed;
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

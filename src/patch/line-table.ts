@@ -1,0 +1,77 @@
+/** Where the lines of a text begin, which is kept as bytes. */
+import { lineFeed } from "../edits/lines.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+
+export const carriageReturn = 0x0d;
+
+/** Lines count from 0 here; a line ends behind its line feed, and the last one may have none. */
+export class LineTable {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly #starts: Uint32Array;
+
+  constructor(bytes: Buffer, starts: Uint32Array, count: number) {
+    this.bytes = bytes;
+    this.#starts = starts;
+    this.count = count;
+  }
+
+  /** The end of the text for the line behind the last one. */
+  startOf(line: number): number {
+    return line < this.count ? this.#starts[line]! : this.bytes.length;
+  }
+
+  /** Behind its line feed. */
+  endOf(line: number): number {
+    return this.startOf(line + 1);
+  }
+
+  /** Without its ending, as UTF-8. */
+  textOf(line: number): string {
+    const start = this.startOf(line);
+    let end = this.endOf(line);
+    if (end > start && this.bytes[end - 1] === lineFeed) end--;
+    if (end > start && this.bytes[end - 1] === carriageReturn) end--;
+    return this.bytes.toString("utf8", start, end);
+  }
+
+  /** Whether the line begins with these characters, which are ASCII. */
+  startsWith(line: number, prefix: string): boolean {
+    const start = this.startOf(line);
+    if (start + prefix.length > this.endOf(line)) return false;
+    for (let at = 0; at < prefix.length; at++)
+      if (this.bytes[start + at] !== prefix.charCodeAt(at)) return false;
+    return true;
+  }
+
+  /** Whether nothing stands in it but its ending. */
+  isEmpty(line: number): boolean {
+    const first = this.bytes[this.startOf(line)];
+    const second = this.bytes[this.startOf(line) + 1];
+    return first === lineFeed || (first === carriageReturn && second === lineFeed);
+  }
+}
+
+/** Bytes between two steps. */
+const stepBytes = 1024 * 1024;
+
+export function* tabulateLines(bytes: Buffer): Steps<LineTable> {
+  let starts = new Uint32Array(1024);
+  let [count, start] = [0, 0];
+  const add = () => {
+    if (count === starts.length) {
+      const longer = new Uint32Array(2 * count);
+      longer.set(starts);
+      starts = longer;
+    }
+    starts[count++] = start;
+  };
+  for (let at = 0; at < bytes.length; at++) {
+    if (at % stepBytes === stepBytes - 1) yield;
+    if (bytes[at] !== lineFeed) continue;
+    add();
+    start = at + 1;
+  }
+  if (start < bytes.length) add();
+  return new LineTable(bytes, starts, count);
+}

@@ -1,0 +1,190 @@
+/**
+ * Patches in the V4A format: `*** Begin Patch`, sections that name a file each, and `*** End Patch`. Hunks have no line
+ * numbers; `@@` lines name lines of the file that stand before them.
+ */
+import type { Steps } from "../scheduling/time-slice.ts";
+import { refusePatch } from "./errors.ts";
+import { statedOffset } from "./hunk-header.ts";
+import type { LineTable } from "./line-table.ts";
+import type { FilePatch, Hunk } from "./patch.ts";
+
+const begin = "*** Begin Patch";
+const end = "*** End Patch";
+const endOfFile = "*** End of File";
+const moveTo = "*** Move to:";
+const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "*** Update File:" } as const;
+
+/** Lines between two steps. */
+const linesPerStep = 4096;
+
+export const isV4aHeader = (lines: LineTable, line: number): boolean => headerAt(lines, line) !== undefined;
+
+function headerAt(lines: LineTable, line: number): keyof typeof headers | undefined {
+  if (!lines.startsWith(line, "*** ")) return undefined;
+  for (const change of ["add", "delete", "update"] as const)
+    if (lines.startsWith(line, headers[change])) return change;
+  return undefined;
+}
+
+export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
+  return yield* new V4aParser(lines).parse();
+}
+
+class V4aParser {
+  readonly #lines: LineTable;
+  #at = 0;
+
+  constructor(lines: LineTable) {
+    this.#lines = lines;
+  }
+
+  *parse(): Steps<FilePatch[]> {
+    const files: FilePatch[] = [];
+    let isOpen = false;
+    for (let steps = 0; this.#at < this.#lines.count; steps++) {
+      if (steps % linesPerStep === linesPerStep - 1) yield;
+      const change = headerAt(this.#lines, this.#at);
+      if (change !== undefined) files.push(yield* this.#section(change));
+      else {
+        if (this.#isMarker(begin)) isOpen = true;
+        else if (this.#isMarker(end)) isOpen = false;
+        else if (isOpen && !this.#isBlank())
+          throw this.#unexpected('send "*** Update File: path" before it, or "*** End Patch"');
+        this.#at++;
+      }
+    }
+    if (isOpen) throw refusePatch.cutOff();
+    return files;
+  }
+
+  *#section(change: keyof typeof headers): Steps<FilePatch> {
+    const line = this.#at;
+    const path = this.#name(headers[change]);
+    if (change === "add") return { change, path, line, hunks: yield* this.#added() };
+    if (change === "delete") return { change, path, line, hunks: [] };
+    const target = this.#startsWith(moveTo) ? { path: this.#name(moveTo), isCopy: false } : undefined;
+    this.#skipUnifiedNames();
+    const hunks = yield* this.#hunks();
+    return { change, path, line, hunks, ...(target !== undefined && { target }) };
+  }
+
+  /** The lines of a new file are one hunk; blank lines at its end separate it from what follows. */
+  *#added(): Steps<Hunk[]> {
+    const first = this.#at;
+    let last = first;
+    for (; this.#at < this.#lines.count; this.#at++) {
+      if (this.#at % linesPerStep === linesPerStep - 1) yield;
+      if (this.#startsWith("+")) last = this.#at + 1;
+      else if (this.#endsSection()) break;
+      else if (!this.#isBlank()) throw this.#unexpected('each line of a new file begins with "+"');
+    }
+    return last === first ? [] : [{ first, end: last, headings: [], isAtEnd: false, linesBefore: undefined }];
+  }
+
+  *#hunks(): Steps<Hunk[]> {
+    const hunks: Hunk[] = [];
+    while (!this.#endsSection()) {
+      if (this.#isBlank() && this.#blanksEndHunk()) this.#at++;
+      else hunks.push(yield* this.#hunk());
+    }
+    return hunks;
+  }
+
+  *#hunk(): Steps<Hunk> {
+    const headings: string[] = [];
+    let linesBefore: number | undefined;
+    for (; this.#startsWith("@@"); this.#at++) {
+      const text = this.#lines.textOf(this.#at);
+      linesBefore = statedOffset(text) ?? linesBefore;
+      const heading = headingIn(text);
+      if (heading !== "") headings.push(heading);
+    }
+    const first = this.#at;
+    let [last, isAtEnd] = [first, false];
+    for (; !this.#endsSection() && !this.#startsWith("@@"); this.#at++) {
+      if (this.#at % linesPerStep === linesPerStep - 1) yield;
+      if (this.#isMarker(endOfFile)) {
+        isAtEnd = true;
+        this.#at++;
+        break;
+      }
+      if (this.#isHunkLine()) last = this.#at + 1;
+      else if (!this.#isBlank())
+        throw this.#unexpected(
+          'each line of a hunk begins with " ", "-" or "+", and "@@" begins the next one',
+        );
+    }
+    if (last === first)
+      throw refusePatch.badLine(this.#lineAt(Math.max(0, first - 1)), "no line of a hunk is below it");
+    return { first, end: last, headings, isAtEnd, linesBefore };
+  }
+
+  /** Both lines that name the file in the unified format, where they stand below its name in this one. */
+  #skipUnifiedNames(): void {
+    if (this.#startsWith("--- ") && this.#lines.startsWith(this.#at + 1, "+++ ")) this.#at += 2;
+  }
+
+  /** Whether no further line of this hunk is below these blank lines. */
+  #blanksEndHunk(): boolean {
+    let at = this.#at;
+    while (at < this.#lines.count && this.#lines.isEmpty(at)) at++;
+    return (
+      at === this.#lines.count ||
+      !/^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(at)]!))
+    );
+  }
+
+  #name(prefix: string): string {
+    const name = this.#lines.textOf(this.#at).slice(prefix.length).trim();
+    if (name === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
+    this.#at++;
+    return name;
+  }
+
+  /** At the end of the patch, and at a line that begins another section or none. */
+  #endsSection(): boolean {
+    if (this.#at >= this.#lines.count) return true;
+    if (!this.#startsWith("*") && !this.#startsWith("`")) return false;
+    return (
+      this.#isMarker(begin) || this.#isMarker(end) || this.#isFence() || isV4aHeader(this.#lines, this.#at)
+    );
+  }
+
+  #isFence(): boolean {
+    return this.#isMarker("```");
+  }
+
+  #isMarker(marker: string): boolean {
+    return this.#startsWith(marker) && this.#lines.textOf(this.#at).trimEnd() === marker;
+  }
+
+  #startsWith(prefix: string): boolean {
+    return this.#lines.startsWith(this.#at, prefix);
+  }
+
+  #isBlank(): boolean {
+    return this.#lines.isEmpty(this.#at);
+  }
+
+  #isHunkLine(): boolean {
+    return ["+", "-", " ", "\t", "\\"].some((sign) => this.#startsWith(sign));
+  }
+
+  #lineAt(line: number): { line: number; text: string } {
+    return { line: line + 1, text: this.#lines.textOf(line) };
+  }
+
+  #unexpected(wanted: string) {
+    return refusePatch.badLine(this.#lineAt(this.#at), wanted);
+  }
+}
+
+/** What stands behind `@@`, less the `@@` that ends it in other formats; nothing where those are line numbers. */
+function headingIn(line: string): string {
+  if (statedOffset(line) !== undefined) return "";
+  return line
+    .slice(2)
+    .replace(/^ /, "")
+    .replace(/ ?@@[ \t]*$/, "")
+    .trimEnd();
+}
