@@ -19,7 +19,12 @@ export interface EngineExports {
   rregex_new(pattern: number, bytes: number): [regex: number, error: number, failed: number];
   __wbg_rregex_free(regex: number, unused: number): void;
   rregex_isMatch(regex: number, text: number, bytes: number): number;
-  rregex_find(regex: number, text: number, bytes: number): [match: number, error: number, failed: number];
+  rregex_findAt(
+    regex: number,
+    text: number,
+    bytes: number,
+    from: number,
+  ): [match: number, error: number, failed: number];
   rregex_captureNames(regex: number): [references: number, count: number];
   rregex_syntax(regex: number): [syntax: number, error: number, failed: number];
   rregex_replace(

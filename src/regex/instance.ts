@@ -29,6 +29,8 @@ export class Instance {
   readonly exports: EngineExports;
   /** Identifies it among the instances of a runtime; from 1. */
   readonly number: number;
+  /** End of the match that was found last. */
+  matchEnd = -1;
   readonly #answer: MatchNumbers = { isOn: false, numbers: [], knowsKeys: false };
   #memory: Buffer;
   /** Size of the memory when `makeRoom` last grew it. */
@@ -94,9 +96,14 @@ export class Instance {
 
   /** Start of the match that the engine finds in the text passed in, or -1. */
   find(regex: number, text: number, bytes: number): number {
+    return this.findAt(regex, text, bytes, 0);
+  }
+
+  /** The same of the first match that starts at `from` or after it; what comes before is seen, as by `^`. */
+  findAt(regex: number, text: number, bytes: number, from: number): number {
     const { exports } = this;
     this.#answer.isOn = true;
-    const outcome = exports.rregex_find(regex, text, bytes);
+    const outcome = exports.rregex_findAt(regex, text, bytes, from);
     this.#answer.isOn = false;
     if (outcome[2] !== 0) throw new Error("find failed");
     exports.__externref_table_dealloc(outcome[0]);
@@ -105,6 +112,7 @@ export class Instance {
     if (numbers.length === 0) return -1;
     this.#answer.knowsKeys = true;
     const start = numbers[0]!;
+    this.matchEnd = numbers[1]!;
     numbers.length = 0;
     return start;
   }

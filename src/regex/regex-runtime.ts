@@ -5,6 +5,7 @@
 
 import { collectSoon } from "../wasm/collect.ts";
 import type { WasmModule } from "../wasm/module.ts";
+import { countEachMatch, type MatchVisitor, visitEachMatch } from "./each-match.ts";
 import { type Hir, parseHir, type RawHir } from "./hir.ts";
 import { Instance, Interrupted, type InterruptHandler } from "./instance.ts";
 import type { GroupNames } from "./template.ts";
@@ -44,6 +45,13 @@ export function toSource({ pattern, ignoreCase, dotMatchesNewline = false }: Pat
 /** A pattern that matches exactly this text. */
 export const escapePattern = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
 
+/** A part of a text, and the most matches to visit there. */
+export interface MatchSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
 /** A compiled pattern. Texts are valid UTF-8, offsets are bytes. */
 export interface Regex {
   /**
@@ -53,13 +61,12 @@ export interface Regex {
   find(text: Buffer, from: number, to: number): number;
   isMatch(text: Buffer, from: number, to: number): boolean;
   /**
-   * Start and end of each match in `text[from, to)`, one after the other, counted from `from`; of the first `limit` ones,
-   * where 0 is no limit. The text holds no NUL byte.
+   * Calls `visit` with the start and the end of each of the first `limit` matches in `text[from, to)`, one after the
+   * other, counted from `from`. The text holds no NUL byte.
    */
-  findEach(
-    text: Buffer,
-    span: { readonly from: number; readonly to: number; readonly limit: number },
-  ): number[];
+  visitEach(text: Buffer, span: MatchSpan, visit: MatchVisitor): void;
+  /** How many matches there are. The text holds no NUL byte. */
+  countEach(text: Buffer, from: number, to: number): number;
   /** `text` with every match replaced, as Rust's `Regex::replace_all` does; the same Buffer when that changes nothing. */
   replaceAll(text: Buffer, replacement: string): Buffer;
   /** The same with the first match only. */
@@ -131,6 +138,14 @@ export class RegexRuntime {
     if (this.bytes > keptBytes) this.drop();
   }
 
+  /**
+   * Drops an instance that has grown very large. Call it between two texts: the engine's allocator reuses little of what
+   * texts of different sizes leave.
+   */
+  trimOften(): void {
+    if (this.bytes > enoughBytes) this.drop();
+  }
+
   /** A refused pattern leaves nothing behind, but may have taken much memory. */
   #prepare(regex: CompiledRegex): void {
     try {
@@ -171,24 +186,19 @@ class CompiledRegex implements Regex {
     );
   }
 
-  /** By marks around the matches: objects for them would take many times as much time and memory. */
-  findEach(
-    text: Buffer,
-    { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
-  ): number[] {
-    return this.#call((instance) => {
-      const [start, bytes] = instance.exports.rregex_replacen(
-        this.#pointer,
-        instance.pass(text, from, to),
-        to - from,
-        limit,
-        instance.pass(marks, 0, marks.length),
-        marks.length,
-      );
-      const offsets = offsetsOfMarks(instance.memory.subarray(start >>> 0, (start >>> 0) + bytes));
-      instance.exports.__wbindgen_free(start, bytes, 1);
-      return offsets;
-    });
+  visitEach(text: Buffer, { from, to, limit }: MatchSpan, visit: MatchVisitor): void {
+    this.#call((instance) =>
+      visitEachMatch({ instance, pattern: this.#pointer, text, from, to }, limit, visit),
+    );
+    this.#runtime.trimOften();
+  }
+
+  countEach(text: Buffer, from: number, to: number): number {
+    const count = this.#call((instance) =>
+      countEachMatch({ instance, pattern: this.#pointer, text, from, to }),
+    );
+    this.#runtime.trimOften();
+    return count;
   }
 
   replaceAll(text: Buffer, replacement: string): Buffer {
@@ -276,18 +286,6 @@ class CompiledRegex implements Regex {
       throw new RegexEngineFailure(String(error));
     }
   }
-}
-
-/** A match between two marks. */
-const mark = 0;
-const marks = Buffer.from("\0$0\0");
-
-/** The offset of each mark in the text without them. */
-function offsetsOfMarks(marked: Buffer): number[] {
-  const offsets: number[] = [];
-  for (let at = marked.indexOf(mark); at >= 0; at = marked.indexOf(mark, at + 1))
-    offsets.push(at - offsets.length);
-  return offsets;
 }
 
 /** The last part of the engine's message, `error: …`; before it stands a drawing of the pattern with a caret. */

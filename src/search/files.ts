@@ -160,7 +160,7 @@ function textSearch(
   };
 }
 
-const isTextMatcher = (matcher: QueryMatcher): matcher is TextMatcher => "mayMatch" in matcher;
+const isTextMatcher = (matcher: QueryMatcher): matcher is TextMatcher => "reach" in matcher;
 
 /** Bytes at the beginning of a file in which most binaries show a NUL. */
 const binaryProbeBytes = 1024;

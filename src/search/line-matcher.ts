@@ -1,8 +1,10 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { literalPrefilter, type Prefilter } from "../prefilter/prefilter.ts";
-import type { Regex } from "../regex/regex-runtime.ts";
-import { rawOffset, rawOffsets } from "./utf8.ts";
+import type { MatchVisitor } from "../regex/each-match.ts";
+import type { MatchSpan, Regex } from "../regex/regex-runtime.ts";
+import { AsciiCheck } from "./ascii-check.ts";
+import { rawOffset, rawOffsetsIn } from "./utf8.ts";
 
 /** Matches lines of files and paths against a query. */
 export interface LineMatcher {
@@ -22,12 +24,17 @@ export interface LineMatcher {
   candidate(text: Buffer, from: number, length: number): number;
   /** Offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
   locate(text: Buffer, start: number, end: number): number;
-  /** Start and end of the first `limit` matches in that line, counted from `start`. Its text holds no NUL byte. */
-  locateEach(text: Buffer, span: MatchSpan): number[];
+  /**
+   * Calls `visit` with the start and the end of the first `limit` matches in that line, counted from `start`. Its text holds
+   * no NUL byte.
+   */
+  visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
+  /** How many matches that line has. */
+  countEach(text: Buffer, start: number, end: number): number;
 }
 
 /** Where matches are located, and how many at most. */
-export interface MatchSpan {
+export interface LineSpan {
   readonly start: number;
   readonly end: number;
   readonly limit: number;
@@ -36,12 +43,14 @@ export interface MatchSpan {
 /** Matches a literal. */
 export class LiteralMatcher implements LineMatcher {
   readonly #text: string;
+  readonly #bytes: Buffer;
   readonly #prefilter: Prefilter;
   readonly slack: number;
 
   /** With a `kernel`, texts have to lie in its memory. */
   constructor(text: string, kernel: SearchKernel | undefined) {
     this.#text = text;
+    this.#bytes = Buffer.from(text);
     this.#prefilter = literalPrefilter(text, kernel);
     this.slack = this.#prefilter.slack;
   }
@@ -63,20 +72,32 @@ export class LiteralMatcher implements LineMatcher {
     return this.#prefilter.end <= end ? this.#prefilter.start : -1;
   }
 
-  locateEach(text: Buffer, { start, end, limit }: MatchSpan): number[] {
-    return literalOffsets(text.subarray(start, end), this.#text, limit);
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    visitLiterals(text.subarray(start, end), this.#bytes, { limit, visit });
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    return countLiterals(text.subarray(start, end), this.#bytes);
   }
 }
 
-/** Start and end of the first `limit` occurrences of a literal that do not overlap. */
-export function literalOffsets(text: Buffer, literal: string, limit: number): number[] {
-  const offsets: number[] = [];
-  const bytes = Buffer.from(literal);
-  for (let at = text.indexOf(bytes); at >= 0 && offsets.length < 2 * limit; ) {
-    offsets.push(at, at + bytes.length);
-    at = text.indexOf(bytes, at + bytes.length);
+/** Visits the first `limit` occurrences of a literal that do not overlap. */
+export function visitLiterals(
+  text: Buffer,
+  literal: Buffer,
+  { limit, visit }: { limit: number; visit: MatchVisitor },
+): void {
+  let at = text.indexOf(literal);
+  for (let count = 0; at >= 0 && count < limit; count++) {
+    if (!visit(at, at + literal.length)) return;
+    at = text.indexOf(literal, at + literal.length);
   }
-  return offsets;
+}
+
+export function countLiterals(text: Buffer, literal: Buffer): number {
+  let count = 0;
+  for (let at = text.indexOf(literal); at >= 0; at = text.indexOf(literal, at + literal.length)) count++;
+  return count;
 }
 
 /** Start of the first match in the line `text[from, to)`, or -1; undefined when the line is not ASCII. */
@@ -108,10 +129,8 @@ export class RegexMatcher implements LineMatcher {
   readonly slack: number;
   readonly #plan: RegexPlan;
   #chunkBytes = 0;
-  /** Of the text. */
-  #length = 0;
+  readonly #ascii = new AsciiCheck();
   /** Undefined until asked. */
-  #isAscii: boolean | undefined;
   #hasReturns: boolean | undefined;
   /** Lines that start before this are candidates one by one. */
   #singleUntil = 0;
@@ -131,8 +150,7 @@ export class RegexMatcher implements LineMatcher {
   prepare(text: Buffer, length: number, maxLineBytes: number): void {
     this.#plan.prefilter?.prepare(text, length);
     this.#chunkBytes = Math.min(chunkBytes, maxLineBytes);
-    this.#length = length;
-    this.#isAscii = undefined;
+    this.#ascii.prepare(length);
     this.#hasReturns = undefined;
     this.#singleUntil = 0;
   }
@@ -148,10 +166,17 @@ export class RegexMatcher implements LineMatcher {
     return prefilter.isWhole && prefilter.end <= end ? prefilter.start : this.#search(text, start, end);
   }
 
-  locateEach(text: Buffer, { start, end, limit }: MatchSpan): number[] {
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
     const { regex, ascii = regex } = this.#plan;
-    const isAsciiLine = this.#isAsciiIn(text, start, end);
-    return findEach(isAsciiLine ? ascii : regex, text.subarray(start, end), limit);
+    if (this.#ascii.isAsciiIn(text, start, end))
+      ascii.visitEach(text, { from: start, to: end, limit }, visit);
+    else visitDecoded(regex, text, { from: start, to: end, limit }, visit);
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    const { regex, ascii = regex } = this.#plan;
+    if (this.#ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
+    return countDecoded(regex, text.subarray(start, end));
   }
 
   /** The next line that may match. It searches whole chunks where those match exactly as their lines do. */
@@ -186,7 +211,7 @@ export class RegexMatcher implements LineMatcher {
     { start, end, length }: { start: number; end: number; length: number },
   ): boolean {
     if (end - start > this.#chunkBytes) return false;
-    if (!this.#isAsciiIn(text, start, end)) return false;
+    if (!this.#ascii.isAsciiIn(text, start, end)) return false;
     return !this.#plan.asksForEnd || !this.#hasReturn(text, length);
   }
 
@@ -201,18 +226,12 @@ export class RegexMatcher implements LineMatcher {
     return this.#hasReturns;
   }
 
-  /** Most texts are ASCII as a whole: the whole is tested once. */
-  #isAsciiIn(text: Buffer, start: number, end: number): boolean {
-    this.#isAscii ??= isAscii(text.subarray(0, this.#length));
-    return this.#isAscii || isAscii(text.subarray(start, end));
-  }
-
   /** Decodes a line that is not UTF-8 first, with U+FFFD for each part that is not. */
   #search(text: Buffer, start: number, end: number): number {
     const { regex, ascii = regex, dfa } = this.#plan;
     const found = dfa?.(text, start, end);
     if (found !== undefined) return found;
-    if (this.#isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
+    if (this.#ascii.isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
     const line = text.subarray(start, end);
     if (isUtf8(line)) return shift(start, regex.find(text, start, end));
     const decoded = Buffer.from(line.toString());
@@ -221,13 +240,23 @@ export class RegexMatcher implements LineMatcher {
   }
 }
 
-/** The first `limit` matches in a text, which is decoded first if it is not UTF-8. */
-export function findEach(regex: Regex, text: Buffer, limit: number): number[] {
-  // To the engine, 0 is no limit.
-  const most = Math.min(limit, text.length + 1);
-  if (isUtf8(text)) return regex.findEach(text, { from: 0, to: text.length, limit: most });
-  const decoded = Buffer.from(text.toString());
-  return rawOffsets(text, regex.findEach(decoded, { from: 0, to: decoded.length, limit: most }));
+/** Visits the matches in a part of a text, which is decoded first if it is not UTF-8; with offsets in what is there. */
+export function visitDecoded(regex: Regex, text: Buffer, span: MatchSpan, visit: MatchVisitor): void {
+  const part = text.subarray(span.from, span.to);
+  const shown = decoded(part);
+  const rawOffsetOf = shown === part ? (offset: number) => offset : rawOffsetsIn(part);
+  regex.visitEach(shown, { from: 0, to: shown.length, limit: span.limit }, (start, end) =>
+    visit(rawOffsetOf(start), rawOffsetOf(end)),
+  );
 }
+
+/** How many matches there are. */
+export function countDecoded(regex: Regex, text: Buffer): number {
+  const shown = decoded(text);
+  return regex.countEach(shown, 0, shown.length);
+}
+
+/** The text in UTF-8, with U+FFFD for each part that is not. */
+const decoded = (text: Buffer): Buffer => (isUtf8(text) ? text : Buffer.from(text.toString()));
 
 const shift = (start: number, offset: number): number => (offset < 0 ? -1 : start + offset);

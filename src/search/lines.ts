@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { FindLineBounds } from "../prefilter/line-bounds.ts";
+import type { MatchVisitor } from "../regex/each-match.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import { isAfter, type Position } from "./place.ts";
@@ -188,20 +189,19 @@ class MatchCollector implements MatchSink {
     const context = this.#context(line);
     if (!every) this.#push({ line: number, column: at - start + 1, text, ...context });
     else
-      for (const columns of this.#columns(line))
-        if (!this.isFull && isAfter({ line: number, ...columns }, after))
+      this.#visitEach(line, (from, end) => {
+        const columns = { column: from + 1, end_column: end + 1 };
+        if (isAfter({ line: number, ...columns }, after))
           this.#push({ line: number, ...columns, text, ...context });
+        return !this.isFull;
+      });
   }
 
-  /** Those of every match, as far as it takes them. */
-  #columns({ number, start, cut }: MatchedLine): { column: number; end_column: number }[] {
+  /** Visits every match of the line, as far as it takes them. */
+  #visitEach({ number, start, cut }: MatchedLine, visit: MatchVisitor): void {
     const { maxMatches, after } = this.#search;
     const limit = number === after?.line ? Number.POSITIVE_INFINITY : maxMatches - this.matches.length;
-    const offsets = this.#matcher.locateEach(this.#text, { start, end: cut, limit });
-    return Array.from({ length: offsets.length / 2 }, (_, i) => ({
-      column: offsets[2 * i]! + 1,
-      end_column: offsets[2 * i + 1]! + 1,
-    }));
+    this.#matcher.visitEach(this.#text, { start, end: cut, limit }, visit);
   }
 
   #push(match: LineMatch): void {
@@ -244,7 +244,7 @@ class MatchCounter implements MatchSink {
 
   add({ start, cut }: MatchedLine): void {
     const { text, matcher, search } = this.#searched;
-    const limit = search.maxMatches - this.count;
-    this.count += search.every ? matcher.locateEach(text, { start, end: cut, limit }).length / 2 : 1;
+    const left = search.maxMatches - this.count;
+    this.count += search.every && left > 1 ? Math.min(left, matcher.countEach(text, start, cut)) : 1;
   }
 }

@@ -10,8 +10,9 @@ import {
   type RegexRuntime,
   toSource,
 } from "../regex/regex-runtime.ts";
+import { firstLineOf, matchesEmpty, matchesWithinLines } from "../regex/text-shape.ts";
 import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
-import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher } from "./text-matcher.ts";
+import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher, type TextPlan } from "./text-matcher.ts";
 
 /** What a caller searches for; passes unchanged from the handler to the thread that searches. */
 export interface Query {
@@ -64,7 +65,8 @@ export class QueryCompiler {
       return new RegexTextMatcher({
         regex: compiled,
         ascii: compileAscii(runtime, renderAsciiText(hir)),
-        prefilter: chooseTextPrefilter(hir, this.#kernel),
+        matchesEmpty: matchesEmpty(hir),
+        ...textPrefilter(hir, this.#kernel),
       });
     return new RegexMatcher({
       regex: compiled,
@@ -74,6 +76,19 @@ export class QueryCompiler {
       dfa: compileDfa(hir, this.#kernel),
     });
   }
+}
+
+/** A prefilter for matches that may span lines, and what its candidates say. */
+function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): Pick<TextPlan, "prefilter" | "reach"> {
+  if (matchesWithinLines(hir)) {
+    const prefilter = choosePrefilter(hir, kernel);
+    return { prefilter, reach: prefilter === undefined ? "text" : "line" };
+  }
+  const firstLine = firstLineOf(hir);
+  const ofFirstLine = firstLine && choosePrefilter(firstLine, kernel);
+  return ofFirstLine === undefined
+    ? { prefilter: chooseTextPrefilter(hir, kernel), reach: "text" }
+    : { prefilter: ofFirstLine, reach: "rest" };
 }
 
 function compileDfa(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatcher | undefined {

@@ -32,78 +32,181 @@ export function searchSpans(
   matcher: TextMatcher,
   search: LineSearch,
 ): LineMatch[] {
-  const matches: LineMatch[] = [];
-  for (let limit = search.maxMatches; ; limit *= growth) {
-    const offsets = offsetsIn(text, length, { matcher, search, limit });
-    matches.length = 0;
-    let units = 0;
-    for (const span of spansOf(text, length, { offsets, search })) {
-      if (!isAfter(placeOf(span), search.after)) continue;
-      const match = matchOf({ text, length, search }, span);
-      units += unitsOf(match);
-      matches.push(match);
-      if (units >= search.maxUnits || matches.length === search.maxMatches) return matches;
+  const found = new SpanCollector(text, length, search);
+  visitSpans({ text, length, matcher, search }, found);
+  return found.matches;
+}
+
+/** Counts them, at most `maxMatches`; 0 when the search had to end before. */
+export function countSpans(text: Buffer, length: number, matcher: TextMatcher, search: LineSearch): number {
+  const found = new SpanCounter(search);
+  visitSpans({ text, length, matcher, search }, found);
+  return search.isOver() ? 0 : Math.min(found.count, search.maxMatches);
+}
+
+/** What one search goes through. */
+interface SearchedText {
+  readonly text: Buffer;
+  readonly length: number;
+  readonly matcher: TextMatcher;
+  readonly search: LineSearch;
+}
+
+/** Takes matches in order. */
+interface SpanSink {
+  /** Matches that it takes still. */
+  readonly remaining: number;
+  /** It takes the number of matches, in place of each. */
+  readonly takesCounts: boolean;
+  addCount(count: number): void;
+  add(span: Span): void;
+}
+
+/** Adds the matches that count to the sink until it is full; none in a binary. */
+function visitSpans(searched: SearchedText, sink: SpanSink): void {
+  const { text, length, matcher, search } = searched;
+  text[length] = newline;
+  matcher.prepare(text, length);
+  const visit = new SpanVisit(searched, sink);
+  let isText = false;
+  for (let from = 0; from < length && sink.remaining > 0 && !search.isOver(); ) {
+    const candidate = matcher.candidate(text, from, length);
+    if (candidate < 0 || candidate > length) return;
+    if (!isText && text.subarray(0, length).includes(0)) {
+      search.onBinary?.();
+      return;
     }
-    if (offsets.length < 2 * limit) return matches;
+    isText = true;
+    from = visit.visitFrom(candidate);
   }
 }
 
 /** How many times as many matches are found where too many of them share lines. */
 const growth = 16;
 
+class SpanVisit {
+  readonly #searched: SearchedText;
+  readonly #sink: SpanSink;
+  readonly #known = { from: 0, counted: 0 };
+  /** The line of the last match or candidate. */
+  readonly #bounds = { start: 0, next: -1, newlines: 0 };
+  #line = 1;
+  /** End of the last line of the last match that counted. */
+  #covered = -1;
+
+  constructor(searched: SearchedText, sink: SpanSink) {
+    this.#searched = searched;
+    this.#sink = sink;
+  }
+
+  /** Visits the matches that a candidate stands for. Returns the start of the line where the search goes on. */
+  visitFrom(candidate: number): number {
+    const { length, matcher } = this.#searched;
+    if (matcher.reach === "text") {
+      this.#visitPart(0, length);
+      return length;
+    }
+    this.#moveTo(candidate);
+    const { start, next } = this.#bounds;
+    const end = matcher.reach === "line" ? Math.min(next + 1, length) : length;
+    this.#visitPart(start, end);
+    return end;
+  }
+
+  #moveTo(offset: number): void {
+    const bounds = this.#bounds;
+    this.#searched.search.lineBounds(this.#searched.text, offset, this.#known, bounds);
+    this.#line += bounds.newlines;
+    this.#known.from = this.#known.counted = bounds.start;
+  }
+
+  /** Visits the matches in `text[start, end)`, which is the text, its rest from a line on, or a line with its newline. */
+  #visitPart(start: number, end: number): void {
+    const { text, matcher, search } = this.#searched;
+    const sink = this.#sink;
+    if (sink.takesCounts && !matcher.matchesEmpty) {
+      sink.addCount(matcher.countEach(text, start, end));
+      return;
+    }
+    const isOne = matcher.reach === "line" && search.every !== true;
+    let visited = 0;
+    for (let limit = isOne ? 1 : sink.remaining; ; limit *= growth) {
+      let index = 0;
+      const visit = (from: number, to: number) =>
+        index++ < visited || this.#visit(start + from, start + to, end);
+      matcher.visitEach(text, { start, end, limit }, visit);
+      if (isOne || index < limit || sink.remaining <= 0 || search.isOver()) return;
+      visited = index;
+    }
+  }
+
+  /** Visits a match in a part of the text up to `partEnd`. False when no more are to be visited. */
+  #visit(start: number, end: number, partEnd: number): boolean {
+    const { text, search } = this.#searched;
+    // After the last newline there is no line, and after that of a part comes the next part.
+    if (start === partEnd && (start === 0 || text[start - 1] === newline)) return false;
+    if (start <= this.#covered && !search.every) return true;
+    // A line of many matches is looked for once.
+    if (start > this.#bounds.next) this.#moveTo(start);
+    const [bounds, line] = [this.#bounds, this.#line];
+    const last = lastLine(text, { end, line, ...bounds });
+    this.#covered = last.next;
+    this.#sink.add({ start, end, line, lineStart: bounds.start, ...last });
+    return this.#sink.remaining > 0 && !search.isOver();
+  }
+}
+
+class SpanCollector implements SpanSink {
+  readonly matches: LineMatch[] = [];
+  readonly takesCounts = false;
+  readonly #text: Buffer;
+  readonly #length: number;
+  readonly #search: LineSearch;
+  #units = 0;
+
+  constructor(text: Buffer, length: number, search: LineSearch) {
+    this.#text = text;
+    this.#length = length;
+    this.#search = search;
+  }
+
+  get remaining(): number {
+    const { maxMatches, maxUnits } = this.#search;
+    return this.#units < maxUnits ? maxMatches - this.matches.length : 0;
+  }
+
+  addCount(): void {}
+
+  add(span: Span): void {
+    if (!isAfter(placeOf(span), this.#search.after)) return;
+    const match = matchOf({ text: this.#text, length: this.#length, search: this.#search }, span);
+    this.#units += unitsOf(match);
+    this.matches.push(match);
+  }
+}
+
 const placeOf = ({ line, start, lineStart }: Span) => ({ line, column: start - lineStart + 1 });
 
-/** Counts them, at most `maxMatches`; 0 when the search had to end before. */
-export function countSpans(text: Buffer, length: number, matcher: TextMatcher, search: LineSearch): number {
-  const limit = Number.POSITIVE_INFINITY;
-  const offsets = offsetsIn(text, length, { matcher, search, limit });
-  let count = 0;
-  for (const _ of spansOf(text, length, { offsets, search })) {
-    if (search.isOver()) return 0;
-    if (++count === search.maxMatches) break;
+class SpanCounter implements SpanSink {
+  count = 0;
+  readonly takesCounts: boolean;
+  readonly #maxMatches: number;
+
+  constructor({ every = false, maxMatches }: LineSearch) {
+    this.takesCounts = every && maxMatches > 1;
+    this.#maxMatches = maxMatches;
   }
-  return search.isOver() ? 0 : count;
-}
 
-/** Start and end of the first `limit` matches; none in a binary. */
-function offsetsIn(
-  text: Buffer,
-  length: number,
-  { matcher, search, limit }: { matcher: TextMatcher; search: LineSearch; limit: number },
-): readonly number[] {
-  text[length] = newline;
-  if (!matcher.mayMatch(text, length)) return [];
-  const whole = text.subarray(0, length);
-  if (!whole.includes(0)) return matcher.findEach(whole, limit);
-  search.onBinary?.();
-  return [];
-}
+  get remaining(): number {
+    return this.#maxMatches - this.count;
+  }
 
-/** The matches that count, each with its lines. */
-function* spansOf(
-  text: Buffer,
-  length: number,
-  { offsets, search }: { offsets: readonly number[]; search: LineSearch },
-): Generator<Span> {
-  const { every = false, lineBounds } = search;
-  const known = { from: 0, counted: 0 };
-  const bounds = { start: 0, next: -1, newlines: 0 };
-  let line = 1;
-  let covered = -1;
-  for (let i = 0; i < offsets.length; i += 2) {
-    const [start, end] = [offsets[i]!, offsets[i + 1]!];
-    // After the last newline there is no line.
-    if (start === length && (length === 0 || text[length - 1] === newline)) break;
-    if (start <= covered && !every) continue;
-    // A line of many matches is looked for once.
-    if (start > bounds.next) {
-      lineBounds(text, start, known, bounds);
-      line += bounds.newlines;
-      known.from = known.counted = bounds.start;
-    }
-    const span = { start, end, line, lineStart: bounds.start, ...lastLine(text, { end, line, ...bounds }) };
-    covered = span.next;
-    yield span;
+  addCount(count: number): void {
+    this.count += count;
+  }
+
+  add(): void {
+    this.count++;
   }
 }
 

@@ -1,45 +1,73 @@
-import { isAscii } from "node:buffer";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { literalPrefilter, type Prefilter } from "../prefilter/prefilter.ts";
+import type { MatchVisitor } from "../regex/each-match.ts";
 import type { Regex } from "../regex/regex-runtime.ts";
-import { findEach, literalOffsets } from "./line-matcher.ts";
+import { AsciiCheck } from "./ascii-check.ts";
+import { countDecoded, countLiterals, type LineSpan, visitDecoded, visitLiterals } from "./line-matcher.ts";
+
+/** Where the match lies that a candidate is of: in its line, from its line on, or anywhere in the text. */
+export type CandidateReach = "line" | "rest" | "text";
 
 /** Matches whole texts, over lines, and paths against a query. */
 export interface TextMatcher {
   /** Whether `path` matches. */
   matchesPath(path: string): boolean;
-  /** Bytes that `mayMatch` writes after a text. */
+  /** Bytes that `prepare` writes after a text. */
   readonly slack: number;
-  /** False where `text[0, length)` cannot match. A newline and the slack follow the text. */
-  mayMatch(text: Buffer, length: number): boolean;
-  /** Start and end of the first `limit` matches, which do not overlap. The text holds no NUL byte. */
-  findEach(text: Buffer, limit: number): number[];
+  readonly reach: CandidateReach;
+  /** A match may be empty. */
+  readonly matchesEmpty: boolean;
+  /** Starts on `text[0, length)`. A newline and the slack follow the text. */
+  prepare(text: Buffer, length: number): void;
+  /** Offset of the first candidate at or after `from`, the start of a line; -1 when nothing there matches. */
+  candidate(text: Buffer, from: number, length: number): number;
+  /**
+   * Calls `visit` with the start and the end of the first `limit` matches in `text[start, end)`, which do not overlap,
+   * counted from `start`. The text holds no NUL byte.
+   */
+  visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
+  /** How many there are. */
+  countEach(text: Buffer, start: number, end: number): number;
 }
+
+const newline = "\n";
 
 /** Matches a literal, which may hold newlines. */
 export class LiteralTextMatcher implements TextMatcher {
-  readonly #text: string;
-  readonly #prefilter: Prefilter;
   readonly slack: number;
+  readonly reach: CandidateReach;
+  readonly matchesEmpty = false;
+  readonly #text: string;
+  readonly #bytes: Buffer;
+  readonly #prefilter: Prefilter;
 
   /** With a `kernel`, texts have to lie in its memory. */
   constructor(text: string, kernel: SearchKernel | undefined) {
     this.#text = text;
+    this.#bytes = Buffer.from(text);
     this.#prefilter = literalPrefilter(text, kernel);
     this.slack = this.#prefilter.slack;
+    this.reach = text.includes(newline) ? "rest" : "line";
   }
 
   matchesPath(path: string): boolean {
     return path.includes(this.#text);
   }
 
-  mayMatch(text: Buffer, length: number): boolean {
+  prepare(text: Buffer, length: number): void {
     this.#prefilter.prepare(text, length);
-    return this.#prefilter.next(text, 0, length) >= 0;
   }
 
-  findEach(text: Buffer, limit: number): number[] {
-    return literalOffsets(text, this.#text, limit);
+  candidate(text: Buffer, from: number, length: number): number {
+    return this.#prefilter.next(text, from, length);
+  }
+
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    visitLiterals(text.subarray(start, end), this.#bytes, { limit, visit });
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    return countLiterals(text.subarray(start, end), this.#bytes);
   }
 }
 
@@ -49,16 +77,23 @@ export interface TextPlan {
   /** The same on ASCII text (`renderAsciiText`). */
   readonly ascii: Regex | undefined;
   readonly prefilter: Prefilter | undefined;
+  readonly reach: CandidateReach;
+  readonly matchesEmpty: boolean;
 }
 
-/** Matches a pattern: the prefilter spares the engine the texts that hold no candidate. */
+/** Matches a pattern: the prefilter spares the engine what holds no candidate. */
 export class RegexTextMatcher implements TextMatcher {
   readonly slack: number;
+  readonly reach: CandidateReach;
+  readonly matchesEmpty: boolean;
   readonly #plan: TextPlan;
+  readonly #ascii = new AsciiCheck();
 
   constructor(plan: TextPlan) {
     this.#plan = plan;
     this.slack = plan.prefilter?.slack ?? 0;
+    this.reach = plan.reach;
+    this.matchesEmpty = plan.matchesEmpty;
   }
 
   matchesPath(path: string): boolean {
@@ -66,16 +101,26 @@ export class RegexTextMatcher implements TextMatcher {
     return this.#plan.regex.isMatch(bytes, 0, bytes.length);
   }
 
-  mayMatch(text: Buffer, length: number): boolean {
-    const { prefilter } = this.#plan;
-    prefilter?.prepare(text, length);
-    return prefilter === undefined || prefilter.next(text, 0, length) >= 0;
+  prepare(text: Buffer, length: number): void {
+    this.#plan.prefilter?.prepare(text, length);
+    this.#ascii.prepare(length);
   }
 
-  findEach(text: Buffer, limit: number): number[] {
-    const { regex, ascii } = this.#plan;
-    if (ascii === undefined || !isAscii(text)) return findEach(regex, text, limit);
-    // Objects are made only where there is a match.
-    return ascii.isMatch(text, 0, text.length) ? findEach(ascii, text, limit) : [];
+  candidate(text: Buffer, from: number, length: number): number {
+    const { prefilter } = this.#plan;
+    return prefilter === undefined ? from : prefilter.next(text, from, length);
+  }
+
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    const { regex, ascii = regex } = this.#plan;
+    const span = { from: start, to: end, limit };
+    if (this.#ascii.isAsciiIn(text, start, end)) ascii.visitEach(text, span, visit);
+    else visitDecoded(regex, text, span, visit);
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    const { regex, ascii = regex } = this.#plan;
+    if (this.#ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
+    return countDecoded(regex, text.subarray(start, end));
   }
 }

@@ -20,19 +20,19 @@ export function cutEnd(
 }
 
 /** The offset in `bytes` that corresponds to `shown`, an offset in the UTF-8 of their decoded form. */
-export const rawOffset = (bytes: Uint8Array, shown: number): number => rawOffsets(bytes, [shown])[0]!;
+export const rawOffset = (bytes: Uint8Array, shown: number): number => rawOffsetsIn(bytes)(shown);
 
-/** The same for ascending offsets. */
-export function rawOffsets(bytes: Uint8Array, shown: readonly number[]): number[] {
+/** The same for offsets that it gets in ascending order. */
+export function rawOffsetsIn(bytes: Uint8Array): (shown: number) => number {
   let [at, passed] = [0, 0];
-  return shown.map((offset) => {
-    while (passed < offset) {
+  return (shown) => {
+    while (passed < shown) {
       const { length, valid } = sequence(bytes, at);
       passed += valid ? length : replacementBytes;
       at += length;
     }
     return at;
-  });
+  };
 }
 
 /** The character at `at`, or the maximal part of one. */
