@@ -19,6 +19,7 @@ import { type Figure, measureFigures } from "./figures.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
+import { searchesByOption } from "./search-options.ts";
 import {
   openSearchTree,
   searchesByIgnoreFiles,
@@ -30,7 +31,7 @@ import {
 import { openServerComparisons } from "./servers.ts";
 import { compareTokens } from "./tokens.ts";
 
-const parts = ["search", "disk", "servers", "tokens", "figures"] as const;
+const parts = ["search", "options", "disk", "servers", "tokens", "figures"] as const;
 type Part = (typeof parts)[number];
 
 interface Run {
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
     }
   };
   if (run.only.includes("search")) await search(run, peers, compareAll);
+  if (run.only.includes("options")) await searchWithOptions(run, peers, compareAll);
   if (run.only.includes("disk")) {
     await using disk = await openDiskComparisons();
     await compareAll(disk.comparisons);
@@ -73,7 +75,7 @@ type CompareAll = (comparisons: readonly Comparison[]) => Promise<void>;
 
 async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
   await using plain = openPlainPeers();
-  for (const name of quick ? (["S"] as const) : (["S", "L"] as const)) {
+  for (const name of treesOf(quick)) {
     await using tree = await openSearchTree(name, rg);
     await verifyCounts(tree);
     await compareAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
@@ -83,6 +85,15 @@ async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Pr
   await using tree = await openSearchTree("long", rg);
   await compareAll([searchInLongLines(tree)]);
 }
+
+async function searchWithOptions({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of treesOf(quick)) {
+    await using tree = await openSearchTree(name, rg);
+    await compareAll(searchesByOption(tree));
+  }
+}
+
+const treesOf = (isQuick: boolean) => (isQuick ? (["S"] as const) : (["S", "L"] as const));
 
 function parseFlags(args: string[]): Run {
   const { values } = parseArgs({

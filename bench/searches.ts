@@ -5,13 +5,16 @@ import { ensureIgnoringTree } from "./ignoring-tree.ts";
 import { type InProcessCoder, openInProcess } from "./in-process.ts";
 import type { PlainPeers, PlainQuery } from "./plain-peers.ts";
 
-interface Query extends PlainQuery {
+export interface TreeQuery extends PlainQuery {
   readonly name: string;
+}
+
+interface JudgedQuery extends TreeQuery {
   /** The most that ours may take of the time of `rg -j2`. */
   readonly target: number;
 }
 
-const queries: readonly Query[] = [
+const queries: readonly JudgedQuery[] = [
   { name: "no match", query: "zebraQuokka", target: 1 },
   { name: "rare", query: "registerInstrumentations", target: 1 },
   { name: "common", query: "function", target: 1 },
@@ -28,7 +31,9 @@ const queries: readonly Query[] = [
 
 /** The cap of a search that sets none. */
 const firstThousand = 1000;
-const everyMatch = 1_000_000;
+export const everyMatch = 1_000_000;
+
+export const queryNamed = (wanted: string): JudgedQuery => queries.find(({ name }) => name === wanted)!;
 
 interface SearchAnswer {
   readonly content_matches: readonly unknown[];
@@ -58,10 +63,10 @@ export function searchesForAll(tree: SearchTree, plain: PlainPeers): Comparison[
   return queries.map((query) => ({
     group: `search ${tree.name}, all matches`,
     name: `${query.name}  ${query.query}`,
-    ours: () => search(tree, query, { max_matches: everyMatch }),
+    ours: () => searchInTree(tree, query, { max_matches: everyMatch }),
     peers: [
-      { name: "rg -j2", target: query.target, run: () => ripgrep(tree, query, ["-j2"]) },
-      { name: "rg --sort path", target: 0.75, run: () => ripgrep(tree, query, ["--sort", "path"]) },
+      { name: "rg -j2", target: query.target, run: () => ripgrepInTree(tree, query, ["-j2"]) },
+      { name: "rg --sort path", target: 0.75, run: () => ripgrepInTree(tree, query, ["--sort", "path"]) },
       {
         name: "naive",
         target: 0.35,
@@ -77,16 +82,16 @@ export function searchesForAll(tree: SearchTree, plain: PlainPeers): Comparison[
 
 /** The answer that callers get who set no cap. */
 export function searchForFirst(tree: SearchTree): Comparison {
-  const query = queries.find(({ name }) => name === "common")!;
+  const query = queryNamed("common");
   return {
     group: `search ${tree.name}, first ${firstThousand}`,
     name: `${query.name}  ${query.query}`,
-    ours: () => search(tree, query, {}),
+    ours: () => searchInTree(tree, query, {}),
     peers: [
       {
         name: `rg --sort path | head -${firstThousand}`,
         ...(tree.name === "L" && { target: 1 }),
-        run: () => ripgrep(tree, query, ["--sort", "path"], firstThousand),
+        run: () => ripgrepInTree(tree, query, ["--sort", "path"], firstThousand),
       },
     ],
   };
@@ -96,27 +101,25 @@ export function searchForFirst(tree: SearchTree): Comparison {
 export function searchesByIgnoreFiles(tree: SearchTree): Comparison[] {
   const flags = ["-j2", "--ignore", "--no-require-git", "--no-ignore-global", "--no-ignore-parent"];
   const all = { max_matches: everyMatch };
-  return queries
-    .filter(({ name }) => ["no match", "common", "alternation"].includes(name))
-    .map((query) => ({
-      group: "search S, with ignore files",
-      name: `${query.name}  ${query.query}`,
-      ours: () => search(tree, query, { ...all, respect_gitignore: true }),
-      peers: [
-        { name: "ours without them", target: 1.1, run: () => search(tree, query, all) },
-        { name: "rg -j2", target: 1, run: () => ripgrep(tree, query, flags) },
-      ],
-    }));
+  return ["no match", "common", "alternation"].map(queryNamed).map((query) => ({
+    group: "search S, with ignore files",
+    name: `${query.name}  ${query.query}`,
+    ours: () => searchInTree(tree, query, { ...all, respect_gitignore: true }),
+    peers: [
+      { name: "ours without them", target: 1.1, run: () => searchInTree(tree, query, all) },
+      { name: "rg -j2", target: 1, run: () => ripgrepInTree(tree, query, flags) },
+    ],
+  }));
 }
 
 /** Lines of hundreds of kilobytes that are not ASCII, looked at whole. */
 export function searchInLongLines(tree: SearchTree): Comparison {
-  const query = queries.find(({ name }) => name === "ends with a literal")!;
+  const query = queryNamed("ends with a literal");
   return {
     group: "search, long lines",
     name: `${query.name}  ${query.query}`,
-    ours: () => search(tree, query, { max_line_bytes: 1_000_000 }),
-    peers: [{ name: "rg -j2", target: 2, run: () => ripgrep(tree, query, ["-j2"]) }],
+    ours: () => searchInTree(tree, query, { max_line_bytes: 1_000_000 }),
+    peers: [{ name: "rg -j2", target: 2, run: () => ripgrepInTree(tree, query, ["-j2"]) }],
   };
 }
 
@@ -126,7 +129,7 @@ export function searchInLongLines(tree: SearchTree): Comparison {
  */
 export async function verifyCounts(tree: SearchTree): Promise<void> {
   for (const query of queries) {
-    const found = await search(tree, query, { max_matches: everyMatch });
+    const found = await searchInTree(tree, query, { max_matches: everyMatch });
     const lines = runRipgrep(tree, query, ["-j2"]).stdout.toString("latin1").split("\n").length - 1;
     if (found.truncated) throw new Error(`${tree.name}, ${query.query}: the answer was cut`);
     if (found.content_matches.length !== lines)
@@ -134,9 +137,10 @@ export async function verifyCounts(tree: SearchTree): Promise<void> {
   }
 }
 
-async function search(
+/** Ours, with these fields. Says where the answer was cut and had no cap. */
+export async function searchInTree(
   { name, local }: SearchTree,
-  { query, regex = false, ignoreCase = false }: Query,
+  { query, regex = false, ignoreCase = false }: TreeQuery,
   options: Readonly<Record<string, unknown>>,
 ): Promise<SearchAnswer> {
   const answer = await local.call<SearchAnswer>("coder::search", {
@@ -153,12 +157,17 @@ async function search(
 }
 
 /** A run of ripgrep whose output is read through a pipe and not parsed. */
-function ripgrep(tree: SearchTree, query: Query, flags: readonly string[], head?: number): ExternalCost {
+export function ripgrepInTree(
+  tree: SearchTree,
+  query: TreeQuery,
+  flags: readonly string[],
+  head?: number,
+): ExternalCost {
   const { resourceUsage } = runRipgrep(tree, query, flags, head);
   return new ExternalCost(Number(resourceUsage.cpuTime.total) / 1000);
 }
 
-function runRipgrep({ folder, rg }: SearchTree, query: Query, flags: readonly string[], head?: number) {
+function runRipgrep({ folder, rg }: SearchTree, query: TreeQuery, flags: readonly string[], head?: number) {
   const kind = [...(query.regex ? [] : ["-F"]), ...(query.ignoreCase ? ["-i"] : [])];
   const usual = ["--no-config", "-n", "--column", "--no-ignore", "--hidden"];
   const command = [rg, ...usual, ...flags, ...kind, "--", query.query, "."];
