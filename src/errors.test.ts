@@ -5,6 +5,7 @@ import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
 import { refusePatch } from "./patch/errors.ts";
+import { refusePending } from "./transactions/pending-errors.ts";
 
 /** One refusal of each constructor of a table. */
 type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
@@ -80,6 +81,8 @@ const ofMoves: Samples<typeof refuseMove> = {
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
 };
 
+const ofTransactions: Samples<typeof refusePending> = { tooMuch: refusePending.tooMuch(100) };
+
 const excess = { path: "a", size: 10, limit: { key: "max_read_bytes", bytes: 5 } };
 const ofReads: Samples<typeof refuseRead> = {
   noPath: refuseRead.noPath(),
@@ -117,7 +120,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
 };
 
-const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches].flatMap((table) =>
+const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches, ofTransactions].flatMap((table) =>
   Object.entries<Refusal>(table),
 );
 

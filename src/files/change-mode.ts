@@ -1,7 +1,7 @@
 import { refuse } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Name } from "../jail/folder.ts";
+import type { Folder, Jail, Name, ResolvedPath } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { ignoreMissing } from "./ignore-missing.ts";
 import {
@@ -35,10 +35,8 @@ export async function changeMode(
   const { path, recursive } = change;
   const scope = { mutations, requester };
   try {
-    using place = jail.admit(path, { changes: "tree", lastLink: recursive ? "stay" : "follow" });
+    using place = admitPermitted(jail, change);
     const stats = place.stats!;
-    if (place.name === ".") throw refuse.rootIsKept(path);
-    if (stats.isSymbolicLink()) throw refuse.notAFolder(path);
     const top = { path: place.path, handle: place, stats };
     if (!recursive || !stats.isDirectory()) return apply(scope, change, top);
     const permissions = permissionChange(stats, change);
@@ -51,6 +49,17 @@ export async function changeMode(
   } catch (error) {
     throw refusalOfErrno(error, path);
   }
+}
+
+/** What may get another mode. */
+export function admitPermitted(
+  jail: Jail,
+  { path, recursive }: Pick<ModeChange, "path" | "recursive">,
+): ResolvedPath {
+  const place = jail.admit(path, { changes: "tree", lastLink: recursive ? "stay" : "follow" });
+  if (place.name !== "." && !place.stats!.isSymbolicLink()) return place;
+  place[Symbol.dispose]();
+  throw place.name === "." ? refuse.rootIsKept(path) : refuse.notAFolder(path);
 }
 
 /** One call that changes a tree. */

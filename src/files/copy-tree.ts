@@ -30,7 +30,7 @@ interface Request extends Ends {
 
 /** Throws unless everything in a folder may be reached where it is and where it will be, and can be copied. */
 export async function requireTreeCopyable(
-  { jail, config }: FilesContext,
+  { jail, config }: Pick<FilesContext, "jail" | "config">,
   from: string,
   request: Request,
 ): Promise<void> {

@@ -25,17 +25,18 @@ export interface Copying extends TwoPaths {
 
 /** See `Files.copy`. */
 export function copyPath(ctx: FilesContext, copying: Copying, requester: Requester): Promise<boolean> {
-  const { from, to, parents } = copying;
-  const target = { path: to, changes: "tree", mayBeMissing: true, parents, mayBeFolder: true } as const;
-  return withPathLocks(
-    ctx,
-    [
-      { path: from, lastLink: "stay" },
-      { ...target, lastLink: "stay" },
-    ],
-    requester.deadline,
-    ([source, target]) => copyNow(ctx, copying, { source, target, requester }),
+  return withPathLocks(ctx, copiedPaths(copying), requester.deadline, ([source, target]) =>
+    copyNow(ctx, copying, { source, target, requester }),
   );
+}
+
+/** How the paths of a copy are admitted. */
+export function copiedPaths({ from, to, parents }: Pick<Copying, "from" | "to" | "parents">) {
+  const target = { path: to, changes: "tree", mayBeMissing: true, parents, mayBeFolder: true } as const;
+  return [
+    { path: from, lastLink: "stay" },
+    { ...target, lastLink: "stay" },
+  ] as const;
 }
 
 interface Request extends Ends {
@@ -43,19 +44,28 @@ interface Request extends Ends {
 }
 
 async function copyNow(ctx: FilesContext, copying: Copying, request: Request): Promise<boolean> {
+  const { target } = request;
+  if (!(await requireCopyable(ctx, copying, request))) return false;
+  if (copying.dryRun) requireWritableFolder(target.folder, copying.to);
+  else await make(ctx, copying, request);
+  return true;
+}
+
+/** Throws unless what is at the source may be copied to the target. False when both are one. */
+export async function requireCopyable(ctx: CopyChecks, copying: Copying, request: Request): Promise<boolean> {
   const { source, target } = request;
   if (source.name === ".") throw refuseMove.base("copied");
   const relation = relationOf(request);
   if (copying.expectedRevision !== undefined) requireRevision(source, copying.expectedRevision, ctx.config);
   if (relation === "same" || relation === "respelled") return false;
   requireTarget(ctx.jail, copying, { source, target, relation, done: "copied" });
-  await requireCopyable(ctx, copying, request);
-  if (copying.dryRun) requireWritableFolder(target.folder, copying.to);
-  else await make(ctx, copying, request);
+  await requireCopyableContent(ctx, copying, request);
   return true;
 }
 
-async function requireCopyable(ctx: FilesContext, { from }: Copying, request: Request): Promise<void> {
+type CopyChecks = Pick<FilesContext, "jail" | "config">;
+
+async function requireCopyableContent(ctx: CopyChecks, { from }: Copying, request: Request): Promise<void> {
   const { source } = request;
   const limit = { key: "max_write_bytes", bytes: ctx.config.max_write_bytes };
   if (source.stats!.isDirectory()) await requireTreeCopyable(ctx, from, request);

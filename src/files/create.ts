@@ -8,9 +8,9 @@ import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
 import { withPathLock } from "./path-lock.ts";
 import { replaceFile } from "./replace-file.ts";
-import { requireWritableFile } from "./require-writable-file.ts";
+import { type Owner, requireWritableFile } from "./require-writable-file.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
-import type { FilesContext } from "./types.ts";
+import type { FilesConfig, FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface CreateOptions {
@@ -25,7 +25,7 @@ export interface CreateOptions {
   readonly dryRun?: boolean;
 }
 
-interface Creation extends CreateOptions {
+export interface Creation extends CreateOptions {
   readonly path: string;
   readonly content: Buffer;
 }
@@ -34,15 +34,43 @@ interface Creation extends CreateOptions {
 export async function writeFile(ctx: FilesContext, creation: Creation, requester: Requester): Promise<void> {
   const scope = { mutations: ctx.mutations, requester };
   const { deadline } = requester;
-  const { path, content, parents } = creation;
-  const limit = { key: "max_write_bytes", bytes: ctx.config.max_write_bytes };
+  requireContentSize(creation, ctx.config);
+  await withPathLock(ctx, targetOf(creation), deadline, async (place) => {
+    const owner = requireCreatable(place, creation, ctx.config);
+    if (creation.dryRun) requireWritableFolder(place.folder, creation.path);
+    else if (owner === undefined) await createNew(ctx, creation, { place, deadline, scope });
+    else await overwrite(ctx, { ...creation, owner }, { place, deadline, scope });
+  });
+}
+
+/** How the path of a file to be made is admitted. */
+export const targetOf = ({ path, parents }: Pick<Creation, "path" | "parents">) =>
+  ({ path, changes: "entry", mayBeMissing: true, parents }) as const;
+
+/** Throws too-large. */
+export function requireContentSize(
+  { path, content }: Creation,
+  { max_write_bytes: bytes }: FilesConfig,
+): void {
+  const limit = { key: "max_write_bytes", bytes };
   if (content.length > limit.bytes)
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
-  await withPathLock(ctx, { path, changes: "entry", mayBeMissing: true, parents }, deadline, (place) =>
-    place.stats === undefined
-      ? createNew(ctx, creation, { place, deadline, scope })
-      : overwrite(ctx, creation, { place, deadline, scope }),
-  );
+}
+
+/** Throws unless the file may be made at `place`. Returns the owner of the one that it replaces, if there is one. */
+export function requireCreatable(
+  place: ResolvedPath,
+  { path, overwrite, expectedRevision: expected }: Creation,
+  config: FilesConfig,
+): Owner | undefined {
+  if (place.stats === undefined) {
+    if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
+    return undefined;
+  }
+  if (!overwrite) throw refuse.exists(path);
+  if (place.stats.isDirectory()) throw refuse.isAFolder(path);
+  if (expected !== undefined) requireRevision(place, expected, config);
+  return requireWritableFile(place);
 }
 
 interface LockedPlace {
@@ -53,19 +81,9 @@ interface LockedPlace {
 
 async function overwrite(
   { config }: FilesContext,
-  creation: Creation,
+  { content, mode, path, owner, expectedRevision: expected }: Creation & { readonly owner: Owner },
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
-  const { content, mode, path } = creation;
-  if (!creation.overwrite) throw refuse.exists(path);
-  if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
-  const { expectedRevision: expected } = creation;
-  if (expected !== undefined) requireRevision(place, expected, config);
-  const owner = requireWritableFile(place);
-  if (creation.dryRun) {
-    requireWritableFolder(place.folder, path);
-    return;
-  }
   using old = holdForDeferredClose(place);
   const attributes = readAttributes(old?.descriptor);
   const pending = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
@@ -79,11 +97,6 @@ async function createNew(
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   const { content, mode, path, expectedRevision: expected } = creation;
-  if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
-  if (creation.dryRun) {
-    requireWritableFolder(place.folder, path);
-    return;
-  }
   using parents = new NewFolders(place, scope);
   const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
   await writeAtomically(pending, deadline, (written) => {

@@ -4,7 +4,7 @@ import { refuse } from "../errors.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import type { ReplacedFile } from "./exchange.ts";
-import { revisionAt, revisionOf } from "./revision.ts";
+import { revisionAt, revisionOf, revisionOfBytes } from "./revision.ts";
 import type { FilesContext } from "./types.ts";
 
 /** The expectation that nothing is there. */
@@ -27,10 +27,15 @@ export function requireRevision(place: ResolvedPath, expected: string, { max_wri
   const limit = { key: "max_write_bytes", bytes: max_write_bytes };
   if (place.stats!.size > limit.bytes)
     throw refuse.tooLarge(path, limit, "expect no revision of it, or ask the operator to raise the limit");
-  const descriptor = mapErrno(path, () => place.open());
+  requireSame(revisionOfPlace(place), { path, expected });
+}
+
+/** The revision of the regular file at `place`. Throws a refusal. */
+export function revisionOfPlace(place: ResolvedPath): string | undefined {
+  if (place.content !== undefined) return revisionOfBytes(place.content);
+  const descriptor = mapErrno(place.asked, () => place.open());
   try {
-    const current = mapErrno(path, () => revisionOf(descriptor));
-    requireSame(current, { path, expected });
+    return mapErrno(place.asked, () => revisionOf(descriptor));
   } finally {
     closeSync(descriptor);
   }

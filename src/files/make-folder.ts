@@ -1,6 +1,6 @@
 import { refuse } from "../errors.ts";
 import { errnoOf, mapErrno } from "../jail/errno.ts";
-import type { ResolvedPath } from "../jail/folder.ts";
+import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { makeDirectory } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
 import { NewFolders } from "./new-folders.ts";
@@ -18,7 +18,7 @@ export interface FolderOptions {
   readonly dryRun?: boolean;
 }
 
-interface Making extends FolderOptions {
+export interface Making extends FolderOptions {
   readonly path: string;
 }
 
@@ -29,17 +29,22 @@ export function createFolder(
   requester: Requester,
 ): boolean {
   const { path, parents, mayExist = parents, dryRun = false } = making;
-  using place = jail.admit(path, { changes: "entry", mayBeMissing: true, mayBeFolder: true, parents });
-  if (place.stats !== undefined) {
-    if (mayExist && place.stats.isDirectory()) return false;
-    throw refuse.nameIsTaken(path);
-  }
+  using place = admitNewFolder(jail, making);
+  if (place.stats !== undefined) return false;
   if (dryRun) requireWritableFolder(place.folder, path);
   else if (!isMadeAt(place, making, { mutations, requester })) {
     if (mayExist && place.folder.lstat(place.name).isDirectory()) return false;
     throw refuse.nameIsTaken(path);
   }
   return true;
+}
+
+/** Where a folder is to be made; or one is there already, and may be. */
+export function admitNewFolder(jail: Jail, { path, parents, mayExist = parents }: Making): ResolvedPath {
+  const place = jail.admit(path, { changes: "entry", mayBeMissing: true, mayBeFolder: true, parents });
+  if (place.stats === undefined || (mayExist && place.stats.isDirectory())) return place;
+  place[Symbol.dispose]();
+  throw refuse.nameIsTaken(path);
 }
 
 /** False when something has the name by now. */

@@ -26,17 +26,19 @@ export interface Moving extends Renaming {
 
 /** See `Files.move`. */
 export function movePath(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
-  const { from, to, parents } = moving;
-  const options = { changes: "tree", lastLink: "stay" } as const;
-  return withPathLocks(
-    ctx,
-    [
-      { path: from, ...options },
-      { path: to, ...options, mayBeMissing: true, parents, mayBeFolder: true },
-    ],
-    requester.deadline,
-    ([source, target]) => moveNow(ctx, moving, { source, target, requester }),
+  return withPathLocks(ctx, movedPaths(moving), requester.deadline, ([source, target]) =>
+    moveNow(ctx, moving, { source, target, requester }),
   );
+}
+
+/** How the paths of a move are admitted. */
+export function movedPaths({ from, to, parents }: Pick<Moving, "from" | "to" | "parents">) {
+  const options = { changes: "tree", lastLink: "stay" } as const;
+  const target = { ...options, mayBeMissing: true, parents, mayBeFolder: true } as const;
+  return [
+    { path: from, ...options },
+    { path: to, ...target },
+  ] as const;
 }
 
 interface Request extends Ends {
@@ -44,20 +46,37 @@ interface Request extends Ends {
 }
 
 async function moveNow(ctx: FilesContext, moving: Moving, request: Request): Promise<boolean> {
-  const { source, target } = request;
+  const relation = await requireMovable(ctx, moving, request);
+  if (relation === "same") return false;
+  if (moving.dryRun) requireWritableEnds(moving, request);
+  else await giveNewName(ctx, moving, { ...request, relation });
+  return true;
+}
+
+/** Throws unless what is at the source may come to the target, as far as that shows before the attempt. */
+export async function requireMovable(
+  { jail, config }: Pick<FilesContext, "jail" | "config">,
+  moving: Moving,
+  request: Request,
+): Promise<Relation> {
+  const { source } = request;
   if (source.name === ".") throw refuseMove.base("moved");
   const relation = relationOf(request);
   const { expectedRevision: expected } = moving;
-  if (expected !== undefined) requireRevision(source, expected, ctx.config);
-  if (relation === "same") return false;
-  requireTarget(ctx.jail, moving, { ...request, relation, done: "moved" });
-  if (source.stats!.isDirectory()) await requireAllAllowed(ctx.jail, moving.from, request);
-  if (moving.dryRun) {
-    // What only the attempt would show otherwise.
-    requireWritableFolder(source.folder, moving.from);
-    requireWritableFolder(target.folder, moving.to);
-  } else await giveNewName(ctx, moving, { ...request, relation });
-  return true;
+  if (expected !== undefined) requireRevision(source, expected, config);
+  if (relation === "same") return relation;
+  requireTarget(jail, moving, { ...request, relation, done: "moved" });
+  if (source.stats!.isDirectory()) await requireAllAllowed(jail, moving.from, request);
+  return relation;
+}
+
+/** What only the attempt would show otherwise. */
+export function requireWritableEnds(
+  { from, to }: Pick<Moving, "from" | "to">,
+  { source, target }: Ends,
+): void {
+  requireWritableFolder(source.folder, from);
+  requireWritableFolder(target.folder, to);
 }
 
 interface CheckedRequest extends Request {

@@ -15,7 +15,7 @@ import { allowedOnly, requireNothingDenied, type TreeOperation } from "./require
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import { sweepWithFolders } from "./sweep.ts";
 import { type TreeVisitor, walkTree } from "./tree-walk.ts";
-import type { FilesContext } from "./types.ts";
+import type { FilesConfig, FilesContext } from "./types.ts";
 import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
@@ -26,7 +26,7 @@ export interface RemoveOptions {
   readonly expectedRevision?: string | undefined;
 }
 
-interface Removal extends RemoveOptions {
+export interface Removal extends RemoveOptions {
   readonly path: string;
 }
 
@@ -38,7 +38,8 @@ export async function removePath(
 ): Promise<boolean> {
   const { path } = removal;
   try {
-    await withPathLock(ctx, { path, changes: "tree", lastLink: "stay" }, requester.deadline, (place) =>
+    const target = { path, ...asRemoved };
+    await withPathLock(ctx, target, requester.deadline, (place) =>
       removeAt(ctx, removal, { place, requester }),
     );
     return true;
@@ -47,6 +48,9 @@ export async function removePath(
     throw error;
   }
 }
+
+/** How a path is admitted whose entry is to go. */
+export const asRemoved = { changes: "tree", lastLink: "stay" } as const;
 
 /** See `Files.unlink`. */
 export function unlinkPath(ctx: FilesContext, removal: Removal, requester: Requester): Promise<void> {
@@ -61,15 +65,16 @@ export function unlinkPath(ctx: FilesContext, removal: Removal, requester: Reque
 interface LockedPlace {
   readonly place: ResolvedPath;
   readonly requester: Requester;
+  /** Default: what the system says of the folder. */
+  readonly holdsMount?: typeof holdsMount | undefined;
 }
 
 async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace): Promise<void> {
   const { folder, name, stats } = locked.place;
   const scope = { mutations: ctx.mutations, requester: locked.requester };
-  if (name === ".") throw refuse.baseIsKept();
   const { expectedRevision: expected } = removal;
-  if (expected !== undefined) requireRevision(locked.place, expected, ctx.config);
-  if (removal.dryRun) return await tryToRemove(ctx.jail, removal, locked);
+  requireExpected(locked.place, expected, ctx.config);
+  if (removal.dryRun) return await requireRemovable(ctx.jail, removal, locked);
   if (expected !== undefined) removeExpected(scope, locked.place, expected);
   else if (!stats!.isDirectory()) removeEntry(scope, folder, { raw: name, kind: kindOf(stats!) ?? "other" });
   else if (removal.recursive) await removeTree(scope, ctx.jail, { ...locked, ...removal });
@@ -77,15 +82,29 @@ async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace
   if (ctx.config.fsync) await flushFolder(folder);
 }
 
+/** Throws for the base, and for a file that is not what it is expected to be. */
+export function requireExpected(
+  place: ResolvedPath,
+  expected: string | undefined,
+  config: FilesConfig,
+): void {
+  if (place.name === ".") throw refuse.baseIsKept();
+  if (expected !== undefined) requireRevision(place, expected, config);
+}
+
 /** Throws what the removal would throw, as far as that can be seen before. */
-async function tryToRemove(jail: Jail, removal: Removal, { place, requester }: LockedPlace): Promise<void> {
+export async function requireRemovable(jail: Jail, removal: Removal, locked: LockedPlace): Promise<void> {
+  const { place, requester, holdsMount } = locked;
   const { folder, name, stats } = place;
   const { path, recursive } = removal;
   if (stats!.isDirectory()) {
     using inside = folder.child(name);
     using slice = createWalkSlice(requester);
     if (recursive)
-      await requireRemovableTree({ jail, path, deadline: requester.deadline, slice }, { folder, inside });
+      await requireRemovableTree(
+        { jail, path, deadline: requester.deadline, slice },
+        { folder, inside, holdsMount },
+      );
     else if (runAtOnce(readEntries(inside)).some((entry) => !jail.isTemporary(entry.name)))
       throw refuse.notEmpty(path);
   }
@@ -113,12 +132,18 @@ async function removeTree(
   });
 }
 
+/** A folder that is to go, and the one that it is in. */
+interface OpenedTree extends Pick<LockedPlace, "holdsMount"> {
+  readonly folder: Folder;
+  readonly inside: Folder;
+}
+
 /** Throws when anything inside must not be removed. */
 async function requireRemovableTree(
   whole: TreeOperation,
-  { folder, inside }: { folder: Folder; inside: Folder },
+  { folder, inside, holdsMount: holds = holdsMount }: OpenedTree,
 ): Promise<TreeOperation> {
-  const isMounted = holdsMount(inside);
+  const isMounted = holds(inside);
   const operation = { ...whole, device: isMounted === undefined ? folder.lstat(".").dev : undefined };
   await requireNothingDenied(operation, inside);
   if (isMounted) throw refuse.holdsMount(whole.path);

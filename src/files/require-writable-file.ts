@@ -2,11 +2,16 @@ import { refuse } from "../errors.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /**
  * Throws unless `place` is a regular file that this process could write to: rename(2) would replace a read-only file
  * without asking. Returns the owner, whom the new file shall have.
  */
-export function requireWritableFile(place: ResolvedPath): { uid: number; gid: number } {
+export function requireWritableFile(place: ResolvedPath): Owner {
   const stats = place.stats!;
   if (!stats.isFile()) throw refuse.notAFile(place.asked);
   mapErrno(place.asked, () => place.requireWritable());

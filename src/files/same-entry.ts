@@ -1,5 +1,4 @@
-import { lstatSync } from "node:fs";
-import type { Folder, Name, ResolvedPath } from "../jail/folder.ts";
+import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 
 /** Where something is, and where it is going to be. */
@@ -28,14 +27,8 @@ export function relationOf({ source, target }: Ends): Relation {
 
 function isSameFile(one: ResolvedPath, other: ResolvedPath): boolean {
   if (one.stats === undefined || one.stats.ino !== other.stats?.ino) return false;
-  return identityOf(one.folder, one.name) === identityOf(other.folder, other.name);
+  return one.folder.identify(one.name) === other.folder.identify(other.name);
 }
 
 const isSameFolder = (one: Folder, other: Folder): boolean =>
-  one.path === other.path || identityOf(one, ".") === identityOf(other, ".");
-
-/** In all digits: numbers would round the inodes of some file systems. */
-function identityOf(folder: Folder, name: Name): string {
-  const { dev, ino } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
-  return `${dev}:${ino}`;
-}
+  one.path === other.path || one.identify(".") === other.identify(".");

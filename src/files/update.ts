@@ -11,7 +11,7 @@ import { replaceFile } from "./replace-file.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import { ScratchBuffer } from "./scratch-buffer.ts";
-import type { FilesContext } from "./types.ts";
+import type { FilesConfig, FilesContext } from "./types.ts";
 import { Version } from "./version.ts";
 
 /** The content of a file, in pieces that follow each other. */
@@ -82,9 +82,8 @@ async function updateAt<T>(
   const before = version.content;
   const made = await change(before);
   const after = made instanceof Uint8Array ? [made] : made;
-  if (lengthOf(after) > limit.bytes)
-    throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
-  if (isSame(before, after)) return project({ before, after });
+  requireUpdatedSize(path, after, config);
+  if (isSameContent(before, after)) return project({ before, after });
   if (dryRun) {
     requireWritableFolder(place.folder, path);
     return project({ before, after });
@@ -101,12 +100,20 @@ async function updateAt<T>(
   }
 }
 
+/** Throws too-large. */
+export function requireUpdatedSize(path: string, after: Content, config: FilesConfig): void {
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  if (contentLength(after) > limit.bytes)
+    throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
+}
+
 const projectNothing = <T>() => undefined as T;
 
-const lengthOf = (content: Content): number => content.reduce((length, piece) => length + piece.length, 0);
+export const contentLength = (content: Content): number =>
+  content.reduce((length, piece) => length + piece.length, 0);
 
-function isSame(before: Buffer, after: Content): boolean {
-  if (before.length !== lengthOf(after)) return false;
+export function isSameContent(before: Buffer, after: Content): boolean {
+  if (before.length !== contentLength(after)) return false;
   let at = 0;
   for (const piece of after) {
     const old = before.subarray(at, at + piece.length);

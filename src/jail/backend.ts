@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
@@ -54,3 +54,13 @@ export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): 
 }
 
 const namesPerStep = 2048;
+
+/** `Folder.identify` by its path. */
+export function identifyByPath(folder: Pick<Folder, "enter">, name: Name): string {
+  const { dev, ino } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
+  return `${dev}:${ino}`;
+}
+
+/** `Folder.readLink` by its path. */
+export const readLinkByPath = (folder: Pick<Folder, "enter">, name: Name): Buffer =>
+  folder.enter((at) => readlinkSync(at(name), "buffer"));

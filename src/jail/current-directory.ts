@@ -20,7 +20,16 @@ import {
   statSync,
 } from "node:fs";
 import { refuse } from "../errors.ts";
-import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import {
+  type Backend,
+  type HeldFolder,
+  identifyByPath,
+  listByPath,
+  namesOf,
+  nameText,
+  pathIn,
+  readLinkByPath,
+} from "./backend.ts";
 import { isCasefolded } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
@@ -134,6 +143,14 @@ class SteppedFolder implements HeldFolder {
 
   lstat(name: Name): Stats {
     return this.enter(() => lstatSync(at(name)));
+  }
+
+  identify(name: Name): string {
+    return identifyByPath(this, name);
+  }
+
+  readLink(name: Name): Buffer {
+    return readLinkByPath(this, name);
   }
 
   list(onDirent: OnDirent): Generator<void, void, void> {

@@ -4,7 +4,16 @@
  * folder, so the folder that was checked is the one in use.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from "node:fs";
-import { type Backend, type HeldFolder, listByPath, namesOf, nameText, pathIn } from "./backend.ts";
+import {
+  type Backend,
+  type HeldFolder,
+  identifyByPath,
+  listByPath,
+  namesOf,
+  nameText,
+  pathIn,
+  readLinkByPath,
+} from "./backend.ts";
 import { isCasefolded } from "./casefold.ts";
 import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
@@ -229,6 +238,14 @@ class DescriptorFolder implements HeldFolder {
   statx(name: Name): FileStats | undefined {
     this.#requireOpen();
     return this.#opener.open === openAt ? statAt(this.descriptor, name) : undefined;
+  }
+
+  identify(name: Name): string {
+    return identifyByPath(this, name);
+  }
+
+  readLink(name: Name): Buffer {
+    return readLinkByPath(this, name);
   }
 
   close(): void {

@@ -8,7 +8,17 @@ export function errnoOf(error: unknown): string | undefined {
 
 /** An error like that of a system call, for conditions that this project detects itself. */
 export const errnoError = (
-  code: "ENOENT" | "ENOTDIR" | "ELOOP" | "ENODEV" | "EILSEQ" | "ESTALE" | "EXDEV" | "EIO",
+  code:
+    | "EACCES"
+    | "EINVAL"
+    | "ENOENT"
+    | "ENOTDIR"
+    | "ELOOP"
+    | "ENODEV"
+    | "EILSEQ"
+    | "ESTALE"
+    | "EXDEV"
+    | "EIO",
 ): Error => Object.assign(new Error(code), { code });
 
 const sentences: Readonly<Record<string, string>> = {

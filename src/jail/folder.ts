@@ -59,6 +59,10 @@ export interface Folder extends Disposable {
   lstat(name: Name): Stats;
   /** A part of them in a third of the time; undefined for every failure. Not every backend has it. */
   statx?(name: Name): FileStats | undefined;
+  /** Device and inode of `name`, in all their digits: numbers would round the inodes of some file systems. */
+  identify(name: Name): string;
+  /** The text of the link `name`. Throws the errno error, EINVAL for what is no link. */
+  readLink(name: Name): Buffer;
   close(): void;
 }
 
@@ -69,6 +73,8 @@ export interface PathHandle {
   open(): number;
   /** See `ResolvedPath.requireWritable`. */
   requireWritable(): void;
+  /** The bytes of a file that is not on disk yet, which cannot be opened. */
+  readonly content?: readonly Uint8Array[] | undefined;
   /** Sets the permission bits of the file, which must not be a link. Throws the errno error. */
   chmod(mode: number): void;
   /** Sets the owner and group of the file, which must not be a link. Throws the errno error. */
@@ -160,7 +166,15 @@ export interface Jail {
   isTemporary(name: string): boolean;
   /** The path of a place in one spelling for all that the file system takes for the same. */
   fold(place: Pick<ResolvedPath, "path" | "folder">): string;
+  /** The same rules over another view of the tree, such as what it will be. It is open as long as this one. */
+  over(view: TreeView): Jail;
   close(): void;
+}
+
+/** A tree of folders that a jail walks. */
+export interface TreeView {
+  /** The base, for a walk of the path `asked`. */
+  base(asked: string): Folder;
 }
 
 /**

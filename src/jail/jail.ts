@@ -17,14 +17,14 @@ import type { GlobSet } from "../globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { isCaseInsensitive, type Trial } from "./case-sensitivity.ts";
 import { holdByCurrentDirectory } from "./current-directory.ts";
-import { denyRules } from "./deny.ts";
+import { type DenyRules, denyRules } from "./deny.ts";
 import { holdByDescriptors, openers } from "./descriptors.ts";
 import { errnoOf, mapErrno } from "./errno.ts";
 import type { BackendName, Folder, Jail, PathHandle, ReadTarget } from "./folder.ts";
 import { hasExactNames } from "./folding.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
-import { protectFiles } from "./protected.ts";
+import { type ProtectedFiles, protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
@@ -72,7 +72,21 @@ export function openJail(options: JailOptions): Jail {
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
-  const protection = protectFiles(base, protectedFiles);
+  return jailWith({ base, parse, rules, walkRules, protection: protectFiles(base, protectedFiles) });
+}
+
+/** What a jail is made of. */
+interface Parts {
+  readonly base: string;
+  readonly parse: (path: string) => ParsedPath;
+  readonly rules: DenyRules;
+  readonly walkRules: WalkRules;
+  readonly protection: ProtectedFiles;
+}
+
+function jailWith(parts: Parts): Jail {
+  const { base, parse, rules, walkRules, protection } = parts;
+  const held = walkRules.backend;
   const admit: Jail["admit"] = (path, options = {}) => {
     const place = walk(walkRules, path, parse(path), options);
     const foldHere = (name: string) => rules.fold(name, place.folder.folding);
@@ -93,6 +107,15 @@ export function openJail(options: JailOptions): Jail {
     isProtected: protection.is,
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
+    over(view) {
+      const backend = {
+        ...held,
+        canResolveBeneath: false,
+        base: (asked: string) => view.base(asked),
+        close() {},
+      };
+      return jailWith({ ...parts, walkRules: { ...walkRules, backend } });
+    },
     close: () => held.close(),
   };
 }

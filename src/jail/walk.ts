@@ -6,7 +6,6 @@
  * that was moved meanwhile has another parent than the one the walk came from.
  */
 import { isUtf8 } from "node:buffer";
-import { readlinkSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
 import { errnoOf, refusalOfErrno } from "./errno.ts";
@@ -205,7 +204,7 @@ class Walk {
 
   #readLink(name: string): string {
     try {
-      const target = this.#folder.enter((at) => readlinkSync(at(name), "buffer"));
+      const target = this.#folder.readLink(name);
       if (isUtf8(target)) return target.toString();
       // Decoded, it would name another file.
       throw refuse.badLink(this.#asked);

@@ -39,6 +39,10 @@ export class WalkedPath implements ResolvedPath {
     return this.#handle?.stats;
   }
 
+  get content(): readonly Uint8Array[] | undefined {
+    return this.#handle?.content;
+  }
+
   open(): number {
     return this.#existing().open();
   }

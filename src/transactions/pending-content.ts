@@ -1,0 +1,102 @@
+/** The verbs of a pending tree that make and edit files. */
+import { closeSync, fstatSync } from "node:fs";
+import { type Creation, requireContentSize, requireCreatable, targetOf } from "../files/create.ts";
+import { openWithin, readWithin } from "../files/read.ts";
+import { type Owner, requireWritableFile } from "../files/require-writable-file.ts";
+import { requireWritableFolder } from "../files/require-writable-folder.ts";
+import { revisionOfBytes } from "../files/revision.ts";
+import { ScratchBuffer } from "../files/scratch-buffer.ts";
+import type { Limit } from "../files/types.ts";
+import {
+  type ContentChange,
+  contentLength,
+  isSameContent,
+  requireUpdatedSize,
+  type UpdateOptions,
+} from "../files/update.ts";
+import { type Attributes, readAttributes } from "../jail/attributes.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { admitPending, type PendingContext } from "./pending-context.ts";
+import type { EntryVersion } from "./steps.ts";
+
+/** See `Files.create`. */
+export function createPending(pending: PendingContext, creation: Creation): void {
+  const { changes, config } = pending;
+  requireContentSize(creation, config);
+  using place = admitPending(pending, targetOf(creation));
+  const owner = requireCreatable(place, creation, config);
+  requireWritableFolder(place.folder, creation.path);
+  const { content, mode } = creation;
+  pending.takeBytes(content.length);
+  const file = { content: [content], mode };
+  if (owner === undefined) {
+    const staged = { kind: "file", ...file } as const;
+    changes.place(place, { type: "file", staged, size: content.length });
+  } else changes.rewrite(place, { ...file, ...keptOf(place, owner) }, { size: content.length });
+}
+
+interface Update<T> extends Pick<UpdateOptions<T>, "project"> {
+  readonly path: string;
+  readonly change: ContentChange;
+}
+
+/** See `Files.update`. */
+export async function updatePending<T>(
+  pending: PendingContext,
+  { path, change, project = () => undefined as T }: Update<T>,
+): Promise<T> {
+  const { changes, config } = pending;
+  using place = admitPending(pending, { path, changes: "entry" });
+  const owner = requireWritableFile(place);
+  using scratch = new ScratchBuffer();
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  const { body: before, seen } = readAt(place, limit, scratch);
+  const made = await change(before);
+  const after = made instanceof Uint8Array ? [made] : made;
+  requireUpdatedSize(path, after, config);
+  const answer = project({ before, after });
+  if (isSameContent(before, after)) return answer;
+  requireWritableFolder(place.folder, path);
+  const size = contentLength(after);
+  pending.takeBytes(size);
+  // What is unchanged is a view of what was read, whose memory others get next.
+  const content = [Buffer.concat(after)];
+  const file = { content, mode: place.stats!.mode & 0o777, ...keptOf(place, owner) };
+  changes.rewrite(place, file, { size, seen: seen && { ...seen, revision: revisionOfBytes([before]) } });
+  return answer;
+}
+
+interface Body {
+  readonly body: Buffer;
+  /** What the file on disk was just before it was read; undefined for what is not there yet, or elsewhere. */
+  readonly seen: EntryVersion | undefined;
+}
+
+/** The content of a file, whose memory is good until the scratch buffer is disposed of. Throws too-large. */
+export function readAt(place: ResolvedPath, limit: Limit, scratch: ScratchBuffer): Body {
+  if (place.content !== undefined) return { body: Buffer.concat(place.content), seen: undefined };
+  const descriptor = openWithin(place, limit);
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
+    const body = readWithin(place, descriptor, { limit, scratch });
+    return { body, seen: { dev, ino, size, mtimeNs, ctimeNs } };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** What is kept of a file that gets other content. One that may not be read hides its attributes. */
+function keptOf(place: ResolvedPath, owner: Owner): { owner: Owner; attributes?: Attributes | undefined } {
+  if (place.content !== undefined) return { owner };
+  let descriptor: number | undefined;
+  try {
+    descriptor = place.open();
+  } catch {
+    return { owner, attributes: readAttributes(undefined) };
+  }
+  try {
+    return { owner, attributes: readAttributes(descriptor) };
+  } finally {
+    closeSync(descriptor);
+  }
+}

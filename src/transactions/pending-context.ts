@@ -1,0 +1,18 @@
+import type { WriteTarget } from "../files/path-lock.ts";
+import type { FilesConfig } from "../files/types.ts";
+import type { Jail } from "../jail/folder.ts";
+import type { PendingChanges, PendingPlace } from "./pending-changes.ts";
+
+/** What the verbs of a pending tree share. */
+export interface PendingContext {
+  /** The jail over the pending tree, which remembers what it has admitted. */
+  readonly jail: Jail;
+  readonly config: FilesConfig;
+  readonly changes: PendingChanges;
+  /** Throws too-large when the new contents are larger together than they may be. */
+  takeBytes(bytes: number): void;
+}
+
+/** Admits a path to the pending tree. */
+export const admitPending = ({ jail }: Pick<PendingContext, "jail">, { path, ...options }: WriteTarget) =>
+  jail.admit(path, options) as PendingPlace;

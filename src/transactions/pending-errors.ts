@@ -1,0 +1,10 @@
+import { Refusal } from "../errors.ts";
+
+/** Refusals of changes that are to be made together. */
+export const refusePending = {
+  tooMuch: (limit: number): Refusal =>
+    new Refusal(
+      "too-large",
+      `The files that these changes make and edit are larger than max_transaction_bytes (${limit} bytes) together; send them in several calls.`,
+    ),
+} as const;

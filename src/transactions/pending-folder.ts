@@ -1,0 +1,264 @@
+import type { Stats } from "node:fs";
+import { namesOf, nameText, pathIn } from "../jail/backend.ts";
+import type { OnDirent } from "../jail/dirents.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name, PathHandle } from "../jail/folder.ts";
+import type { Folding } from "../jail/folding.ts";
+import { holdsMount } from "../jail/mounts.ts";
+import type { DiskView } from "./disk-view.ts";
+import { kindOfPending, type PendingEntries, type PendingEntry } from "./pending-entry.ts";
+import { PendingHandle } from "./pending-handle.ts";
+import type { PendingNames } from "./pending-names.ts";
+import {
+  access,
+  requireAccess,
+  statsOfCopy,
+  statsOfNew,
+  statsWithMode,
+  usualFolderMode,
+} from "./pending-stats.ts";
+
+/** What all folders of one pending tree share. */
+export interface PendingView {
+  readonly disk: DiskView;
+  /** Stats of the base. */
+  readonly base: Stats;
+  readonly names: PendingNames;
+}
+
+/** Where a folder of the pending tree comes from. */
+interface Source {
+  /** What differs in it from the disk, if anything does. */
+  readonly changes: PendingEntries | undefined;
+  /** The folder on disk that has its other entries, and its path. */
+  readonly disk: Folder | undefined;
+  readonly origin: string;
+  readonly isCopy: boolean;
+}
+
+interface Init extends Source {
+  readonly asked: string;
+  readonly path: string;
+  readonly folding: Folding;
+  readonly device: number;
+}
+
+/**
+ * A folder as the changes so far would leave it. It shows what the disk has, with what is changed; nothing can be done to
+ * it by paths of the system.
+ */
+export class PendingFolder implements Folder {
+  readonly asked: string;
+  readonly path: string;
+  readonly folding: Folding;
+  /** The device of its nearest folder on disk. */
+  readonly device: number;
+  readonly #view: PendingView;
+  readonly #source: Source;
+
+  constructor(view: PendingView, { asked, path, folding, device, ...source }: Init) {
+    this.#view = view;
+    this.#source = source;
+    this.asked = asked;
+    this.path = path;
+    this.folding = folding;
+    this.device = device;
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.path);
+  }
+
+  /** Of the folder on disk. */
+  get descriptor(): number | undefined {
+    return this.#source.disk?.descriptor;
+  }
+
+  enter<T>(_: (at: (name: Name) => JailedPath) => T): T {
+    throw new Error("a folder that is pending has no path of the system");
+  }
+
+  /** The changed entry that has the name; `undefined` as `entry` where it has none any more. */
+  change(name: Name): { readonly entry: PendingEntry | undefined } | undefined {
+    return this.#view.names.find(this, this.#source, nameText(name));
+  }
+
+  /** The path on disk of an entry that is not changed, or of what it is to be a copy of. */
+  originOf(name: string): string {
+    return pathIn(this.#source.origin, name);
+  }
+
+  child(name: Name): PendingFolder {
+    const { disk, origin, isCopy } = this.#source;
+    const change = this.change(name);
+    const text = nameText(name);
+    if (change === undefined) {
+      const inner = requireThere(disk).child(name);
+      return this.#inner(text, { changes: undefined, disk: inner, origin: pathIn(origin, text), isCopy });
+    }
+    const { entry } = change;
+    if (entry === undefined) throw errnoError("ENOENT");
+    if (entry.type !== "dir") throw errnoError("ENOTDIR");
+    if (entry.mode !== undefined) requireAccess(this.lstat(name), access.execute);
+    const inner = entry.origin === undefined ? undefined : this.#view.disk.folder(entry.origin);
+    return this.#inner(text, {
+      changes: entry,
+      disk: inner,
+      origin: entry.origin ?? "",
+      isCopy: entry.isCopy,
+    });
+  }
+
+  #inner(name: string, source: Source): PendingFolder {
+    const { disk } = source;
+    return new PendingFolder(this.#view, {
+      ...source,
+      asked: this.asked,
+      path: pathIn(this.path, name),
+      folding: disk?.folding ?? this.folding,
+      device: disk?.lstat(".").dev ?? this.device,
+    });
+  }
+
+  *list(onDirent: OnDirent): Generator<void, void, void> {
+    const { disk, changes } = this.#source;
+    if (changes?.mode !== undefined) requireAccess(this.lstat("."), access.read);
+    if (disk !== undefined) {
+      yield* disk.list((bytes, from, to, kind) => {
+        if (changes === undefined || this.change(bytes.toString("utf8", from, to)) === undefined)
+          onDirent(bytes, from, to, kind);
+      });
+    }
+    for (const [name, entry] of changes?.changed ?? []) {
+      if (entry === undefined) continue;
+      const bytes = Buffer.from(name);
+      onDirent(bytes, 0, bytes.length, kindOfPending(entry));
+    }
+  }
+
+  openPath(name: Name): PathHandle {
+    if (name === ".") return this.#openSelf();
+    const { disk, isCopy } = this.#source;
+    const change = this.change(name);
+    if (change === undefined) {
+      const handle = requireThere(disk).openPath(name);
+      return isCopy ? new PendingHandle({ stats: statsOfCopy(handle.stats), disk: handle }) : handle;
+    }
+    if (change.entry === undefined) throw errnoError("ENOENT");
+    return this.#openChanged(change.entry);
+  }
+
+  #openSelf(): PathHandle {
+    const { disk, changes, isCopy } = this.#source;
+    const isAsOnDisk = !isCopy && changes?.mode === undefined;
+    if (disk !== undefined && isAsOnDisk) return disk.openPath(".");
+    return new PendingHandle({ stats: this.#statsOf(disk?.lstat("."), { changes, isCopy }) });
+  }
+
+  /** Stats of a folder that has `onDisk` now, where it is there. */
+  #statsOf(onDisk: Stats | undefined, { changes, isCopy }: Pick<Source, "changes" | "isCopy">): Stats {
+    const mode = changes?.mode;
+    if (onDisk === undefined)
+      return statsOfNew({ kind: "dir", mode: mode ?? usualFolderMode(), size: 0 }, this.#base());
+    return statsWithMode(isCopy ? statsOfCopy(onDisk) : onDisk, mode);
+  }
+
+  #base(): Stats {
+    const { base } = this.#view;
+    return this.device === base.dev ? base : Object.create(base, { dev: { value: this.device } });
+  }
+
+  #openChanged(entry: PendingEntry): PathHandle {
+    const { disk } = this.#view;
+    if (entry.type === "disk") {
+      const handle = disk.openPath(entry.origin);
+      if (entry.mode === undefined) return handle;
+      return new PendingHandle({ stats: statsWithMode(handle.stats, entry.mode), disk: handle });
+    }
+    if (entry.type === "dir") {
+      const onDisk =
+        entry.origin === undefined ? undefined : disk.at(entry.origin, (at, own) => at.lstat(own));
+      return new PendingHandle({ stats: this.#statsOf(onDisk, { changes: entry, isCopy: entry.isCopy }) });
+    }
+    return this.#openNew(entry);
+  }
+
+  #openNew(entry: Extract<PendingEntry, { type: "file" | "symlink" }>): PendingHandle {
+    if (entry.type === "symlink") {
+      const size = entry.staged.text.length;
+      return new PendingHandle({ stats: statsOfNew({ kind: "symlink", mode: 0o777, size }, this.#base()) });
+    }
+    const { content, mode, owner } = entry.staged;
+    const stats = statsOfNew({ kind: "file", mode, owner, size: entry.size }, this.#base());
+    if (!("cloneOf" in content)) return new PendingHandle({ stats, content });
+    return new PendingHandle({ stats, disk: this.#view.disk.openPath(content.cloneOf.path) });
+  }
+
+  lstat(name: Name): Stats {
+    const { disk, isCopy } = this.#source;
+    if (name !== "." && !isCopy && disk !== undefined && this.change(name) === undefined)
+      return disk.lstat(name);
+    const handle = this.openPath(name);
+    try {
+      return handle.stats;
+    } finally {
+      handle.close();
+    }
+  }
+
+  identify(name: Name): string {
+    const { disk, isCopy } = this.#source;
+    const change = name === "." ? undefined : this.change(name);
+    if (change === undefined && disk !== undefined && !isCopy) return disk.identify(name);
+    if (change !== undefined && change.entry === undefined) throw errnoError("ENOENT");
+    const origin = originOnDisk(change?.entry);
+    if (origin !== undefined) return this.#view.disk.at(origin, (folder, own) => folder.identify(own));
+    return `pending:${pathIn(this.path, nameText(name))}`;
+  }
+
+  readLink(name: Name): Buffer {
+    const change = this.change(name);
+    if (change === undefined) return requireThere(this.#source.disk).readLink(name);
+    const { entry } = change;
+    if (entry === undefined) throw errnoError("ENOENT");
+    if (entry.type === "symlink") return entry.staged.text;
+    if (entry.type !== "disk") throw errnoError("EINVAL");
+    return this.#view.disk.at(entry.origin, (folder, own) => folder.readLink(own));
+  }
+
+  /** See `holdsMount`: of all folders on disk that are in it now. */
+  holdsMount(): boolean | undefined {
+    const { disk, changes, isCopy } = this.#source;
+    const own = disk === undefined || isCopy ? false : holdsMount(disk);
+    if (own !== false || changes === undefined) return own;
+    return foldersMovedInto(changes).some((origin) => {
+      using folder = this.#view.disk.folder(origin);
+      return holdsMount(folder) === true;
+    });
+  }
+
+  close(): void {
+    this.#source.disk?.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The path on disk of a changed entry that lies there. */
+const originOnDisk = (entry: PendingEntry | undefined): string | undefined =>
+  entry?.type === "disk" || (entry?.type === "dir" && !entry.isCopy) ? entry.origin : undefined;
+
+/** The paths on disk of the folders that come from elsewhere. */
+const foldersMovedInto = (changes: PendingEntries): string[] =>
+  [...changes.changed.values()].flatMap((entry) => {
+    if (entry?.type !== "dir") return [];
+    const own = originOnDisk(entry);
+    return [...(own === undefined ? [] : [own]), ...foldersMovedInto(entry)];
+  });
+
+function requireThere(disk: Folder | undefined): Folder {
+  if (disk === undefined) throw errnoError("ENOENT");
+  return disk;
+}

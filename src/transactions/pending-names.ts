@@ -1,0 +1,37 @@
+import type { Folder, Jail } from "../jail/folder.ts";
+import { isListed } from "../jail/listed-name.ts";
+import type { PendingEntries, PendingEntry } from "./pending-entry.ts";
+
+/** Finds changed entries under every name that the file system takes for theirs. */
+export class PendingNames {
+  readonly #jail: Jail;
+
+  constructor(jail: Jail) {
+    this.#jail = jail;
+  }
+
+  /** What has the name in a folder in which something is changed; undefined when the disk says that. */
+  find(
+    folder: Pick<Folder, "path" | "folding">,
+    { changes, disk }: { changes: PendingEntries | undefined; disk: Folder | undefined },
+    name: string,
+  ): { readonly entry: PendingEntry | undefined } | undefined {
+    if (changes === undefined || changes.changed.size === 0) return undefined;
+    const { changed } = changes;
+    if (changed.has(name)) return { entry: changed.get(name) };
+    if (!this.#folds(folder)) return undefined;
+    const spelled = [...changed].filter(([own]) => this.#foldIn(folder, own) === this.#foldIn(folder, name));
+    // A folder that lists both has two entries after all.
+    if (spelled.length === 0 || (disk !== undefined && isListed(disk, name))) return undefined;
+    const [, entry] = spelled.find(([, there]) => there !== undefined) ?? spelled[0]!;
+    return { entry };
+  }
+
+  #folds(folder: Pick<Folder, "path" | "folding">): boolean {
+    return folder.folding !== "foreign" && this.#foldIn(folder, "A") !== "A";
+  }
+
+  #foldIn(folder: Pick<Folder, "path" | "folding">, name: string): string {
+    return this.#jail.fold({ path: name, folder: folder as Folder });
+  }
+}

@@ -1,0 +1,119 @@
+/** The verbs of a pending tree that give names and take them away. */
+import { type Copying, copiedPaths, requireCopyable } from "../files/copy.ts";
+import { isMissing } from "../files/ignore-missing.ts";
+import { admitNewFolder, type Making } from "../files/make-folder.ts";
+import { type Moving, movedPaths, requireMovable, requireWritableEnds } from "../files/move.ts";
+import { refuseMove } from "../files/move-errors.ts";
+import type { Requester } from "../files/mutation.ts";
+import { asRemoved, type Removal, requireExpected, requireRemovable } from "../files/remove.ts";
+import { requireWritableFolder } from "../files/require-writable-folder.ts";
+import { pathIn } from "../jail/backend.ts";
+import type { Folder } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { newFolder, type PendingPlace } from "./pending-changes.ts";
+import { admitPending, type PendingContext } from "./pending-context.ts";
+import type { PendingFolder } from "./pending-folder.ts";
+
+/** See `Files.remove`. */
+export async function removePending(
+  pending: PendingContext,
+  removal: Removal,
+  requester: Requester,
+): Promise<boolean> {
+  try {
+    using place = admitPending(pending, { path: removal.path, ...asRemoved });
+    requireExpected(place, removal.expectedRevision, pending.config);
+    const holdsMount = (folder: Folder) => (folder as PendingFolder).holdsMount();
+    await requireRemovable(pending.jail, removal, { place, requester, holdsMount });
+    pending.changes.remove(place, removal.expectedRevision);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+interface PendingEnds {
+  readonly source: PendingPlace;
+  readonly target: PendingPlace;
+}
+
+/** See `Files.move`. */
+export async function movePending(
+  pending: PendingContext,
+  moving: Moving,
+  requester: Requester,
+): Promise<boolean> {
+  const [from, to] = movedPaths(moving);
+  using source = admitPending(pending, from);
+  using target = admitPending(pending, to);
+  const ends = { source, target };
+  const relation = await requireMovable(pending, moving, { ...ends, requester });
+  if (relation === "same") return false;
+  requireWritableEnds(moving, ends);
+  const { changes } = pending;
+  if (relation === "respelled") respell(pending, ends);
+  else if (relation === "linked") changes.remove(source);
+  else if (isCrossing(pending, ends)) moveAcross(pending, moving, ends);
+  else {
+    if (target.stats !== undefined) changes.remove(target);
+    changes.rename(source, target);
+  }
+  return true;
+}
+
+/** By a third name: the file system takes the two spellings for one. */
+function respell({ changes }: PendingContext, { source, target }: PendingEnds): void {
+  const { folder, stats } = source;
+  const name = temporaryName();
+  const third = { folder, name, path: pathIn(folder.path, name), stats, newFolders: [] };
+  changes.rename(source, third);
+  const path = pathIn(target.folder.path, target.sentName);
+  changes.rename(third, { folder: target.folder, name: target.sentName, path, newFolders: [] });
+}
+
+/** A rename does not cross file systems, nor folders that cannot be held at once. */
+const isCrossing = ({ jail }: PendingContext, { source, target }: PendingEnds): boolean =>
+  source.folder.device !== target.folder.device ||
+  (jail.backend === "current-directory" &&
+    (source.folder.path !== target.folder.path || target.newFolders.length > 0));
+
+/** Files and links are copied, and the old ones go. */
+function moveAcross({ changes }: PendingContext, { from }: Moving, { source, target }: PendingEnds): void {
+  const { stats, folder, name } = source;
+  const isOneFolder = source.folder.device === target.folder.device;
+  if (!stats!.isFile() && !stats!.isSymbolicLink())
+    throw refuseMove.cannotCross(from, isOneFolder ? "folder" : "file system");
+  const entry = stats!.isFile()
+    ? changes.copies.copyFile(folder, name, { keepsTimes: true })
+    : changes.copies.copyLeaf(folder, name);
+  if (target.stats === undefined) changes.place(target, entry);
+  else changes.exchange(target, entry);
+  changes.remove(source);
+}
+
+/** See `Files.copy`. */
+export async function copyPending(
+  pending: PendingContext,
+  copying: Copying,
+  requester: Requester,
+): Promise<boolean> {
+  const [from, to] = copiedPaths(copying);
+  using source = admitPending(pending, from);
+  using target = admitPending(pending, to);
+  if (!(await requireCopyable(pending, copying, { source, target, requester }))) return false;
+  requireWritableFolder(target.folder, copying.to);
+  const { changes } = pending;
+  if (target.stats === undefined) changes.copy(source, target);
+  else changes.exchange(target, changes.copies.copyLeaf(source.folder, source.name));
+  return true;
+}
+
+/** See `Files.makeFolder`. */
+export function makePendingFolder(pending: PendingContext, making: Making): boolean {
+  using place = admitNewFolder(pending.jail, making);
+  if (place.stats !== undefined) return false;
+  requireWritableFolder(place.folder, making.path);
+  pending.changes.place(place, newFolder(making.mode));
+  return true;
+}

@@ -1,0 +1,151 @@
+import { admitPermitted, type ModeOptions } from "../files/change-mode.ts";
+import { revisionOfPlace } from "../files/expected-revision.ts";
+import type { Files } from "../files/files.ts";
+import type { Requester } from "../files/mutation.ts";
+import type { Use } from "../files/read.ts";
+import { ScratchBuffer } from "../files/scratch-buffer.ts";
+import { describe } from "../files/stats.ts";
+import type { FilesContext, Limit } from "../files/types.ts";
+import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
+import type { Jail, ResolvedPath } from "../jail/folder.ts";
+import { PendingChanges } from "./pending-changes.ts";
+import { createPending, readAt, updatePending } from "./pending-content.ts";
+import { admitPending, type PendingContext } from "./pending-context.ts";
+import { refusePending } from "./pending-errors.ts";
+import { copyPending, makePendingFolder, movePending, removePending } from "./pending-places.ts";
+import { requireOwner } from "./pending-stats.ts";
+import type { Step } from "./steps.ts";
+
+/** The verbs that a pending tree has. */
+export type PendingFiles = Pick<
+  Files,
+  "read" | "create" | "update" | "remove" | "move" | "copy" | "makeFolder" | "changeMode"
+>;
+
+/** What is at a path; links are not followed. */
+export type EntryState =
+  | { readonly kind: "absent" }
+  | { readonly kind: "file"; readonly mode: number; readonly revision: string | undefined }
+  | { readonly kind: "symlink"; readonly text: Buffer }
+  | { readonly kind: "dir"; readonly mode: number }
+  | { readonly kind: "other" };
+
+interface TreeOptions {
+  /** Most bytes of the files that are made and edited, together. */
+  readonly maxBytes: number;
+}
+
+/**
+ * The tree as the changes so far would leave it: an overlay over the disk. Its verbs check what those of `Files` check, by
+ * the same functions, and throw the same; they touch nothing, and collect the steps by which a commit makes it so.
+ */
+export class PendingTree implements PendingFiles {
+  readonly #context: PendingContext;
+  readonly #jail: Jail;
+  readonly #changes: PendingChanges;
+  readonly #keys = new Set<string>();
+  #bytes = 0;
+
+  constructor({ jail, config }: Pick<FilesContext, "jail" | "config">, { maxBytes }: TreeOptions) {
+    this.#changes = new PendingChanges(jail);
+    const over = jail.over(this.#changes);
+    this.#jail = { ...over, admit: (path, options) => this.#remember(over.admit(path, options)) };
+    this.#context = {
+      jail: this.#jail,
+      config,
+      changes: this.#changes,
+      takeBytes: (bytes) => {
+        this.#bytes += bytes;
+        if (this.#bytes > maxBytes) throw refusePending.tooMuch(maxBytes);
+      },
+    };
+  }
+
+  /** The steps of all changes so far. */
+  get steps(): readonly Step[] {
+    return this.#changes.list.steps;
+  }
+
+  /** The keys of the queues of all paths that were admitted. */
+  get keys(): ReadonlySet<string> {
+    return this.#keys;
+  }
+
+  /** The index of the change that is made now. */
+  set change(index: number) {
+    this.#changes.list.change = index;
+  }
+
+  #remember(place: ResolvedPath): ResolvedPath {
+    this.#keys.add(this.#jail.fold(place));
+    return place;
+  }
+
+  read<T>(path: string, limit: Limit, use: Use<T>): T {
+    using place = admitPending(this.#context, { path });
+    using scratch = new ScratchBuffer();
+    const { body } = readAt(place, limit, scratch);
+    return use(body, { ...describe(place.stats!), size: body.length });
+  }
+
+  create: Files["create"] = (path, content, options) =>
+    refusing(path, async () => createPending(this.#context, { path, content, ...options }));
+
+  update: Files["update"] = (path, change, _, options) =>
+    refusing(path, () => updatePending(this.#context, { path, change, ...options }));
+
+  remove: Files["remove"] = (path, options, requester) =>
+    refusing(path, () => removePending(this.#context, { path, ...options }, requester));
+
+  move: Files["move"] = (moving, requester) =>
+    refusing(moving.from, () => movePending(this.#context, moving, requester));
+
+  copy: Files["copy"] = (copying, requester) =>
+    refusing(copying.from, () => copyPending(this.#context, copying, requester));
+
+  makeFolder: Files["makeFolder"] = (path, options) =>
+    mapErrno(path, () => makePendingFolder(this.#context, { path, ...options }));
+
+  /** One entry at a time: not the tree below it. */
+  changeMode(path: string, { mode }: Pick<ModeOptions, "mode">, _?: Requester): Promise<number> {
+    return refusing(path, async () => {
+      using place = admitPermitted(this.#jail, { path, recursive: false });
+      requireOwner(place.stats!);
+      this.#changes.setMode(place, mode);
+      return 1;
+    });
+  }
+
+  /** What is at a path. Throws what the jail throws, and not for what is missing. */
+  state(path: string): EntryState {
+    using place = admitPending(this.#context, { path, lastLink: "bare", mayBeMissing: true, parents: true });
+    const { stats, folder, name } = place;
+    if (stats === undefined) return { kind: "absent" };
+    const mode = stats.mode & 0o7777;
+    if (stats.isDirectory()) return { kind: "dir", mode };
+    if (stats.isSymbolicLink()) return { kind: "symlink", text: mapErrno(path, () => folder.readLink(name)) };
+    return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
+  }
+
+  /** Makes a link with this text, where nothing is, with the folders that it needs. */
+  putLink(path: string, text: Buffer): void {
+    mapErrno(path, () => {
+      using place = admitPending(this.#context, {
+        path,
+        changes: "entry",
+        lastLink: "bare",
+        mayBeMissing: true,
+        parents: true,
+      });
+      this.#changes.place(place, { type: "symlink", staged: { kind: "symlink", text } });
+    });
+  }
+}
+
+async function refusing<T>(path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw refusalOfErrno(error, path);
+  }
+}
