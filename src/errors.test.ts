@@ -60,6 +60,8 @@ const ofCoder: Samples<typeof refuseCoder> = {
   nothingToSearch: refuseCoder.nothingToSearch(),
   strayRevision: refuseCoder.strayRevision("./a"),
   unknownFileType: refuseCoder.unknownFileType("typescript\n"),
+  fuzzyRegex: refuseCoder.fuzzyRegex(),
+  longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),
   badMode: refuseCoder.badMode("rw-\n"),
 };

@@ -75,6 +75,18 @@ export const refuseCoder = {
       `The file type ${quoteShort(type.slice(0, 60))} is unknown; send names that ripgrep has, such as "py", "rust" or "ts", or include_globs for other files.`,
     ),
 
+  fuzzyRegex: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The fields fuzzy_paths and regex are both true, and no path can match in both ways; leave one of them out.",
+    ),
+
+  longFuzzyQuery: (characters: number, most: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field query has ${characters} characters, and with fuzzy_paths it may have ${most}; send fewer, or leave fuzzy_paths out.`,
+    ),
+
   badCursor: (cursor: string): Refusal =>
     new Refusal(
       "bad-input",

@@ -51,6 +51,9 @@ const request = Type.Object(
     regex: Type.Boolean({ default: false }),
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
+    fuzzy_paths: Type.Optional(
+      Type.Boolean({ since: "0.4.0", description: "Paths match by characters in order, best first." }),
+    ),
     ...FolderFilterFields,
     ...MatchFields,
     ...PageRequestFields,
@@ -117,6 +120,8 @@ export const search = defineCoderFunction({
     const { searcher, config, deadline, caller, maxAnswerBytes } = context;
     if (request.query === "") throw refuseCoder.emptyQuery();
     if (!request.search_content && !request.search_paths) throw refuseCoder.nothingToSearch();
+    const fuzzyPaths = request.search_paths && (request.fuzzy_paths ?? false);
+    if (fuzzyPaths) requireFuzzyQuery(request);
     const page = pageOf(request, context);
     const { answer, bytes } = await searcher.search(
       {
@@ -136,6 +141,7 @@ export const search = defineCoderFunction({
         maxFileBytes: config.max_read_bytes,
         content: request.search_content,
         paths: request.search_paths,
+        fuzzyPaths,
         maxAnswerBytes,
         page,
         isExtended: page !== undefined || laterFields.some((field) => request[field] !== undefined),
@@ -156,6 +162,14 @@ export const search = defineCoderFunction({
     ].join("\n");
   },
 });
+
+/** Most characters of a query for paths by rank: the time for a path grows with it. */
+const longestFuzzyQuery = 256;
+
+function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly regex: boolean }): void {
+  if (regex) throw refuseCoder.fuzzyRegex();
+  if (query.length > longestFuzzyQuery) throw refuseCoder.longFuzzyQuery(query.length, longestFuzzyQuery);
+}
 
 function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
   if (globs.length === 0) return undefined;

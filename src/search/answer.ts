@@ -119,6 +119,11 @@ export class SearchAnswerBuilder {
     return !this.wantsContent && !this.wantsPaths;
   }
 
+  /** Adds no more paths. */
+  endPaths(): void {
+    this.#over.paths = true;
+  }
+
   /** Adds the finding in the file at `path`. */
   add(path: string, { isInPath, lines, count }: Finding): void {
     const pathBytes = jsonBytes(path);

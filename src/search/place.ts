@@ -1,4 +1,7 @@
-/** Places in the order of a search: by files in the order of their paths, in a file by positions. */
+/**
+ * Places in the order of a search: by files in the order of their paths, in a file by positions. Paths that match fuzzily come
+ * before all of these, in the order of their ranks.
+ */
 
 /** A position in a file: its path comes first, then the matches in its contents by line and column. */
 export interface Position {
@@ -13,7 +16,23 @@ export interface Place extends Position {
    * ends with "/" is a folder's, before everything in it.
    */
   readonly file: string;
+  /** Of a path that matches fuzzily: how well it does. */
+  readonly rank?: number | undefined;
 }
+
+export interface RankedPlace extends Place {
+  readonly rank: number;
+}
+
+/** Whether a path comes after another one by rank: it matches less well, or as well and is longer, or comes later. */
+export function isRankedAfter(place: RankedPlace, other: RankedPlace): boolean {
+  if (place.rank !== other.rank) return place.rank < other.rank;
+  const longer = place.file.length - other.file.length;
+  return longer === 0 ? place.file > other.file : longer > 0;
+}
+
+/** Before every path. */
+export const beforeRanked: RankedPlace = { file: "", rank: 0x7fffffff, line: 0, column: 0 };
 
 /** Before everything in a file. */
 export const beforeFile: Position = { line: 0, column: 0 };

@@ -19,6 +19,8 @@ export interface SearchRequest extends EntryFilterOptions {
   /** The search skips larger files. */
   readonly maxFileBytes: number;
   readonly content: boolean;
+  /** Paths match fuzzily, and the best come first. */
+  readonly fuzzyPaths?: boolean;
   readonly paths: boolean;
   /** Most bytes of the answer as JSON; matches that do not fit are left out. */
   readonly maxAnswerBytes: number;

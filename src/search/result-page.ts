@@ -11,9 +11,19 @@ interface LastMatch {
   readonly position: Position;
 }
 
+/** What a walk for ranked paths came to. */
+interface RankedCounts {
+  readonly files: number;
+  readonly unreadable: number;
+  readonly excluded: number;
+}
+
 /** A part of the results, from one place on: what one answer holds, and where the next one goes on. */
 export class ResultPage {
+  /** Where the matches of this page in files begin. */
   readonly after: Place | undefined;
+  /** Where the next one starts if nothing else gets into this one. */
+  #start: Place;
   readonly #seal: PageRequest["seal"];
   readonly #deadline: Deadline | undefined;
   readonly #tally = new Tally();
@@ -23,8 +33,13 @@ export class ResultPage {
   #excluded: number | undefined;
 
   /** For a call that has so much time left. */
-  constructor({ after, seal, milliseconds }: PageRequest, millisecondsLeft: number) {
-    this.after = after;
+  constructor(
+    { after, seal, milliseconds }: PageRequest,
+    millisecondsLeft: number,
+    start: Place = laterPlace("", undefined),
+  ) {
+    this.after = after?.rank === undefined ? after : undefined;
+    this.#start = after ?? start;
     this.#seal = seal;
     this.#deadline =
       milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
@@ -79,6 +94,24 @@ export class ResultPage {
     this.#excluded ??= excluded;
   }
 
+  /** Up to where the ranked paths are in the page. */
+  noteRanked(place: Place): void {
+    this.#start = place;
+  }
+
+  /** All ranked paths are in this page, or in earlier ones. */
+  endRanked(): void {
+    this.#start = laterPlace("", this.after);
+    this.#hasProgress = true;
+  }
+
+  /** Counts a walk for ranked paths, in a page that has nothing else. */
+  countRanked({ files, unreadable, excluded }: RankedCounts): void {
+    this.#tally.searched.files += files;
+    this.#tally.skipped.unreadable += unreadable;
+    this.noteExcluded(excluded);
+  }
+
   /** Up to where the matches in a file are in the page, if any are. */
   noteMatch(batch: Batch, index: number, position: Position | undefined): void {
     if (position !== undefined) this.#last = { batch, index, position };
@@ -86,7 +119,7 @@ export class ResultPage {
 
   /** The place after its last match. */
   get lastPlace(): Place {
-    if (this.#last === undefined) return laterPlace("", this.after);
+    if (this.#last === undefined) return this.#start;
     const { batch, index, position } = this.#last;
     return { file: batch.walkedPathOf(index), ...position };
   }

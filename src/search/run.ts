@@ -6,14 +6,16 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer.ts";
+import { AnswerSink } from "./answer-sink.ts";
 import { batchJobOf } from "./batch-job.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
-import type { Finding, FindingSink } from "./files.ts";
+import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import { LocalSearch } from "./local.ts";
 import { Pacing } from "./pacing.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
-import { laterPlace } from "./place.ts";
+import { beforeRanked, laterPlace, type Place } from "./place.ts";
+import { addRankedPaths } from "./ranking.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { ResultPage } from "./result-page.ts";
 import type { SharedFolder } from "./shared-folder.ts";
@@ -50,6 +52,8 @@ export class SearchRun {
   /** The first file of a batch of this thread that the deadline kept from being searched. */
   #unfinished: { readonly batch: Batch; readonly index: number } | undefined;
   #endsEarly = false;
+  /** The paths that match fuzzily are in the answer, if there are any to be. */
+  #isRanked = true;
   /** Ends the wait for a reply. */
   #wake = () => {};
 
@@ -58,11 +62,12 @@ export class SearchRun {
     const { request } = options;
     this.#pacing = new Pacing(options.state);
     this.#local = new LocalSearch(request, options.state, () => this.#isOver());
-    this.#page = request.page && new ResultPage(request.page, options.deadline.left);
+    const start = request.fuzzyPaths ? beforeRanked : undefined;
+    this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
     this.#answer = new SearchAnswerBuilder({ ...request, maxBytes: request.maxAnswerBytes });
     this.#walk = new Walk(options.folder, {
       ...options.walk,
-      after: request.page?.after?.file,
+      after: this.#page?.after?.file,
       onTooDeep: () => this.#answer.cut(),
       onUnreadable: (folder) => this.#page?.countUnreadableFolder(folder),
     });
@@ -77,6 +82,7 @@ export class SearchRun {
     // An empty batch validates the pattern, also where there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
+      if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
       if (state.pool === undefined || folder.folder.descriptor === undefined) {
         this.#searchBatchHere(empty);
         await this.#searchHere(Number.POSITIVE_INFINITY);
@@ -95,19 +101,35 @@ export class SearchRun {
     }
   }
 
+  /** False when the page has to end before all ranked paths are known. */
+  async #addRanked(): Promise<boolean> {
+    const [answer, page] = [this.#answer, this.#page];
+    this.#isRanked = await addRankedPaths(answer, page, {
+      ...this.#options,
+      isClosed: () => this.#options.state.isClosed,
+      onTooDeep: () => answer.cut(),
+    });
+    return this.#isRanked;
+  }
+
   #render(): Found {
     const page = this.#page;
     if (page === undefined) return this.#answer.render();
     const by = this.#answer.stoppedBy;
     const { excluded } = this.#walk;
     if (by !== undefined) return this.#answer.render(page.fields(excluded, { by, at: page.lastPlace }));
-    const next = this.#endsEarly ? this.#nextFile() : undefined;
+    const next = this.#isRanked ? this.#nextPlace() : page.lastPlace;
     if (next === undefined) return this.#answer.render(page.fields(excluded));
     this.#answer.cut();
-    return this.#answer.render(page.fields(excluded, { by: "deadline", at: laterPlace(next, page.after) }));
+    return this.#answer.render(page.fields(excluded, { by: "deadline", at: next }));
   }
 
-  /** The first file or folder that was not searched to its end; undefined when all were. */
+  /** That of the first file or folder that was not searched to its end; undefined when all were. */
+  #nextPlace(): Place | undefined {
+    const file = this.#endsEarly ? this.#nextFile() : undefined;
+    return file === undefined ? undefined : laterPlace(file, this.#page?.after);
+  }
+
   #nextFile(): string | undefined {
     const first = this.#pending.find(({ batch }) => !batch.isEmpty)?.batch;
     const { batch, index } = this.#unfinished ?? { batch: first, index: 0 };
@@ -134,7 +156,8 @@ export class SearchRun {
   #searchBatchHere(batch: Batch): void {
     const record = this.#page && createOutcomes(batch.count);
     const options = { after: this.#page?.afterIn(batch), outcomes: record };
-    this.#local.search(batch, this.#sink(batch), options);
+    const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
+    this.#local.search(batch, sink, options);
     if (record !== undefined) this.#noteOutcomes(batch, record);
   }
 
@@ -148,25 +171,6 @@ export class SearchRun {
   #endEarly(): void {
     if (this.#page === undefined) this.#answer.cut();
     this.#endsEarly = true;
-  }
-
-  #sink(batch: Batch): FindingSink {
-    const answer = this.#answer;
-    return {
-      get wantsPaths() {
-        return answer.wantsPaths;
-      },
-      get wantsContent() {
-        return answer.wantsContent;
-      },
-      get remainingEntries() {
-        return answer.remainingEntries;
-      },
-      get remainingUnits() {
-        return answer.remainingUnits;
-      },
-      add: (finding) => this.#add(batch, finding),
-    };
   }
 
   #add(batch: Batch, finding: Finding): void {

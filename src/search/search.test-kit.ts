@@ -1,6 +1,7 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
 import { createFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
@@ -11,19 +12,31 @@ import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { createSearcher } from "./search.ts";
 
 /** What a test varies of a request. */
-export type RequestFields = Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines">>;
+export interface RequestFields
+  extends Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines" | "ignoreFiles">> {
+  readonly respectsIgnoreFiles?: boolean;
+}
 
 /** A request for everything, with what is asked changed. */
 export function requestOf({
   pattern = "",
   regex = false,
   ignoreCase = false,
+  multiline = false,
   ...fields
 }: RequestFields): SearchRequest {
-  const { maxLineBytes = 4096, mode = "content", linesBefore = 0, ...others } = fields;
+  const {
+    maxLineBytes = 4096,
+    mode = "content",
+    linesBefore = 0,
+    linesAfter = 0,
+    every = false,
+    ...rest
+  } = fields;
+  const { respectsIgnoreFiles: _, ...others } = rest;
   return {
-    query: { pattern, regex, ignoreCase },
-    lines: { maxLineBytes, mode, linesBefore },
+    query: { pattern, regex, ignoreCase, multiline },
+    lines: { maxLineBytes, mode, linesBefore, linesAfter, every },
     path: ".",
     include: undefined,
     exclude: undefined,
@@ -39,7 +52,7 @@ export function requestOf({
 /** How a searcher is opened. */
 export interface SearchFixture {
   readonly backend: BackendName;
-  readonly threads: boolean;
+  readonly threads: boolean | number;
   readonly deny?: readonly string[];
 }
 
@@ -50,11 +63,13 @@ export type RunSearch = (fields: RequestFields, milliseconds?: number) => Promis
 export function openSearcher(base: string, { backend, threads, deny = [] }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
-  const regex = createRegexEngine({ threads });
+  const ignoreFiles = new IgnoreFiles(jail);
+  const regex = createRegexEngine({ threads: threads !== false });
   const searcher = createSearcher({ jail, files, regex, threads });
   const search: RunSearch = async (fields, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
-    const { answer, bytes } = await searcher.search(requestOf(fields), { deadline });
+    const ignoring = fields.respectsIgnoreFiles ? { ignoreFiles } : {};
+    const { answer, bytes } = await searcher.search({ ...requestOf(fields), ...ignoring }, { deadline });
     deadline.end();
     if (bytes !== Buffer.byteLength(JSON.stringify(answer)))
       throw new Error(`an answer was counted as ${bytes} bytes`);

@@ -30,8 +30,8 @@ export interface Searcher {
 
 export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
   readonly regex: RegexEngine;
-  /** False: everything is searched in this thread. Default: in threads where there are any. */
-  readonly threads?: boolean;
+  /** False: everything is searched in this thread. Default: in threads where there are any; a number of them is taken as it is. */
+  readonly threads?: boolean | number;
 }
 
 /** Where a walk starts. */
@@ -53,26 +53,22 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
 }
 
 /** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
-const threads = Math.min(8, availableParallelism());
+const mostThreads = Math.min(8, availableParallelism());
 /** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search needs them. */
-export function createSearcher({
-  jail,
-  files,
-  regex,
-  threads: mayStartThreads = true,
-}: SearcherOptions): Searcher {
+export function createSearcher({ jail, files, regex, threads = true }: SearcherOptions): Searcher {
+  const size = typeof threads === "number" ? threads : mostThreads;
   const pool = new Pool<BatchJob, BatchReply>({
     program: "search",
-    size: threads,
+    size,
     depth: batchesPerThread,
     data: (): SearchThreadData => ({ engine: regex.module }),
   });
   const state: SearchState = {
-    pool: mayStartThreads && canSpawn() ? pool : undefined,
-    batchesAtOnce: threads * (batchesPerThread + 1),
+    pool: threads !== false && canSpawn() ? pool : undefined,
+    batchesAtOnce: size * (batchesPerThread + 1),
     held: { folders: 0 },
     engines: undefined,
     createEngines: (interrupt) => createThreadEngines(() => regex.openRuntime(interrupt)),
