@@ -56,7 +56,9 @@ export const plan: Plan = {
       "scheduling",
       "schema",
       "search",
+      "state",
       "text",
+      "transactions",
     ],
     arguments: ["about", "config", "log"],
     licenses: [],
@@ -99,7 +101,7 @@ export const plan: Plan = {
       "wasm",
     ],
     ignore: ["files", "globs", "jail"],
-    transactions: ["errors", "files", "jail", "scheduling"],
+    transactions: ["errors", "files", "jail", "log", "scheduling", "state"],
     files: ["errors", "jail", "scheduling"],
     jail: ["bun", "errors", "globs", "scheduling"],
     regex: ["errors", "scheduling", "threads", "wasm"],
@@ -165,6 +167,7 @@ export const plan: Plan = {
     "files/move-to-new",
     "files/mutate",
     "files/mutate-names",
+    "files/mutate-steps",
     "files/write",
     // A name that is there for a moment, to see how names are compared.
     "jail/case-sensitivity",
@@ -176,6 +179,9 @@ export const plan: Plan = {
     "state/state-folder",
     // It writes into that folder.
     "journal/record-files",
+    // What they keep there: records, and who works on them.
+    "transactions/intents",
+    "transactions/root-lock",
     // It writes to stderr.
     "watchdog/thread",
   ],

@@ -5,6 +5,7 @@ import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
 import { refusePatch } from "./patch/errors.ts";
+import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
 
 /** One refusal of each constructor of a table. */
@@ -22,6 +23,7 @@ const shared: Samples<typeof refuse> = {
   badPattern: refuse.badPattern("(", "unclosed group"),
   badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
   patternTooLarge: refuse.patternTooLarge("a{1000}"),
+  inChange: refuse.inChange(refuse.absent("a.txt", "missing"), 2),
   notUtf8: refuse.notUtf8("a.txt"),
   emptyPath: refuse.emptyPath(),
   malformedPath: refuse.malformedPath("a\0b", "holds a NUL character"),
@@ -122,8 +124,12 @@ const ofPatches: Samples<typeof refusePatch> = {
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
 };
 
-const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches, ofTransactions].flatMap((table) =>
-  Object.entries<Refusal>(table),
+const ofCommits: Samples<typeof refuseTransaction> = {
+  notTakenBack: refuseTransaction.notTakenBack("a.txt"),
+};
+
+const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches, ofTransactions, ofCommits].flatMap(
+  (table) => Object.entries<Refusal>(table),
 );
 
 describe.each(all)("%s", (_, refusal) => {

@@ -11,6 +11,10 @@ export { quoteShort, type Reason, Refusal } from "./refusal.ts";
 
 /** The constructors. Nothing else in the project makes a `Refusal`. */
 export const refuse = {
+  /** A refusal of one change of a transaction, by its index. */
+  inChange: ({ reason, message, path, isBelowFile, details }: Refusal, change: number): Refusal =>
+    new Refusal(reason, message, path, { isBelowFile, details: { ...details, change } }),
+
   /** Missing and denied share one sentence: a probe must not learn which of the two it met. */
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(

@@ -5,6 +5,7 @@ import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
+import type { Transactions } from "../transactions/transactions.ts";
 import type { Config } from "./config.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 
@@ -15,6 +16,8 @@ export interface CoderServices extends Services {
   readonly profile: ProfileDefaults;
   readonly jail: Jail;
   readonly files: Files;
+  /** Undefined where no folder can keep their records. */
+  readonly transactions: Transactions | undefined;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   readonly ignoreFiles: IgnoreFiles;

@@ -1,17 +1,20 @@
 import { resolve } from "node:path";
-import { readRuntimeOptions } from "../config/environment.ts";
+import { readRuntimeOptions, readStateDirectory } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
-import { createFiles } from "../files/files.ts";
+import { createFilesContext, filesOver } from "../files/files.ts";
 import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
+import type { Jail } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import type { Log } from "../log/log.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
+import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
+import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
@@ -39,10 +42,13 @@ export function warnAboutGlobs({ base_path, non_accessible_globs: globs }: Confi
 
 /** Where the configuration comes from; absent where a program made it. */
 type Opening = Partial<
-  Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment">
+  Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log">
 >;
 
-/** Opens everything that calls work with. Throws a `ConfigError`, or the jail's reason for not starting. */
+/**
+ * Opens everything that calls work with, and finishes the transactions of killed processes first. Throws a `ConfigError`, or
+ * the reason for not starting of the jail, or of a transaction that cannot be finished.
+ */
 export async function openCoder(config: Config, opening: Opening = {}): Promise<CoderRuntime> {
   const { backend, threads } = readRuntimeOptions(opening.environment ?? {});
   const byMode = opening.mode === "mcp" ? "agent" : "contract";
@@ -56,7 +62,15 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     trial: trialFor(opening),
     backend,
   });
-  const files = createFiles({ jail, config });
+  const folder = stateFolderOf(jail, opening);
+  const context = createFilesContext({ jail, config, isAbandoned: folder && abandonedIn(folder) });
+  const files = filesOver(context);
+  const { log, readOnly = false } = opening;
+  if (folder !== undefined)
+    await recoverIn({ files: context, folder, readOnly, log }).catch((error: unknown) => {
+      jail.close();
+      throw error;
+    });
   const regex = createRegexEngine({ threads });
   const searcher = createSearcher({ jail, files, regex, threads });
   const stopping = new AbortController();
@@ -71,6 +85,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     profile,
     jail,
     files,
+    transactions: folder && createTransactions({ files: context, folder, log }),
     regex,
     ignoreFiles: new IgnoreFiles(jail),
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
@@ -80,7 +95,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
     renderError: renderCoderError,
-    ...(opening.readOnly !== true && { sweep }),
+    ...(!readOnly && { sweep }),
     async close() {
       stopping.abort();
       await sweeping?.catch(() => {});
@@ -89,6 +104,19 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       jail.close();
     },
   };
+}
+
+/** Where transactions have their records; undefined where no folder is fit for that, and there are none. */
+function stateFolderOf(jail: Jail, { environment = {}, log }: Opening): StateFolder | undefined {
+  const dir = readStateDirectory(environment);
+  if (dir === undefined) return undefined;
+  try {
+    return openStateFolder({ dir, root: jail.hostPath("") });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log?.info("there are no transactions", { reason: error.message });
+    return undefined;
+  }
 }
 
 function requireGlobs(config: Config, file: string): void {

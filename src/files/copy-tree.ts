@@ -5,20 +5,14 @@ import { errnoError, mapErrno } from "../jail/errno.ts";
 import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { copyFileHidden } from "./copy-file.ts";
-import {
-  type HiddenFolder,
-  makeHiddenFolder,
-  makeInnerFolder,
-  makeInnerLink,
-  removeHiddenFolder,
-} from "./hidden-folder.ts";
+import { makeHiddenFolder, makeInnerFolder, makeInnerLink, removeHiddenFolder } from "./hidden-folder.ts";
 import { ignoreMissing } from "./ignore-missing.ts";
 import type { Metadata } from "./metadata.ts";
 import { refuseMove } from "./move-errors.ts";
 import { type CommitTarget, commitFolder } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
 import { allowedOnly, requireAllowed, type TreeOperation } from "./require-allowed.ts";
-import { jailAtBoth } from "./require-target.ts";
+import { type CopyEnds, jailAtBoth } from "./require-target.ts";
 import type { Ends } from "./same-entry.ts";
 import { type TreeVisitor, type Visit, walkTree } from "./tree-walk.ts";
 import type { FilesContext, Limit } from "./types.ts";
@@ -55,7 +49,7 @@ export async function requireTreeCopyable(
 const operationOf = (
   jail: Jail,
   path: string,
-  { requester, slice, ...ends }: Request & Pick<TreeOperation, "slice">,
+  { requester, slice, ...ends }: Pick<Request, "requester"> & CopyEnds & Pick<TreeOperation, "slice">,
 ): TreeOperation => ({ jail: jailAtBoth(jail, ends), path, slice, deadline: requester.deadline });
 
 /** Temporary files and folders are no part of what callers see, and so none of a copy. */
@@ -82,7 +76,7 @@ export async function copyTree(ctx: FilesContext, copying: Copying): Promise<voi
   const scope = { mutations: ctx.mutations, requester };
   const hidden = mapErrno(exclusive!, () => makeHiddenFolder(outer));
   try {
-    await build(ctx, copying, hidden);
+    await fillCopy(ctx, copying, hidden.folder);
     requester.deadline.check();
     commitFolder(scope, hidden, { ...destination, from: source.path });
   } catch (error) {
@@ -109,10 +103,21 @@ class InnerCopy implements Disposable {
   }
 }
 
-async function build({ jail, config }: FilesContext, copying: Copying, hidden: HiddenFolder): Promise<void> {
-  const { source, from, requester } = copying;
+interface Building extends CopyEnds {
+  /** As it was sent. */
+  readonly from: string;
+  readonly requester: Requester;
+}
+
+/** Fills a hidden folder with a copy of everything in another that callers may see. What a failure leaves stays. */
+export async function fillCopy(
+  { jail, config }: Pick<FilesContext, "jail" | "config">,
+  building: Building,
+  hidden: Folder,
+): Promise<void> {
+  const { source, from, requester } = building;
   using slice = createWalkSlice(requester);
-  const operation = operationOf(jail, from, { ...copying, slice });
+  const operation = operationOf(jail, from, { ...building, slice });
   const options = {
     fsync: config.fsync,
     limit: { key: "max_write_bytes", bytes: config.max_write_bytes },
@@ -134,8 +139,8 @@ async function build({ jail, config }: FilesContext, copying: Copying, hidden: H
     },
   };
   const metadata = metadataOf(inside);
-  await walkTree({ ...operation, visitor }, inside, new InnerCopy(hidden.folder));
-  await completeHidden(hidden.folder, { ...metadata, fsync: config.fsync });
+  await walkTree({ ...operation, visitor }, inside, new InnerCopy(hidden));
+  await completeHidden(hidden, { ...metadata, fsync: config.fsync });
 }
 
 interface Options {

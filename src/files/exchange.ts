@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { isLockedExclusively, lockExclusively } from "../jail/flock.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
+import { isLinked } from "./move-to-new.ts";
 
 /** A file that is to be replaced if it is what someone has seen. Throws when it is not. */
 export interface ReplacedFile {
@@ -45,6 +46,35 @@ export function replaceExpected(
     throw error;
   }
   unlinkSync(from);
+}
+
+/** Two names in one folder, and a third one that is free. */
+export interface SwappedNames {
+  readonly temporary: JailedPath;
+  readonly name: JailedPath;
+  readonly aside: JailedPath;
+}
+
+/**
+ * Exchanges what a temporary name and another mean. The same again takes it back. Where the system has no such call, it
+ * takes three, and what had the name has the third one meanwhile. Throws the errno error.
+ */
+export function swapNames(names: SwappedNames): void {
+  if (!exchangeNames(names.temporary, names.name)) swapInSteps(names);
+}
+
+/** The same by calls that every system has. */
+export function swapInSteps({ temporary, name, aside }: SwappedNames): void {
+  const hasBoth = isLinked(name, aside);
+  if (!hasBoth) renameSync(name, aside);
+  try {
+    renameSync(temporary, name);
+  } catch (error) {
+    if (hasBoth) unlinkSync(aside);
+    else renameSync(aside, name);
+    throw error;
+  }
+  renameSync(aside, temporary);
 }
 
 const lookMilliseconds = 1;

@@ -105,12 +105,24 @@ export interface FilesOptions {
   readonly listeners?: readonly MutationListener[];
   /** Gets what listeners throw. */
   readonly onListenerError?: (error: unknown) => void;
+  readonly isAbandoned?: FilesContext["isAbandoned"];
 }
 
+/** What the verbs over one jail, and transactions beside them, share. */
+export const createFilesContext = (options: FilesOptions): FilesContext => ({
+  jail: options.jail,
+  config: options.config,
+  locks: createKeyedMutex(),
+  mutations: new Mutations(options.listeners, options.onListenerError),
+  isAbandoned: options.isAbandoned,
+});
+
 /** The disk verbs over one jail. */
-export function createFiles({ jail, config, listeners, onListenerError }: FilesOptions): Files {
-  const mutations = new Mutations(listeners, onListenerError);
-  const ctx: FilesContext = { jail, config, locks: createKeyedMutex(), mutations };
+export const createFiles = (options: FilesOptions): Files => filesOver(createFilesContext(options));
+
+/** The same with a context that others have too. */
+export function filesOver(ctx: FilesContext): Files {
+  const { jail, mutations, isAbandoned } = ctx;
   return {
     list: async (folder, pace) =>
       (await pageOfFolder(ctx, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
@@ -131,6 +143,7 @@ export function createFiles({ jail, config, listeners, onListenerError }: FilesO
     copy: (copying, requester) => copyPath(ctx, copying, requester),
     unlink: (path, options, requester) => unlinkPath(ctx, { path, ...options }, requester),
     sweep: (stop) => sweepTree(ctx, stop),
-    sweepFolder: (folder, entries) => sweepFolder({ mutations, requester: undefined }, { folder, entries }),
+    sweepFolder: (folder, entries) =>
+      sweepFolder({ mutations, requester: undefined }, { folder, entries, isAbandoned }),
   };
 }

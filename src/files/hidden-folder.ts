@@ -34,6 +34,21 @@ export function makeHiddenFolder(outer: Folder): HiddenFolder {
   }
 }
 
+/** Makes an empty one with a name that is given, and this mode, or else what the umask leaves. Throws the errno error. */
+export function makeStagedFolder(outer: Folder, name: string, mode: number | undefined): void {
+  if (mode === undefined) {
+    outer.enter((at) => mkdirSync(at(name)));
+    return;
+  }
+  outer.enter((at) => mkdirSync(at(name), 0o700));
+  const handle = outer.openPath(name);
+  try {
+    handle.chmod(mode);
+  } finally {
+    handle.close();
+  }
+}
+
 /** A new folder in a hidden one. */
 export function makeInnerFolder(outer: Folder, name: Name): Folder {
   outer.enter((at) => mkdirSync(at(name), 0o700));

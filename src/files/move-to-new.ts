@@ -12,7 +12,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { refuse } from "../errors.ts";
-import { errnoOf } from "../jail/errno.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { renameExclusively } from "../jail/renameat2.ts";
 
@@ -26,6 +26,36 @@ export function moveToNew(from: JailedPath, to: JailedPath, asked: string): void
     moveInSteps(from, to);
   } catch (error) {
     throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+  }
+}
+
+/**
+ * The same for what must stay the same file: a step of a transaction, which is recognised by its inode. A file has both
+ * names for a moment where it takes two calls. Throws the errno error, EEXIST where something has the name.
+ */
+export function moveSameEntry(from: JailedPath, to: JailedPath): void {
+  if (!renameExclusively(from, to)) moveSameInSteps(from, to);
+}
+
+/** The same by calls that every system has. What cannot have two names replaces what gets the name in that moment. */
+export function moveSameInSteps(from: JailedPath, to: JailedPath): void {
+  if (isLinked(from, to)) removeOldName(from, to);
+  else {
+    if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw errnoError("EEXIST");
+    renameSync(from, to);
+  }
+}
+
+/** Gives the same file a second name. False where that is impossible: for a folder, and on some systems for a link. */
+export function isLinked(from: JailedPath, to: JailedPath): boolean {
+  const stats = lstatSync(from);
+  if (!stats.isFile() && !(stats.isSymbolicLink() && process.platform === "linux")) return false;
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (withoutHardLinks.has(errnoOf(error))) return false;
+    throw error;
   }
 }
 

@@ -95,7 +95,7 @@ function renameOf(scope: MutationScope, { source, target }: Move): MutationDescr
 }
 
 /** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */
-function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
+export function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
   if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
   else if (one.path === other.path) one.enter((at) => act(at, at));
   else throw errnoError("EXDEV");

@@ -10,7 +10,8 @@ export interface Requester extends Walker {
 
 /**
  * `copy` gives a name to a folder with everything in it, which was built out of sight; `sweep` removes a temporary file or
- * folder that a killed process left. Callers never saw their temporary names.
+ * folder that a killed process left. Callers never saw their temporary names. A `transaction` is a tree whose steps are all
+ * made or none: when it has `failed`, those that were `done` have been taken back, which is not reported.
  */
 export type MutationKind =
   | "create"
@@ -20,7 +21,8 @@ export type MutationKind =
   | "copy"
   | "make-folder"
   | "change-mode"
-  | "sweep";
+  | "sweep"
+  | "transaction";
 
 /** Permission bits and owners; undefined for what a change leaves as it is. */
 export interface Permissions {
@@ -69,6 +71,8 @@ export interface Mutation {
   readonly isTree: boolean;
   /** Of a step that gives a name or takes one away, other than a sweep. */
   readonly entries?: StepEntries | undefined;
+  /** Of a transaction: its name, and what the caller calls it. */
+  readonly transaction?: { readonly id: string; readonly label?: string | undefined };
   /** The same object for all that one call changes; undefined for what the worker does of its own accord. */
   readonly requester: Requester | undefined;
   /** The change of a tree that this is a step of. The last step is that of the tree's own name. */

@@ -1,7 +1,7 @@
 /** What has to hold at the two ends of a move or a copy before anything is changed. */
 import type { Stats } from "node:fs";
 import { refuse } from "../errors.ts";
-import type { Jail } from "../jail/folder.ts";
+import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { splitPath, validateNewPath } from "../jail/parse.ts";
 import { refuseMove, type Transfer } from "./move-errors.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
@@ -52,8 +52,14 @@ function requireOtherThanEnd(jail: Jail, { from, to }: TwoPaths, { target, done 
   if (jail.fold(end) === jail.fold(target)) throw refuseMove.ontoItsEnd(from, to, done);
 }
 
+/** Where a folder is, and the path that it, or a copy of it, is to have. */
+export interface CopyEnds {
+  readonly source: Pick<ResolvedPath, "folder" | "name" | "path">;
+  readonly target: Pick<ResolvedPath, "folder" | "path">;
+}
+
 /** A jail that denies, of what is in a folder at the source, also what is denied at the target. */
-export const jailAtBoth = (jail: Jail, { source, target }: Ends): Jail => ({
+export const jailAtBoth = (jail: Jail, { source, target }: CopyEnds): Jail => ({
   ...jail,
   deniesIn: (folder, name) =>
     jail.deniesIn(folder, name) ||

@@ -21,36 +21,36 @@ interface Swept {
   readonly folder: Folder;
   readonly entries: readonly Entry[];
   readonly now?: number;
+  /** Of entries of transactions, which may be the only copy of a file: see `FilesContext`. */
+  readonly isAbandoned?: FilesContext["isAbandoned"];
 }
 
 /**
  * Removes those of `entries` that are temporary files and in use no more, and leaves folders, which may hold much; answers
  * how many. Never throws.
  */
-export function sweepFolder(scope: MutationScope, { folder, entries, now = Date.now() }: Swept): number {
+export function sweepFolder(scope: MutationScope, swept: Swept): number {
+  const { folder, entries } = swept;
   return entries.filter(
-    (entry) => entry.kind !== "dir" && isLeftOver(folder, entry, now) && isRemoved(scope, folder, entry),
+    (entry) => entry.kind !== "dir" && isLeftOver(swept, entry) && isRemoved(scope, folder, entry),
   ).length;
 }
 
 /** The same with temporary folders, and everything in them. */
 export async function sweepWithFolders(scope: MutationScope, swept: Swept): Promise<number> {
-  const { folder, entries, now = Date.now() } = swept;
+  const { folder, entries } = swept;
   let count = sweepFolder(scope, swept);
   for (const entry of entries)
-    if (
-      entry.kind === "dir" &&
-      isLeftOver(folder, entry, now) &&
-      (await isFolderRemoved(scope, folder, entry))
-    )
+    if (entry.kind === "dir" && isLeftOver(swept, entry) && (await isFolderRemoved(scope, folder, entry)))
       count++;
   return count;
 }
 
-function isLeftOver(folder: Folder, { name, raw }: Entry, now: number): boolean {
+function isLeftOver({ folder, now = Date.now(), isAbandoned }: Swept, { name, raw }: Entry): boolean {
   const maker = makerOf(name);
   if (maker === undefined) return false;
   try {
+    if (maker.transaction !== undefined && isAbandoned?.(maker.transaction) !== true) return false;
     const stats = folder.enter((at) => lstatSync(at(raw)));
     const isOurs = stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
     return isOurs && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
@@ -79,13 +79,16 @@ async function isFolderRemoved(scope: MutationScope, folder: Folder, entry: Entr
 }
 
 /** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
-export async function sweepTree({ jail, mutations }: SweepContext, stop?: AbortSignal): Promise<number> {
+export async function sweepTree(
+  { jail, mutations, isAbandoned }: SweepContext,
+  stop?: AbortSignal,
+): Promise<number> {
   const scope = { mutations, requester: undefined };
   let swept = 0;
   const visitor: TreeVisitor = {
     async preorder({ folder, entry }) {
       if (makerOf(entry.name) !== undefined)
-        swept += await sweepWithFolders(scope, { folder, entries: [entry] });
+        swept += await sweepWithFolders(scope, { folder, entries: [entry], isAbandoned });
       return undefined;
     },
     open({ folder, entry: { kind, name, raw } }) {
@@ -101,7 +104,7 @@ export async function sweepTree({ jail, mutations }: SweepContext, stop?: AbortS
   return swept;
 }
 
-type SweepContext = Pick<FilesContext, "jail" | "mutations">;
+type SweepContext = Pick<FilesContext, "jail" | "mutations" | "isAbandoned">;
 
 /** Calls are served between two of them. */
 const sliceMilliseconds = 5;

@@ -1,6 +1,7 @@
 /** The types that the verbs of this room share. */
 import type { Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
+import type { TransactionMark } from "../jail/temporary.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Mutations } from "./mutations.ts";
 
@@ -16,6 +17,8 @@ export interface FilesContext {
   readonly config: FilesConfig;
   readonly locks: KeyedMutex;
   readonly mutations: Mutations;
+  /** Whether a temporary entry of a transaction is in use no more; absent: none is known to be. */
+  readonly isAbandoned?: ((mark: TransactionMark) => boolean) | undefined;
 }
 
 /** A name in a folder. */

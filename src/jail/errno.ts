@@ -10,6 +10,7 @@ export function errnoOf(error: unknown): string | undefined {
 export const errnoError = (
   code:
     | "EACCES"
+    | "EEXIST"
     | "EINVAL"
     | "ENOENT"
     | "ENOTDIR"

@@ -19,6 +19,14 @@ export function lockExclusively(descriptor: number): void {
   calls()?.flock(descriptor, LOCK_EX | LOCK_NB);
 }
 
+/** The same, and what came of it: `impossible` where this runtime, system or file system has no such lock. */
+export function tryLockExclusively(descriptor: number): "locked" | "busy" | "impossible" {
+  const { flock } = calls() ?? {};
+  if (flock === undefined) return "impossible";
+  if (flock(descriptor, LOCK_EX | LOCK_NB) === 0) return "locked";
+  return errno?.() === EWOULDBLOCK ? "busy" : "impossible";
+}
+
 /** Whether another open file has that lock. */
 export function isLockedExclusively(descriptor: number): boolean {
   const { flock } = calls() ?? {};

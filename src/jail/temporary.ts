@@ -27,8 +27,26 @@ export function temporaryName(): string {
 /** A name for testing how a file system compares names: its last letter has two Unicode forms. */
 export const trialName = (): string => `${temporaryName()}-\u00e9`;
 
+/** A transaction, by what its records are found with. */
+export interface TransactionMark {
+  /** 16 hexadecimal digits. */
+  readonly id: string;
+  /** 8 hexadecimal digits of the folder with its record. */
+  readonly keeper: string;
+}
+
+/**
+ * A new name for an entry of a transaction. What lies under it may be the only copy of a caller's file, so a sweep leaves
+ * it to those who find the record, or find that there is none.
+ */
+export function transactionName({ id, keeper }: TransactionMark, index: number): string {
+  const { place, pid, start } = ourselves();
+  return `${prefix}${place}-${pid.toString(36)}-${start.toString(36)}-${id}-${keeper}-${index.toString(36)}`;
+}
+
 /** Matches to the end of the name: files that merely begin so are not ours to remove. */
-const ours = /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-[0-9a-f]{16}(?:-\u00e9|-e\u0301)?$/;
+const ours =
+  /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-([0-9a-f]{16})(?:-\u00e9|-e\u0301|-([0-9a-f]{8})-[0-9a-z]{1,6})?$/;
 
 /** The process that made a temporary file, as its name says. */
 export interface Maker {
@@ -37,13 +55,21 @@ export interface Maker {
   readonly pid: number;
   /** Distinguishes two processes with one pid. */
   readonly start: number;
+  /** Of `transactionName`. */
+  readonly transaction?: TransactionMark;
 }
 
 /** The maker of the temporary file `name`; undefined when the name only has the prefix. */
 export function makerOf(name: string): Maker | undefined {
   const found = ours.exec(name);
   if (found === null) return undefined;
-  return { place: found[1]!, pid: Number.parseInt(found[2]!, 36), start: Number.parseInt(found[3]!, 36) };
+  const [, place, pid, start, id, keeper] = found;
+  return {
+    place: place!,
+    pid: Number.parseInt(pid!, 36),
+    start: Number.parseInt(start!, 36),
+    ...(keeper !== undefined && { transaction: { id: id!, keeper } }),
+  };
 }
 
 /** Whether the maker certainly no longer runs. A maker in another container or on another host may always run. */

@@ -1,0 +1,129 @@
+/** Makes the steps of a transaction, all or none. */
+import type { Requester } from "../files/mutation.ts";
+import type { Mutations } from "../files/mutations.ts";
+import type { Log } from "../log/log.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { type DraftStep, draftSteps } from "./draft.ts";
+import { refuseTransaction } from "./errors.ts";
+import { type Prepared, type PreparingContext, prepare } from "./prepare.ts";
+import type { RecordedStep } from "./record.ts";
+import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
+import { StepRunner } from "./run-step.ts";
+import { Staging } from "./stage.ts";
+import { refusing } from "./step-refusals.ts";
+import type { Step } from "./steps.ts";
+import { traceSteps } from "./survey.ts";
+
+export interface CommitContext extends PreparingContext {
+  readonly mutations: Mutations;
+  readonly log: Log | undefined;
+}
+
+export interface Commit {
+  readonly steps: readonly Step[];
+  readonly requester: Requester;
+  /** What the caller calls it. */
+  readonly label?: string | undefined;
+}
+
+/**
+ * Makes all steps, or throws the refusal of the first that cannot be made, with the index of its change in the details;
+ * then the tree is as it was. Called where no other transaction works on the root.
+ */
+export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
+  const mark = ctx.intents.newMark();
+  const { steps, requester } = commit;
+  const drafts = draftSteps(steps, mark);
+  using staging = new Staging(ctx, requester);
+  const intent = await prepare(ctx, { drafts, staging, requester, transaction: mark.id });
+  try {
+    await runAll(ctx, { ...commit, drafts, intent });
+    await finish(ctx, intent);
+  } finally {
+    ctx.intents.release(intent.file);
+  }
+  return { transaction: mark.id };
+}
+
+interface Running extends Commit {
+  readonly drafts: readonly DraftStep[];
+  readonly intent: Prepared;
+}
+
+/** Makes the steps, as one mutation. When it throws, they were taken back. */
+async function runAll(ctx: CommitContext, running: Running): Promise<void> {
+  const { requester, label, intent, drafts } = running;
+  const transaction = { id: intent.file.id, ...(label !== undefined && { label }) };
+  const whole = { kind: "transaction", path: "", entry: "dir", requester, transaction } as const;
+  await ctx.mutations.tree(
+    () => whole,
+    async (mutation) => {
+      const runner = new StepRunner(ctx.jail, { mutations: ctx.mutations, requester, whole: mutation });
+      try {
+        await runEach(runner, drafts);
+        if (ctx.config.fsync)
+          await flushFolders(ctx.jail, traceSteps(intent.record.steps), intent.record.steps.length);
+        await refusing(drafts[0]!.step, () => ctx.intents.markCommitted(intent.file));
+      } catch (error) {
+        throw await takeAllBack(ctx, intent, error);
+      }
+    },
+  );
+}
+
+const sliceMilliseconds = 5;
+
+async function runEach(runner: StepRunner, drafts: readonly DraftStep[]): Promise<void> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  for (const draft of drafts) {
+    await refusing(draft.step, () => runner.run(draft));
+    await slice.yieldIfDue();
+  }
+}
+
+/** Returns what the call is to throw. */
+async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {
+  const { jail, config, intents, log } = ctx;
+  try {
+    const conflicts = await rollBack({ jail, steps: record.steps, fsync: config.fsync });
+    if (conflicts.length === 0) {
+      await intents.remove(file);
+      return error;
+    }
+    logConflict(log, { transaction: file.id, paths: conflicts, record: intents.keep(file) });
+    return refuseTransaction.notTakenBack(conflicts[0]!);
+  } catch (failure) {
+    log?.error("a transaction could not be taken back; the next start of a worker tries again", {
+      transaction: file.id,
+      record: file.path,
+      reason: failure instanceof Error ? failure.message : "unknown",
+    });
+    return refuseTransaction.notTakenBack(pathOf(record.steps[0]!));
+  }
+}
+
+const pathOf = (step: RecordedStep): string => (step.kind === "rename" ? step.from : step.path);
+
+/** Says what a person has to look at. */
+export function logConflict(
+  log: Log | undefined,
+  { transaction, paths, record }: { transaction: string; paths: readonly string[]; record: string },
+): void {
+  log?.error(
+    "a transaction was left half done, because another program has changed a file of it since: nothing is overwritten, and what was there before lies under the temporary names that the record lists",
+    { transaction, path: paths[0], paths: paths.length, record },
+  );
+}
+
+/** Removes what lies aside, and the record. A failure is left to the next start: the transaction is done. */
+async function finish(ctx: CommitContext, { file, record }: Prepared): Promise<void> {
+  try {
+    await removeAside(ctx.jail, record.steps);
+    await ctx.intents.remove(file);
+  } catch (error) {
+    ctx.log?.warn("what a transaction replaced could not be removed; the next start tries again", {
+      transaction: file.id,
+      reason: error instanceof Error ? error.message : "unknown",
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/** A transaction with the temporary names that its steps use. */
+import { type TransactionMark, transactionName } from "../jail/temporary.ts";
+import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
+import type { RecordedEntry, RecordedStep } from "./record.ts";
+import type { Expected, Staged, Step } from "./steps.ts";
+
+export interface DraftStep {
+  readonly step: Step;
+  readonly temporary: string;
+  readonly aside: string;
+  readonly entries: NamedEntries;
+}
+
+/** Follows the steps through all names. Throws ESTALE when one expects what an earlier one did not leave. */
+export function draftSteps(steps: readonly Step[], mark: TransactionMark): DraftStep[] {
+  const tree = new NameTree();
+  return steps.map((step, index) => {
+    const temporary = transactionName(mark, index * 2);
+    const entries = tree.apply(
+      step.kind === "rename" || step.kind === "chmod" ? step : { ...step, temporary },
+    );
+    return { step, temporary, aside: transactionName(mark, index * 2 + 1), entries };
+  });
+}
+
+/** The entry that a step stages. */
+export const stagedOf = ({ step }: DraftStep): Staged | undefined =>
+  step.kind === "place" || step.kind === "exchange" ? step.staged : undefined;
+
+/** What a step expects to be there. */
+export const expectedOf = ({ step }: DraftStep): Expected | undefined =>
+  step.kind === "place" ? undefined : step.expected;
+
+/** The step as it is recorded. Every entry is known by then. */
+export function recordStep({ step, temporary, aside, entries }: DraftStep, modeBefore: number): RecordedStep {
+  const recorded = (entry: NamedEntry | undefined): RecordedEntry => entry!.recorded!;
+  const { staged, entry } = entries;
+  switch (step.kind) {
+    case "place":
+      return { kind: "place", path: step.path, temporary, staged: recorded(staged) };
+    case "exchange": {
+      const both = { staged: recorded(staged), entry: recorded(entry) };
+      return { kind: "exchange", path: step.path, temporary, aside, ...both };
+    }
+    case "set-aside":
+      return { kind: "set-aside", path: step.path, temporary, entry: recorded(entry) };
+    case "rename":
+      return { kind: "rename", from: step.from, to: step.to, entry: recorded(entry) };
+    case "chmod": {
+      const modes = { before: modeBefore, after: step.mode };
+      return { kind: "chmod", path: step.path, ...modes, entry: recorded(entry) };
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+
+/**
+ * Holds the folder at a canonical path, also one that has a temporary name or lies in one that has. Close it. Throws ESTALE
+ * when a link leads there now, what the jail throws, and the errno error.
+ */
+export function holdFolderAt(jail: Jail, path: string): Folder {
+  const names = path === "" ? [] : path.split("/");
+  const hidden = names.findIndex((name) => jail.isTemporary(name));
+  const visible = (hidden === -1 ? names : names.slice(0, hidden)).join("/");
+  let folder = jail.admitFolder(visible === "" ? "." : visible);
+  try {
+    if (folder.path !== visible) throw errnoError("ESTALE");
+    for (const name of names.slice(visible === "" ? 0 : visible.split("/").length)) {
+      const child = folder.child(name);
+      folder.close();
+      folder = child;
+    }
+    return folder;
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}
+
+/** The folder of a canonical path, and its last name. */
+export function splitLast(path: string): { readonly outer: string; readonly name: string } {
+  const slash = path.lastIndexOf("/");
+  return { outer: slash === -1 ? "" : path.slice(0, slash), name: path.slice(slash + 1) };
+}
+
+/** Calls `act` with the folder of a canonical path held. */
+export function withFolderOf<T>(
+  jail: Jail,
+  path: string,
+  act: (held: { readonly folder: Folder; readonly name: string }) => T,
+): T {
+  const { outer, name } = splitLast(path);
+  using folder = holdFolderAt(jail, outer);
+  return act({ folder, name });
+}

@@ -1,0 +1,81 @@
+/** Recognising entries, and seeing that no one else has changed them. */
+import { type BigIntStats, lstatSync } from "node:fs";
+import type { VerifyEntry } from "../files/mutate-steps.ts";
+import { revisionAt } from "../files/revision.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { JailedPath } from "../jail/folder.ts";
+import type { RecordedEntry } from "./record.ts";
+import type { EntryVersion } from "./steps.ts";
+
+/** What an entry is recognised by, as it is now. */
+export const recordOf = (stats: BigIntStats, revision?: string): RecordedEntry => ({
+  kind: kindOfExact(stats),
+  dev: `${stats.dev}`,
+  ino: `${stats.ino}`,
+  size: `${stats.size}`,
+  mtime: `${stats.mtimeNs}`,
+  ctime: `${stats.ctimeNs}`,
+  ...(revision !== undefined && { revision }),
+});
+
+function kindOfExact(stats: BigIntStats): RecordedEntry["kind"] {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "dir";
+  return stats.isSymbolicLink() ? "symlink" : "other";
+}
+
+/** Whether it is the same entry, whatever became of it. */
+export const isSame = (stats: BigIntStats | undefined, entry: RecordedEntry): boolean =>
+  stats !== undefined && `${stats.ino}` === entry.ino && `${stats.dev}` === entry.dev;
+
+/** What has the name; undefined for nothing. */
+export const statsAt = (path: JailedPath): BigIntStats | undefined =>
+  lstatSync(path, { bigint: true, throwIfNoEntry: false });
+
+/** Throws ESTALE for another entry. */
+export const verifySame =
+  (entry: RecordedEntry): VerifyEntry =>
+  (path) => {
+    if (!isSame(statsAt(path), entry)) throw errnoError("ESTALE");
+  };
+
+/** Throws ESTALE for another entry, and for a file or link that is not as it was staged. */
+export const verifyUnchanged =
+  (entry: RecordedEntry): VerifyEntry =>
+  (path) => {
+    if (!isUnchanged(path, entry)) throw errnoError("ESTALE");
+  };
+
+export function isUnchanged(path: JailedPath, entry: RecordedEntry): boolean {
+  const stats = statsAt(path);
+  if (!isSame(stats, entry)) return false;
+  if (entry.kind === "dir") return true;
+  if (`${stats!.size}` !== entry.size || `${stats!.mtimeNs}` !== entry.mtime) return false;
+  return entry.revision === undefined || revisionAt(path) === entry.revision;
+}
+
+interface ExpectedEntry {
+  readonly version: EntryVersion;
+  /** An earlier step has renamed it, or set its mode. */
+  readonly isTouched: boolean;
+}
+
+/**
+ * Throws ESTALE for what is not as it was planned with. Of a folder only that it is the same: what is in it changes while
+ * the transaction is made.
+ */
+export const verifyExpected =
+  ({ version, isTouched }: ExpectedEntry): VerifyEntry =>
+  (path, { isRenamed }) => {
+    const stats = statsAt(path);
+    if (stats?.ino !== version.ino || stats.dev !== version.dev) throw errnoError("ESTALE");
+    if (stats.isDirectory()) return;
+    const isAsItWas =
+      stats.size === version.size &&
+      stats.mtimeNs === version.mtimeNs &&
+      (isRenamed || isTouched || stats.ctimeNs === version.ctimeNs);
+    if (!isAsItWas) throw errnoError("ESTALE");
+    // Once no other program replaces it any more.
+    if (isRenamed && version.revision !== undefined && revisionAt(path) !== version.revision)
+      throw errnoError("ESTALE");
+  };

@@ -1,0 +1,181 @@
+/** The files of intent records, in the private state folder. No other file is ever believed. */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { promisify } from "node:util";
+import { tryLockExclusively } from "../jail/flock.ts";
+import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import { committedMark, decodeRecord, encodeRecord, type IntentRecord } from "./record.ts";
+
+const folderName = "intents";
+
+/** A record on disk that this process works on, and no other one. */
+export interface Intent {
+  readonly id: string;
+  readonly path: string;
+  readonly descriptor: number;
+}
+
+/** What a process left: a record, or something that was cut short before it was one. */
+export interface LeftIntent extends Intent {
+  readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn";
+}
+
+const flush = promisify(fsync);
+
+export class Intents {
+  readonly #folder: StateFolder;
+  readonly #flushes: boolean;
+  readonly keeper: string;
+
+  constructor(folder: StateFolder, { fsync: flushes }: { readonly fsync: boolean }) {
+    this.#folder = folder;
+    this.#flushes = flushes;
+    this.keeper = createHash("sha256").update(folder.location).digest("hex").slice(0, 8);
+  }
+
+  newMark(): TransactionMark {
+    return { id: randomBytes(8).toString("hex"), keeper: this.keeper };
+  }
+
+  /** Whether a record with this name is kept. Throws the errno error. */
+  has(id: string): boolean {
+    const path = this.#folder.find(folderName, id);
+    return path !== undefined && [".json", ".conflict"].some((end) => existsSync(`${path}${end}`));
+  }
+
+  /** Writes a record and flushes it. When this throws, there is none. */
+  async write(record: IntentRecord): Promise<Intent> {
+    const { transaction: id } = record;
+    const path = this.#folder.path(folderName, `${id}.json`);
+    const unfinished = `${path.slice(0, -".json".length)}.new`;
+    const descriptor = openSync(unfinished, "wx+", 0o600);
+    try {
+      tryLockExclusively(descriptor);
+      writeAll(descriptor, encodeRecord(record));
+      if (this.#flushes) await flush(descriptor);
+      renameSync(unfinished, path);
+      await this.#flushFolder();
+      return { id, path, descriptor };
+    } catch (error) {
+      closeSync(descriptor);
+      for (const left of [unfinished, path]) if (existsSync(left)) unlinkSync(left);
+      throw error;
+    }
+  }
+
+  /** From here on the transaction is done, whatever comes. When this throws, it is not. */
+  async markCommitted({ descriptor }: Intent): Promise<void> {
+    const { size } = fstatSync(descriptor);
+    try {
+      writeAll(descriptor, committedMark);
+    } catch (error) {
+      ftruncateSync(descriptor, size);
+      throw error;
+    }
+    // A mark that a power cut takes back takes the transaction back.
+    if (this.#flushes) await flush(descriptor).catch(() => {});
+  }
+
+  async remove(intent: Intent): Promise<void> {
+    unlinkSync(intent.path);
+    await this.#flushFolder();
+  }
+
+  /** Keeps the record for a person. Answers its new path. */
+  keep(intent: Intent): string {
+    const kept = intent.path.replace(/\.json$/, ".conflict");
+    renameSync(intent.path, kept);
+    return kept;
+  }
+
+  release({ descriptor }: Intent): void {
+    closeSync(descriptor);
+  }
+
+  /** Paths of the records that are kept for a person. */
+  kept(): string[] {
+    return this.#list().filter((path) => path.endsWith(".conflict"));
+  }
+
+  /** Whether some process left a record, or is working on one. */
+  get isEmpty(): boolean {
+    return this.#list().length === 0;
+  }
+
+  /** The records that no process works on any more; release each. */
+  *left(): Generator<LeftIntent> {
+    for (const path of this.#list()) {
+      if (path.endsWith(".conflict")) continue;
+      const intent = openLeft(path);
+      if (intent !== undefined) yield intent;
+    }
+  }
+
+  #list(): string[] {
+    const folder = this.#folder.find(folderName);
+    if (folder === undefined || !existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => /^[0-9a-f]{16}\.(json|new|conflict)$/.test(name))
+      .sort()
+      .map((name) => `${folder}/${name}`);
+  }
+
+  async #flushFolder(): Promise<void> {
+    if (!this.#flushes) return;
+    const descriptor = openSync(this.#folder.path(folderName), "r");
+    try {
+      await flush(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/** Undefined when another process works on it, or has just removed it. */
+function openLeft(path: string): LeftIntent | undefined {
+  const descriptor = openOrNone(path);
+  if (descriptor === undefined) return undefined;
+  const lock = tryLockExclusively(descriptor);
+  const content = path.endsWith(".new") ? "torn" : decodeRecord(readFileSync(descriptor));
+  const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
+  // Between the look into the folder and the lock another process may have finished it.
+  if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
+  closeSync(descriptor);
+  return undefined;
+}
+
+/** Without locks: by the process that wrote it. A call lasts an hour at most. */
+function isAbandoned(path: string, content: LeftIntent["content"], descriptor: number): boolean {
+  const isOld = Date.now() - fstatSync(descriptor).mtimeMs > 2 * 60 * 60_000;
+  if (content === "torn") return isOld || !path.endsWith(".new");
+  const maker = makerOf(content.record.maker);
+  return isOld || maker === undefined || isGone(maker);
+}
+
+function openOrNone(path: string): number | undefined {
+  try {
+    return openSync(path, "r+");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+const idOf = (path: string): string => /([0-9a-f]{16})\.\w+$/.exec(path)![1]!;
+
+function writeAll(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+}

@@ -1,0 +1,67 @@
+/** Stages a transaction and records what it is about to do. */
+
+import type { Requester } from "../files/mutation.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { type DraftStep, recordStep } from "./draft.ts";
+import { recordOf, statsAt } from "./identity.ts";
+import type { Intent, Intents } from "./intents.ts";
+import type { NamedEntry } from "./name-tree.ts";
+import type { IntentRecord, RecordedEntry, RecordedStep } from "./record.ts";
+import type { Staging, StagingContext } from "./stage.ts";
+import { refusing } from "./step-refusals.ts";
+import { statPath } from "./survey.ts";
+
+export interface PreparingContext extends StagingContext {
+  readonly intents: Intents;
+}
+
+/** A transaction of which nothing is done yet, and whose record is on the disk. */
+export interface Prepared {
+  readonly file: Intent;
+  readonly record: IntentRecord;
+}
+
+interface Preparing {
+  readonly drafts: readonly DraftStep[];
+  readonly staging: Staging;
+  readonly requester: Requester;
+  readonly transaction: string;
+}
+
+/** Stages everything and writes the record. When it throws, nothing was changed. */
+export async function prepare(ctx: PreparingContext, preparing: Preparing): Promise<Prepared> {
+  const { drafts, staging, requester, transaction } = preparing;
+  try {
+    for (const draft of drafts) await refusing(draft.step, () => staging.add(draft));
+    for (const draft of drafts) await refusing(draft.step, () => staging.record(draft));
+    const record: IntentRecord = {
+      version: 1,
+      transaction,
+      maker: temporaryName(),
+      base: baseOf(ctx),
+      steps: recordSteps(ctx, drafts),
+    };
+    requester.deadline.check();
+    return { record, file: await refusing(drafts[0]!.step, () => ctx.intents.write(record)) };
+  } catch (error) {
+    await staging.discard();
+    throw error;
+  }
+}
+
+export function baseOf({ jail }: Pick<PreparingContext, "jail">): RecordedEntry {
+  using base = jail.admitFolder(".");
+  return recordOf(base.enter((at) => statsAt(at(".")))!);
+}
+
+function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): RecordedStep[] {
+  const modes = new Map<NamedEntry, number>();
+  return drafts.map((draft) => {
+    const { step, entries } = draft;
+    if (step.kind !== "chmod") return recordStep(draft, 0);
+    const entry = entries.entry!;
+    const before = modes.get(entry) ?? Number(statPath(jail, entry.pathAfter(0))!.mode) & 0o7777;
+    modes.set(entry, step.mode);
+    return recordStep(draft, before);
+  });
+}

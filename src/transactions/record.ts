@@ -1,0 +1,82 @@
+/** The intent record of a transaction: what it is about to do, by which the next start finishes it or takes it back. */
+import { createHash } from "node:crypto";
+import type { EntryKind } from "../jail/kind.ts";
+
+/** An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64 bits. */
+export interface RecordedEntry {
+  readonly kind: EntryKind;
+  readonly dev: string;
+  readonly ino: string;
+  readonly size: string;
+  /** Nanoseconds since 1970. */
+  readonly mtime: string;
+  /** The same of the last change of status when the record was written. */
+  readonly ctime: string;
+  /** Of the content of a staged file, where it was at hand. */
+  readonly revision?: string | undefined;
+}
+
+/** A step with what it is recognised by: `temporary` and `aside` are names in the folder of `path`. */
+export type RecordedStep =
+  | {
+      readonly kind: "place";
+      readonly path: string;
+      readonly temporary: string;
+      readonly staged: RecordedEntry;
+    }
+  | {
+      readonly kind: "exchange";
+      readonly path: string;
+      readonly temporary: string;
+      /** What is replaced has it for a moment where no call exchanges two names. */
+      readonly aside: string;
+      readonly staged: RecordedEntry;
+      readonly entry: RecordedEntry;
+    }
+  | {
+      readonly kind: "set-aside";
+      readonly path: string;
+      readonly temporary: string;
+      readonly entry: RecordedEntry;
+    }
+  | { readonly kind: "rename"; readonly from: string; readonly to: string; readonly entry: RecordedEntry }
+  | {
+      readonly kind: "chmod";
+      readonly path: string;
+      readonly before: number;
+      readonly after: number;
+      readonly entry: RecordedEntry;
+    };
+
+export interface IntentRecord {
+  readonly version: 1;
+  readonly transaction: string;
+  /** A temporary name of the process that wrote it. */
+  readonly maker: string;
+  /** The folder that is served. */
+  readonly base: { readonly dev: string; readonly ino: string };
+  readonly steps: readonly RecordedStep[];
+}
+
+/** As a line with a checksum, which a write that was cut short does not have. */
+export function encodeRecord(record: IntentRecord): Buffer {
+  const text = JSON.stringify(record);
+  return Buffer.from(`${checksumOf(text)} ${text}\n`);
+}
+
+/** A line after the record. */
+export const committedMark = Buffer.from("committed\n");
+
+/** The record and whether all its steps were done; `"torn"` when it was not written to its end. */
+export function decodeRecord(
+  bytes: Buffer,
+): { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" {
+  const [line = "", mark] = bytes.toString().split("\n");
+  const text = line.slice(checksumLength + 1);
+  if (mark === undefined || line.slice(0, checksumLength) !== checksumOf(text)) return "torn";
+  return { record: JSON.parse(text) as IntentRecord, isCommitted: `${mark}\n` === committedMark.toString() };
+}
+
+const checksumLength = 64;
+
+const checksumOf = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,0 +1,135 @@
+/** Finishes what killed processes left of their transactions, before anything else looks at the tree. */
+import { Refusal } from "../errors.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Jail } from "../jail/folder.ts";
+import type { Log } from "../log/log.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import { logConflict } from "./commit.ts";
+import type { Intents, LeftIntent } from "./intents.ts";
+import { baseOf } from "./prepare.ts";
+import type { IntentRecord, RecordedEntry, RecordedStep } from "./record.ts";
+import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
+import { lockRoot } from "./root-lock.ts";
+import { traceSteps } from "./survey.ts";
+
+export interface Recovering {
+  readonly jail: Jail;
+  readonly intents: Intents;
+  readonly folder: StateFolder;
+  readonly fsync: boolean;
+  /** Then nothing is changed, only said. */
+  readonly readOnly: boolean;
+  readonly log: Log | undefined;
+}
+
+/**
+ * Takes back each transaction that was not committed, and removes what the others left. Throws an error of one sentence
+ * when the system refuses that, such as for a full disk: the next start goes on from there.
+ */
+export async function recoverTransactions(recovering: Recovering): Promise<void> {
+  const { intents, readOnly, folder, log } = recovering;
+  if (intents.isEmpty) return;
+  for (const record of intents.kept())
+    log?.warn(
+      "the record of a transaction that was left half done is still there; remove it once you have looked",
+      {
+        record,
+      },
+    );
+  if (readOnly) {
+    sayLeft(recovering);
+    return;
+  }
+  using _lock = await lockRoot(folder);
+  for (const left of intents.left()) {
+    try {
+      await recover(recovering, left);
+    } catch (error) {
+      throw notFinished(left, error);
+    } finally {
+      intents.release(left);
+    }
+  }
+}
+
+function sayLeft({ intents, log }: Recovering): void {
+  for (const left of intents.left()) {
+    intents.release(left);
+    if (left.content !== "torn")
+      log?.warn("a killed process left a transaction, which only a worker that may write can finish", {
+        transaction: left.id,
+      });
+  }
+}
+
+async function recover(recovering: Recovering, left: LeftIntent): Promise<void> {
+  const { intents, log } = recovering;
+  const transaction = left.id;
+  if (left.content === "torn") {
+    await intents.remove(left);
+    log?.warn("a transaction was stopped before it changed anything", { transaction });
+    return;
+  }
+  const steps = stepsHere(recovering, left.content.record);
+  if (steps === undefined) {
+    log?.warn("the record of a transaction belongs to a folder that is no longer here", {
+      transaction,
+      record: left.path,
+    });
+    return;
+  }
+  if (left.content.isCommitted) await finishCommitted(recovering, { left, steps });
+  else await takeBack(recovering, { left, steps });
+}
+
+interface Found {
+  readonly left: LeftIntent;
+  readonly steps: readonly RecordedStep[];
+}
+
+async function finishCommitted(
+  { jail, intents, fsync, log }: Recovering,
+  { left, steps }: Found,
+): Promise<void> {
+  if (fsync) await flushFolders(jail, traceSteps(steps), steps.length);
+  await removeAside(jail, steps);
+  await intents.remove(left);
+  log?.info("a transaction was done, and what it had replaced is removed", { transaction: left.id });
+}
+
+async function takeBack({ jail, intents, fsync, log }: Recovering, { left, steps }: Found): Promise<void> {
+  const paths = await rollBack({ jail, steps, fsync });
+  if (paths.length > 0) {
+    logConflict(log, { transaction: left.id, paths, record: intents.keep(left) });
+    return;
+  }
+  await intents.remove(left);
+  log?.info("a transaction was stopped half done, and is taken back", { transaction: left.id });
+}
+
+/**
+ * The steps with the device numbers of today, which may be others after a reboot; undefined when the folder is another than
+ * the one that was served.
+ */
+function stepsHere(
+  recovering: Recovering,
+  { base, steps }: IntentRecord,
+): readonly RecordedStep[] | undefined {
+  const now = baseOf(recovering);
+  if (now.ino !== base.ino) return undefined;
+  if (now.dev === base.dev) return steps;
+  const here = (entry: RecordedEntry) => (entry.dev === base.dev ? { ...entry, dev: now.dev } : entry);
+  return steps.map((step): RecordedStep => {
+    if (step.kind === "place") return { ...step, staged: here(step.staged) };
+    if (step.kind === "exchange") return { ...step, staged: here(step.staged), entry: here(step.entry) };
+    return { ...step, entry: here(step.entry) };
+  });
+}
+
+const notFinished = ({ id, path }: LeftIntent, error: unknown): unknown => {
+  const reason = error instanceof Refusal ? error.message : errnoOf(error);
+  if (reason === undefined) return error;
+  return new Error(
+    `Transaction ${id}, which a killed process left half done, cannot be taken back now (${reason}): nothing is served until it is; remove the cause and start again. Its record is ${path}.`,
+  );
+};

@@ -1,0 +1,82 @@
+/** Lets one transaction at a time work on a root, of whichever worker. */
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { errnoOf } from "../jail/errno.ts";
+import { tryLockExclusively } from "../jail/flock.ts";
+import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+
+const firstWaitMilliseconds = 1;
+const longestWaitMilliseconds = 50;
+
+/** Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. Dispose of the lock. */
+export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promise<Disposable> {
+  const path = folder.path("lock");
+  for (let wait = firstWaitMilliseconds; ; wait = Math.min(wait * 2, longestWaitMilliseconds)) {
+    const lock = tryLock(path);
+    if (lock !== undefined) return lock;
+    deadline?.check();
+    await setTimeout(wait);
+  }
+}
+
+function tryLock(path: string): Disposable | undefined {
+  const descriptor = openSync(path, "a+", 0o600);
+  const outcome = tryLockExclusively(descriptor);
+  if (outcome === "locked") return { [Symbol.dispose]: () => closeSync(descriptor) };
+  closeSync(descriptor);
+  return outcome === "busy" ? undefined : tryLockByName(`${path}.held`);
+}
+
+/** Where files cannot be locked: by a file with the name of its maker, which one process can make and others can see. */
+export function tryLockByName(path: string): Disposable | undefined {
+  const ours = temporaryName();
+  const made = `${path}-${ours.slice(1)}`;
+  writeFileSync(made, ours, { mode: 0o600, flag: "wx" });
+  try {
+    linkSync(made, path);
+    return { [Symbol.dispose]: () => unlinkSync(path) };
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    breakAbandoned(path, `${made}-old`);
+    return undefined;
+  } finally {
+    unlinkSync(made);
+  }
+}
+
+/** A call lasts an hour at most, so a lock as old as this has no owner, whatever runs where no probe reaches. */
+const oldestInUseMilliseconds = 2 * 60 * 60_000;
+
+function breakAbandoned(path: string, aside: string): void {
+  try {
+    if (!isAbandoned(path)) return;
+    renameSync(path, aside);
+    // Another process may have broken it first, and taken the lock.
+    if (!isAbandoned(aside)) linkSync(aside, path);
+    unlinkSync(aside);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}
+
+function isAbandoned(path: string): boolean {
+  const descriptor = openSync(path, "r");
+  try {
+    const maker = makerOf(readFileSync(descriptor, "utf8"));
+    if (maker !== undefined && isGone(maker)) return true;
+    return Date.now() - fstatSync(descriptor).mtimeMs > oldestInUseMilliseconds;
+  } finally {
+    closeSync(descriptor);
+  }
+}

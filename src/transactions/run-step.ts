@@ -1,0 +1,123 @@
+import { changePermissions, type MutationScope } from "../files/mutate.ts";
+import {
+  exchangeEntry,
+  placeEntry,
+  renameAsStep,
+  setEntryAside,
+  type VerifyEntry,
+} from "../files/mutate-steps.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { type DraftStep, expectedOf, stagedOf } from "./draft.ts";
+import { holdFolderAt, splitLast } from "./hold-folder.ts";
+import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
+
+/** Makes steps, one after another. */
+export class StepRunner {
+  readonly #jail: Jail;
+  readonly #scope: MutationScope;
+  /** Entries that a step has renamed or whose mode it has set, by device and inode. */
+  readonly #touched = new Set<string>();
+
+  constructor(jail: Jail, scope: MutationScope) {
+    this.#jail = jail;
+    this.#scope = scope;
+  }
+
+  run(draft: DraftStep): void {
+    const { step, entries } = draft;
+    const target = splitLast(step.kind === "rename" ? step.to : step.path);
+    using folder = holdFolderAt(this.#jail, target.outer);
+    const place = { folder, name: target.name, temporary: draft.temporary };
+    switch (step.kind) {
+      case "place":
+        this.#place(draft, place);
+        break;
+      case "exchange":
+        this.#exchange(draft, place);
+        break;
+      case "set-aside":
+        setEntryAside(this.#scope, {
+          ...place,
+          entry: entries.entry!.recorded!.kind,
+          verify: this.#verify(draft),
+        });
+        break;
+      case "rename":
+        this.#rename(draft, place);
+        break;
+      case "chmod":
+        this.#chmod(step, place, this.#verify(draft));
+    }
+    const recorded = entries.entry?.recorded;
+    if (recorded !== undefined) this.#touched.add(`${recorded.dev}:${recorded.ino}`);
+  }
+
+  #place(draft: DraftStep, place: Place): void {
+    const staged = stagedOf(draft)!;
+    const recorded = draft.entries.staged!.recorded!;
+    placeEntry(this.#scope, {
+      ...place,
+      entry: recorded.kind,
+      verify: verifySame(recorded),
+      from: staged.kind === "copy" ? staged.of.path : undefined,
+      revisionAfter: recorded.revision,
+    });
+  }
+
+  #exchange(draft: DraftStep, place: Place): void {
+    const recorded = draft.entries.staged!.recorded!;
+    exchangeEntry(this.#scope, {
+      ...place,
+      aside: draft.aside,
+      entry: recorded.kind,
+      verifyStaged: verifySame(recorded),
+      verifyReplaced: this.#verify(draft),
+      revisionAfter: recorded.revision,
+    });
+  }
+
+  #rename(draft: DraftStep, target: Place): void {
+    const { step, entries } = draft;
+    if (step.kind !== "rename") return;
+    const { outer, name } = splitLast(step.from);
+    using folder = holdFolderAt(this.#jail, outer);
+    renameAsStep(this.#scope, {
+      source: { folder, name },
+      target,
+      from: step.from,
+      entry: entries.entry!.recorded!.kind,
+      verify: this.#verify(draft),
+    });
+  }
+
+  #chmod(step: { path: string; mode: number }, { folder, name }: Place, verify: VerifyEntry): void {
+    const handle = folder.openPath(name);
+    try {
+      folder.enter((at) => verify(at(name), { isRenamed: false }));
+      if (handle.stats.isSymbolicLink()) throw errnoError("ELOOP");
+      const permitted = { path: step.path, handle, stats: handle.stats };
+      changePermissions(this.#scope, permitted, { mode: step.mode, uid: undefined, gid: undefined });
+    } finally {
+      handle.close();
+    }
+  }
+
+  /** By what was planned with; what the transaction itself has made is as it was staged. */
+  #verify(draft: DraftStep): VerifyEntry {
+    const recorded = draft.entries.entry!.recorded!;
+    const expected = expectedOf(draft)!;
+    if ("staged" in expected)
+      return recorded.revision === undefined ? verifySame(recorded) : verifyUnchanged(recorded);
+    return verifyExpected({
+      version: expected,
+      isTouched: this.#touched.has(`${recorded.dev}:${recorded.ino}`),
+    });
+  }
+}
+
+interface Place {
+  readonly folder: Folder;
+  readonly name: string;
+  readonly temporary: string;
+}

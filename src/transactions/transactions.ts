@@ -1,0 +1,102 @@
+/** Several changes as one (coder §18): all or none of them, also when the process is killed in the middle. */
+import type { Requester } from "../files/mutation.ts";
+import type { FilesContext } from "../files/types.ts";
+import type { Jail } from "../jail/folder.ts";
+import type { TransactionMark } from "../jail/temporary.ts";
+import type { Log } from "../log/log.ts";
+import { createSemaphore } from "../scheduling/semaphore.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import { commitSteps } from "./commit.ts";
+import { Intents } from "./intents.ts";
+import { recoverTransactions } from "./recover.ts";
+import { lockRoot } from "./root-lock.ts";
+import type { Plan, Step } from "./steps.ts";
+
+export interface Committing {
+  readonly requester: Requester;
+  /** What the caller calls it. */
+  readonly label?: string | undefined;
+}
+
+export interface Committed<T> {
+  readonly value: T;
+  /** Its name, 16 hexadecimal digits; undefined when there was nothing to do. */
+  readonly transaction: string | undefined;
+}
+
+export interface Transactions {
+  /**
+   * Makes the steps of a plan, all or none, where no other transaction works on the folder, of whichever worker, and no
+   * other call on one of their paths. `plan` is asked again when it had to wait for that. Throws what `plan` throws, and
+   * the refusal of the first step that cannot be made, with the index of its change in `details.change`.
+   */
+  run<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>>;
+}
+
+export interface TransactionsOptions {
+  readonly files: FilesContext;
+  readonly folder: StateFolder;
+  readonly log?: Log | undefined;
+}
+
+/** Transactions whose records lie in `folder`. */
+export function createTransactions({ files, folder, log }: TransactionsOptions): Transactions {
+  const intents = new Intents(folder, files.config);
+  const turns = createSemaphore({ permits: 1 });
+  const ctx = { ...files, intents, log };
+  return {
+    async run(plan, committing) {
+      const { deadline } = committing.requester;
+      using _turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
+      using _lock = await lockRoot(folder, deadline);
+      for (;;) {
+        const first = await plan();
+        const keys = keysOf(files.jail, first.steps);
+        const isFree = files.locks.isFree(keys);
+        const done = await files.locks.run(keys, deadline, async () => {
+          const { steps, value } = isFree ? first : await plan();
+          if (!isFree && !keysOf(files.jail, steps).every((key) => keys.includes(key))) return undefined;
+          if (steps.length === 0) return { value, transaction: undefined };
+          return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
+        });
+        if (done !== undefined) return done;
+        // While it waited the plan came to need other paths, where others may be in line.
+      }
+    },
+  };
+}
+
+/** The queues in which single changes of the same paths stand. */
+function keysOf(jail: Jail, steps: readonly Step[]): string[] {
+  const paths = steps.flatMap((step) => (step.kind === "rename" ? [step.from, step.to] : [step.path]));
+  return [...new Set(paths)].map((path) => keyOf(jail, path)).sort();
+}
+
+function keyOf(jail: Jail, path: string): string {
+  try {
+    using place = jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true });
+    return jail.fold(place);
+  } catch {
+    // It lies in what an earlier step puts there.
+    return path;
+  }
+}
+
+/** Whether entries of a transaction are in use no more, by the records in `folder`. */
+export function abandonedIn(folder: StateFolder): (mark: TransactionMark) => boolean {
+  const intents = new Intents(folder, { fsync: false });
+  return ({ id, keeper }) => keeper === intents.keeper && !intents.has(id);
+}
+
+export interface RecoveryOptions {
+  readonly files: FilesContext;
+  readonly folder: StateFolder;
+  readonly readOnly: boolean;
+  readonly log: Log | undefined;
+}
+
+/** Finishes what killed processes left: see `recoverTransactions`. */
+export const recoverIn = ({ files, folder, readOnly, log }: RecoveryOptions): Promise<void> => {
+  const intents = new Intents(folder, files.config);
+  return recoverTransactions({ jail: files.jail, intents, folder, fsync: files.config.fsync, readOnly, log });
+};
