@@ -6,7 +6,7 @@ import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { type DraftStep, draftSteps } from "./draft.ts";
 import { refuseTransaction } from "./errors.ts";
 import { type Prepared, type PreparingContext, prepare } from "./prepare.ts";
-import type { RecordedStep } from "./record.ts";
+import type { IntendedStep } from "./record.ts";
 import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
 import { StepRunner } from "./run-step.ts";
 import { Staging } from "./stage.ts";
@@ -102,7 +102,7 @@ async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error
   }
 }
 
-const pathOf = (step: RecordedStep): string => (step.kind === "rename" ? step.from : step.path);
+const pathOf = (step: IntendedStep): string => (step.kind === "rename" ? step.from : step.path);
 
 /** Says what a person has to look at. */
 export function logConflict(

@@ -1,7 +1,7 @@
 /** A transaction with the temporary names that its steps use. */
 import { type TransactionMark, transactionName } from "../jail/temporary.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
-import type { RecordedEntry, RecordedStep } from "./record.ts";
+import type { IntendedStep, RecordedEntry } from "./record.ts";
 import type { Expected, Staged, Step } from "./steps.ts";
 
 export interface DraftStep {
@@ -28,11 +28,11 @@ export const stagedOf = ({ step }: DraftStep): Staged | undefined =>
   step.kind === "place" || step.kind === "exchange" ? step.staged : undefined;
 
 /** What a step expects to be there. */
-export const expectedOf = ({ step }: DraftStep): Expected | undefined =>
+export const expectationOf = ({ step }: DraftStep): Expected | undefined =>
   step.kind === "place" ? undefined : step.expected;
 
 /** The step as it is recorded. Every entry is known by then. */
-export function recordStep({ step, temporary, aside, entries }: DraftStep, modeBefore: number): RecordedStep {
+export function recordStep({ step, temporary, aside, entries }: DraftStep, modeBefore: number): IntendedStep {
   const recorded = (entry: NamedEntry | undefined): RecordedEntry => entry!.recorded!;
   const { staged, entry } = entries;
   switch (step.kind) {

@@ -6,7 +6,7 @@ import { type DraftStep, recordStep } from "./draft.ts";
 import { recordOf, statsAt } from "./identity.ts";
 import type { Intent, Intents } from "./intents.ts";
 import type { NamedEntry } from "./name-tree.ts";
-import type { IntentRecord, RecordedEntry, RecordedStep } from "./record.ts";
+import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
 import type { Staging, StagingContext } from "./stage.ts";
 import { refusing } from "./step-refusals.ts";
 import { statPath } from "./survey.ts";
@@ -54,7 +54,7 @@ export function baseOf({ jail }: Pick<PreparingContext, "jail">): RecordedEntry 
   return recordOf(base.enter((at) => statsAt(at(".")))!);
 }
 
-function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): RecordedStep[] {
+function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): IntendedStep[] {
   const modes = new Map<NamedEntry, number>();
   return drafts.map((draft) => {
     const { step, entries } = draft;

@@ -17,7 +17,7 @@ export interface RecordedEntry {
 }
 
 /** A step with what it is recognised by: `temporary` and `aside` are names in the folder of `path`. */
-export type RecordedStep =
+export type IntendedStep =
   | {
       readonly kind: "place";
       readonly path: string;
@@ -55,7 +55,7 @@ export interface IntentRecord {
   readonly maker: string;
   /** The folder that is served. */
   readonly base: { readonly dev: string; readonly ino: string };
-  readonly steps: readonly RecordedStep[];
+  readonly steps: readonly IntendedStep[];
 }
 
 /** As a line with a checksum, which a write that was cut short does not have. */

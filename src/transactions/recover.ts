@@ -7,7 +7,7 @@ import type { StateFolder } from "../state/state-folder.ts";
 import { logConflict } from "./commit.ts";
 import type { Intents, LeftIntent } from "./intents.ts";
 import { baseOf } from "./prepare.ts";
-import type { IntentRecord, RecordedEntry, RecordedStep } from "./record.ts";
+import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
 import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
 import { lockRoot } from "./root-lock.ts";
 import { traceSteps } from "./survey.ts";
@@ -84,7 +84,7 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
 
 interface Found {
   readonly left: LeftIntent;
-  readonly steps: readonly RecordedStep[];
+  readonly steps: readonly IntendedStep[];
 }
 
 async function finishCommitted(
@@ -114,12 +114,12 @@ async function takeBack({ jail, intents, fsync, log }: Recovering, { left, steps
 function stepsHere(
   recovering: Recovering,
   { base, steps }: IntentRecord,
-): readonly RecordedStep[] | undefined {
+): readonly IntendedStep[] | undefined {
   const now = baseOf(recovering);
   if (now.ino !== base.ino) return undefined;
   if (now.dev === base.dev) return steps;
   const here = (entry: RecordedEntry) => (entry.dev === base.dev ? { ...entry, dev: now.dev } : entry);
-  return steps.map((step): RecordedStep => {
+  return steps.map((step): IntendedStep => {
     if (step.kind === "place") return { ...step, staged: here(step.staged) };
     if (step.kind === "exchange") return { ...step, staged: here(step.staged), entry: here(step.entry) };
     return { ...step, entry: here(step.entry) };

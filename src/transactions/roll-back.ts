@@ -15,12 +15,12 @@ import { findConflicts, modesOf } from "./conflicts.ts";
 import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
 import type { NamedEntries, NamedEntry } from "./name-tree.ts";
-import type { RecordedEntry, RecordedStep } from "./record.ts";
+import type { IntendedStep, RecordedEntry } from "./record.ts";
 import { EntryLocator, findProgress, statPath, type Trace, traceSteps } from "./survey.ts";
 
 export interface RollingBack {
   readonly jail: Jail;
-  readonly steps: readonly RecordedStep[];
+  readonly steps: readonly IntendedStep[];
   readonly fsync: boolean;
 }
 
@@ -65,7 +65,7 @@ function settleExchanges(jail: Jail, { steps, entries }: Trace): string[] {
 }
 
 interface HalfExchange {
-  readonly step: RecordedStep & { readonly kind: "exchange" };
+  readonly step: IntendedStep & { readonly kind: "exchange" };
   readonly outer: string;
   /** What has the third name, and what it is exchanged with. */
   readonly one: RecordedEntry;
@@ -140,7 +140,7 @@ function withBothFolders<T>(
 }
 
 /** Takes one step back, after all later ones. Answers the path where another program was faster. */
-function takeBack(jail: Jail, step: RecordedStep): string | undefined {
+function takeBack(jail: Jail, step: IntendedStep): string | undefined {
   try {
     takeBackNow(jail, step);
     return undefined;
@@ -150,7 +150,7 @@ function takeBack(jail: Jail, step: RecordedStep): string | undefined {
   }
 }
 
-function takeBackNow(jail: Jail, step: RecordedStep): void {
+function takeBackNow(jail: Jail, step: IntendedStep): void {
   if (step.kind === "rename") {
     withBothFolders(jail, [step.to, step.from], (to, from) => moveBack([to, from], verifySame(step.entry)));
     return;
@@ -183,7 +183,7 @@ async function removeStaged(jail: Jail, { entries }: Trace): Promise<void> {
 }
 
 /** Removes what lies aside when all steps are done. */
-export async function removeAside(jail: Jail, steps: readonly RecordedStep[]): Promise<void> {
+export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
   const { entries } = traceSteps(steps);
   for (const [index, { entry }] of entries.entries()) {
     const { kind } = steps[index]!;

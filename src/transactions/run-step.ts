@@ -8,7 +8,7 @@ import {
 } from "../files/mutate-steps.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import { type DraftStep, expectedOf, stagedOf } from "./draft.ts";
+import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
 import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
 
@@ -106,7 +106,7 @@ export class StepRunner {
   /** By what was planned with; what the transaction itself has made is as it was staged. */
   #verify(draft: DraftStep): VerifyEntry {
     const recorded = draft.entries.entry!.recorded!;
-    const expected = expectedOf(draft)!;
+    const expected = expectationOf(draft)!;
     if ("staged" in expected)
       return recorded.revision === undefined ? verifySame(recorded) : verifyUnchanged(recorded);
     return verifyExpected({

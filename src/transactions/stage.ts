@@ -10,7 +10,7 @@ import { type PendingFile, writeHidden } from "../files/write.ts";
 import { errnoError } from "../jail/errno.ts";
 import { lockExclusively } from "../jail/flock.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
-import { type DraftStep, expectedOf, stagedOf } from "./draft.ts";
+import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
 import { holdFolderAt, splitLast, withFolderOf } from "./hold-folder.ts";
 import { isSame, recordOf, statsAt } from "./identity.ts";
 import type { NamedEntry } from "./name-tree.ts";
@@ -110,7 +110,7 @@ export class Staging implements Disposable {
       staged.recorded = recordOf(lookAgain(this.#ctx.jail, staged), revisionOfStaged(made));
     if (entry === undefined || entry.recorded !== undefined) return;
     const stats = statPath(this.#ctx.jail, entry.pathAfter(0));
-    const expected = expectedOf(draft)!;
+    const expected = expectationOf(draft)!;
     if (stats === undefined) throw errnoError("ESTALE");
     if (!("staged" in expected)) requireVersion(stats, expected);
     entry.recorded = recordOf(stats);

@@ -10,11 +10,11 @@ import type { Jail } from "../jail/folder.ts";
 import { withFolderOf } from "./hold-folder.ts";
 import { isSame, statsAt } from "./identity.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
-import type { RecordedStep } from "./record.ts";
+import type { IntendedStep } from "./record.ts";
 
 /** The names of all entries over all steps. */
 export interface Trace {
-  readonly steps: readonly RecordedStep[];
+  readonly steps: readonly IntendedStep[];
   /** The entries of each step. */
   readonly entries: readonly NamedEntries[];
   /** Those that a step moves or changes. */
@@ -23,7 +23,7 @@ export interface Trace {
 }
 
 /** Follows the first `count` steps. */
-export function traceSteps(steps: readonly RecordedStep[], count: number = steps.length): Trace {
+export function traceSteps(steps: readonly IntendedStep[], count: number = steps.length): Trace {
   const tree = new NameTree();
   const tracked = new Set<NamedEntry>();
   const entries = steps.slice(0, count).map((step) => {
