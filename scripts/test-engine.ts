@@ -11,7 +11,7 @@ import { engineVariable } from "../tests/harness/engines/executable.ts";
 import { ensureExecutable, root } from "./build.ts";
 
 /** Files of tests/conformance that run on any engine. */
-const suites = ["golden", "bus", "answers", "denied", "source", "executable"];
+const suites = ["golden", "bus", "answers", "pages", "denied", "source", "executable"];
 
 /** Those that need an engine inside their own process, and for what. */
 const leftOut: Readonly<Record<string, string>> = {

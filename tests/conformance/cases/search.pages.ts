@@ -221,6 +221,87 @@ const pages: Case[] = [
   ),
 ];
 
+/** Pages that end within a line, or between matches that span lines. */
+interface Span {
+  readonly body: string;
+  readonly payload: object;
+  readonly matches: readonly (readonly [
+    line: number,
+    column: number,
+    end: readonly [number | undefined, number],
+    text: string,
+  ])[];
+  readonly stoppedBy?: Page["stoppedBy"];
+}
+
+function spans(name: string, { body, payload, matches, stoppedBy }: Span): Case {
+  const page: Page = { searched: [1, body.length], ...(stoppedBy && { stoppedBy }) };
+  return {
+    name,
+    tree: { a: body },
+    call: { function: id, payload: { search_paths: false, max_bytes: 9000, ...payload } },
+    expect: {
+      answer: {
+        ...answerOf(page),
+        content_matches: matches.map(([line, column, [end_line, end_column], text]) => ({
+          path: "a",
+          line,
+          column,
+          ...(end_line !== undefined && { end_line }),
+          end_column,
+          text,
+        })),
+      },
+    },
+  };
+}
+
+const within: Case[] = [
+  spans("max_matches ends the page within a line", {
+    body: "x x x\n",
+    payload: { query: "x", every_match: true, max_matches: 2 },
+    matches: [
+      [1, 1, [undefined, 2], "x x x"],
+      [1, 3, [undefined, 4], "x x x"],
+    ],
+    stoppedBy: "max_matches",
+  }),
+  spans("all matches of a line are a page", {
+    body: "x x\n",
+    payload: { query: "x", every_match: true, max_matches: 2 },
+    matches: [
+      [1, 1, [undefined, 2], "x x"],
+      [1, 3, [undefined, 4], "x x"],
+    ],
+  }),
+  spans("max_bytes ends the page within a line", {
+    body: "x x\n",
+    payload: { query: "x", every_match: true, max_bytes: 0 },
+    matches: [[1, 1, [undefined, 2], "x x"]],
+    stoppedBy: "max_bytes",
+  }),
+  spans("max_matches ends the page between matches over lines", {
+    body: "a\nb\na\nb\n",
+    payload: { query: "a\nb", multiline: true, max_matches: 1 },
+    matches: [[1, 1, [2, 2], "a\nb"]],
+    stoppedBy: "max_matches",
+  }),
+  spans("max_bytes ends the page between matches over lines", {
+    body: "a\nb\na\nb\n",
+    payload: { query: "a\\s+b", regex: true, multiline: true, every_match: true, max_bytes: 0 },
+    matches: [[1, 1, [2, 2], "a\nb"]],
+    stoppedBy: "max_bytes",
+  }),
+  spans("matches over lines that are a page", {
+    body: "a\nb\na\nb\n",
+    payload: { query: "a\nb", multiline: true, max_matches: 2 },
+    matches: [
+      [1, 1, [2, 2], "a\nb"],
+      [3, 1, [4, 2], "a\nb"],
+    ],
+  }),
+];
+
 const agent = { profile: "agent" };
 
 const counts: Case[] = [
@@ -315,7 +396,7 @@ const refusals: Case[] = [
   ),
 ];
 
-export const cases: readonly Case[] = [...pages, ...counts, ...refusals].map((one) => ({
+export const cases: readonly Case[] = [...pages, ...within, ...counts, ...refusals].map((one) => ({
   ...one,
   name: `pages: ${one.name}`,
 }));
