@@ -198,5 +198,6 @@ export const plan: Plan = {
     "log/log",
     "workers",
     "coder/services",
+    "transactions/pending-tree",
   ],
 };

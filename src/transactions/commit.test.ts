@@ -6,6 +6,7 @@ import { backends } from "../jail/jail.test-kit.ts";
 import { StepRunner } from "./run-step.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
+// The last one gives no new name in another folder: plans make none such there.
 const holding = backends.filter((backend) => backend !== "current-directory");
 
 describe.each(holding)("%s", (backend) => {

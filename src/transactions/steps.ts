@@ -91,7 +91,10 @@ export interface SetAsideStep extends OfChange {
   readonly expected: Expected;
 }
 
-/** Gives an entry a new name, which nothing has: what is to be overwritten is set aside before. */
+/**
+ * Gives an entry a new name, which nothing has: what is to be overwritten is set aside before. Both folders lie on one file
+ * system, and can be held at once.
+ */
 export interface RenameStep extends OfChange {
   readonly kind: "rename";
   readonly from: string;
@@ -112,5 +115,7 @@ export type Step = PlaceStep | ExchangeStep | SetAsideStep | RenameStep | ChmodS
 /** What a transaction is to do, in order, and what else the call needs once it is done. */
 export interface Plan<T> {
   readonly steps: readonly Step[];
+  /** The queues of all paths that it looked at: see `Jail.fold`. */
+  readonly keys: ReadonlySet<string>;
   readonly value: T;
 }

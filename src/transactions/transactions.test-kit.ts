@@ -1,5 +1,5 @@
 /** Transactions over a sandbox, for tests. */
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Snapshot, snapshotTree, type Tree } from "../../tests/harness/tree.ts";
 import { createFilesContext } from "../files/files.ts";
@@ -34,11 +34,11 @@ export class TransactionsFixture extends JailFixture {
 
   constructor(backend: BackendName, tree: Tree, listeners: readonly MutationListener[] = []) {
     super(tree);
-    this.jailed = this.jail(backend, ["**/.env"]);
+    this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
     this.state = openStateFolder({ dir: join(this.root, "state"), root: this.base });
     this.context = createFilesContext({
       jail: this.jailed,
-      config: { max_write_bytes: 10_000, fsync: false },
+      config: { max_write_bytes: 1000, fsync: false },
       listeners,
       onListenerError: (error) => {
         throw error;
@@ -49,7 +49,10 @@ export class TransactionsFixture extends JailFixture {
   }
 
   commit(steps: readonly Step[], label?: string) {
-    return this.transactions.run(async () => ({ steps, value: undefined }), { requester: this.call, label });
+    return this.transactions.run(async () => ({ steps, keys: new Set<string>(), value: undefined }), {
+      requester: this.call,
+      label,
+    });
   }
 
   /** Does what a process does that is killed after that many steps. */
@@ -77,7 +80,9 @@ export class TransactionsFixture extends JailFixture {
 
   records(): string[] {
     const folder = this.state.find("intents");
-    return folder === undefined ? [] : readdirSync(folder).map((name) => name.replace(/^[0-9a-f]{16}/, ""));
+    return folder === undefined || !existsSync(folder)
+      ? []
+      : readdirSync(folder).map((name) => name.replace(/^[0-9a-f]{16}/, ""));
   }
 
   version(path: string): EntryVersion {

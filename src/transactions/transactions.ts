@@ -1,7 +1,6 @@
 /** Several changes as one (coder §18): all or none of them, also when the process is killed in the middle. */
 import type { Requester } from "../files/mutation.ts";
 import type { FilesContext } from "../files/types.ts";
-import type { Jail } from "../jail/folder.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
@@ -10,7 +9,7 @@ import { commitSteps } from "./commit.ts";
 import { Intents } from "./intents.ts";
 import { recoverTransactions } from "./recover.ts";
 import { lockRoot } from "./root-lock.ts";
-import type { Plan, Step } from "./steps.ts";
+import type { Plan } from "./steps.ts";
 
 export interface Committing {
   readonly requester: Requester;
@@ -51,11 +50,11 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       using _lock = await lockRoot(folder, deadline);
       for (;;) {
         const first = await plan();
-        const keys = keysOf(files.jail, first.steps);
+        const keys = [...first.keys];
         const isFree = files.locks.isFree(keys);
         const done = await files.locks.run(keys, deadline, async () => {
-          const { steps, value } = isFree ? first : await plan();
-          if (!isFree && !keysOf(files.jail, steps).every((key) => keys.includes(key))) return undefined;
+          const { steps, value, keys: needed } = isFree ? first : await plan();
+          if (![...needed].every((key) => first.keys.has(key))) return undefined;
           if (steps.length === 0) return { value, transaction: undefined };
           return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
         });
@@ -64,22 +63,6 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       }
     },
   };
-}
-
-/** The queues in which single changes of the same paths stand. */
-function keysOf(jail: Jail, steps: readonly Step[]): string[] {
-  const paths = steps.flatMap((step) => (step.kind === "rename" ? [step.from, step.to] : [step.path]));
-  return [...new Set(paths)].map((path) => keyOf(jail, path)).sort();
-}
-
-function keyOf(jail: Jail, path: string): string {
-  try {
-    using place = jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true });
-    return jail.fold(place);
-  } catch {
-    // It lies in what an earlier step puts there.
-    return path;
-  }
 }
 
 /** Whether entries of a transaction are in use no more, by the records in `folder`. */

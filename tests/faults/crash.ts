@@ -1,5 +1,7 @@
 /**
- * `npm run test:crash -- --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left.
+ * `npm run test:crash -- --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left. With
+ * `--transactions` at each call of the file system that a transaction makes, and then each start once as well: some thousand
+ * kills.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +13,7 @@ import { type CoderProcess, startCoder } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";
 import { temporaryFolder, waitForRegistration } from "../harness/worker-fixture.ts";
 import { openTreeWorks, type TreeWork } from "./crash-trees.ts";
+import { killTransactions } from "./kill-transactions.ts";
 
 export interface CrashReport {
   readonly kills: number;
@@ -197,9 +200,16 @@ async function sweepFaults(
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { kills: { type: "string" }, seed: { type: "string" } } });
+  const { values } = parseArgs({
+    options: { kills: { type: "string" }, seed: { type: "string" }, transactions: { type: "boolean" } },
+  });
   const seed = Number(values.seed ?? freshSeed());
-  const report = await runCrashes({ kills: Number(values.kills ?? 300), seed });
-  console.log({ seed, ...report });
-  process.exitCode = report.faults.length === 0 ? 0 : 1;
+  const reports = values.transactions
+    ? [
+        await killTransactions({ seed, killedStarts: 1, asNode: false }),
+        await killTransactions({ seed, killedStarts: 1, asNode: true }),
+      ]
+    : [await runCrashes({ kills: Number(values.kills ?? 300), seed })];
+  for (const report of reports) console.log({ seed, ...report });
+  process.exitCode = reports.every(({ faults }) => faults.length === 0) ? 0 : 1;
 }

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Refusal } from "../errors.ts";
+import { filesOver } from "../files/files.ts";
+import { backends } from "../jail/jail.test-kit.ts";
+import { anyChange, changedTree, makeChange, type RandomChange } from "./changes.test-kit.ts";
+import { type PendingFiles, PendingTree } from "./pending-tree.ts";
+import type { Step } from "./steps.ts";
+import { TransactionsFixture } from "./transactions.test-kit.ts";
+
+const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });
+
+/** Makes those changes that are not refused. */
+async function makeAll(
+  files: PendingFiles,
+  list: readonly RandomChange[],
+  { call }: TransactionsFixture,
+): Promise<void> {
+  for (const change of list) {
+    try {
+      await makeChange(files, change, call);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+}
+
+async function planAll(
+  list: readonly RandomChange[],
+  fixture: TransactionsFixture,
+): Promise<readonly Step[]> {
+  const { jail, config } = fixture.context;
+  const pending = new PendingTree({ jail, config }, { maxBytes: 1_000_000 });
+  await makeAll(pending, list, fixture);
+  return pending.steps;
+}
+
+describe.each(backends)("transactions over %s", (backend) => {
+  test("leave what the same changes leave one by one", async () => {
+    await fc.assert(
+      fc.asyncProperty(changes, async (list) => {
+        using single = new TransactionsFixture(backend, changedTree);
+        using together = new TransactionsFixture(backend, changedTree);
+        await makeAll(filesOver(single.context), list, single);
+        await together.commit(await planAll(list, together));
+        expect(together.snapshot()).toEqual(single.snapshot());
+        expect(together.records()).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("leave nothing when the process is killed between two steps", async () => {
+    await fc.assert(
+      fc.asyncProperty(changes, fc.nat(), async (list, after) => {
+        using fixture = new TransactionsFixture(backend, changedTree);
+        const before = fixture.snapshot();
+        const steps = await planAll(list, fixture);
+        if (steps.length === 0) return;
+        await fixture.crashAfter(steps, after % (steps.length + 1));
+        await fixture.recover();
+        expect(fixture.snapshot()).toEqual(before);
+        expect(fixture.records()).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

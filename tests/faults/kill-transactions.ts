@@ -1,0 +1,190 @@
+/**
+ * Kills a worker at each call of the file system that a transaction of twenty changes makes, and the starts after it as well, and
+ * looks at what the last start leaves.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Random, randomFrom } from "../harness/random.ts";
+import { repository } from "../harness/subject.ts";
+import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+
+export interface KillOptions {
+  readonly seed: number;
+  /** How many of the calls of the transaction are tried; absent: each. */
+  readonly points?: number;
+  /** Starts that are killed too, at a random call, before the one that is not. */
+  readonly killedStarts: number;
+  /** Without what only Bun can do: no exchange of names and no locks of files. */
+  readonly asNode: boolean;
+}
+
+export interface KillReport {
+  /** Calls of the file system that the transaction makes. */
+  readonly calls: number;
+  /** Kills of the transaction, and of starts after one. */
+  readonly kills: number;
+  readonly killedStarts: number;
+  /** How often all of it was there in the end, and how often nothing. */
+  readonly done: number;
+  readonly takenBack: number;
+  /** What must not be: a tree that is neither, temporary entries, records. */
+  readonly faults: readonly string[];
+}
+
+const tree: Tree = {
+  "edited-1.txt": "1\n",
+  "edited-2.txt": { text: "2\n", mode: 0o600 },
+  "removed.txt": "removed\n",
+  "removed/a": "a\n",
+  "removed/deep/b": { text: "b\n", mode: 0o755 },
+  "removed/empty/": { mode: 0o700 },
+  "removed/link": { link: "../copied.txt" },
+  link: { link: "copied.txt" },
+  "moved.txt": "moved\n",
+  "folder/edited-3.txt": "3\n",
+  "folder/inner/edited-4.txt": "4\n",
+  "over.txt": "over\n",
+  "under.txt": "under\n",
+  "copied.txt": "copied\n",
+  "original/deep/d.txt": "d\n",
+  "original/e.txt": "e\n",
+  "moded.txt": "moded\n",
+};
+
+/** Tries the points, one after another. */
+export async function killTransactions(options: KillOptions): Promise<KillReport> {
+  const site = new KillSite(options);
+  try {
+    const { calls, before, after } = await site.measure();
+    const counts = { kills: 0, killedStarts: 0, done: 0, takenBack: 0 };
+    const faults: string[] = [];
+    for (const point of pointsOf(calls, options.points)) {
+      site.reset();
+      if ((await site.run("transact", point)).isKilled) counts.kills++;
+      else faults.push(`call ${point}: the transaction was not killed`);
+      counts.killedStarts += await site.killStarts();
+      const start = await site.run("start");
+      if (start.calls === undefined) faults.push(`call ${point}: the last start failed: ${start.log}`);
+      const found = site.snapshot();
+      if (isEqual(found, before)) counts.takenBack++;
+      else if (isEqual(found, after)) counts.done++;
+      else faults.push(`call ${point}: the tree is neither before nor after: ${differences(found, before)}`);
+      faults.push(...site.records().map((name) => `call ${point}: the record ${name} is left`));
+    }
+    return { calls, ...counts, faults };
+  } finally {
+    site.close();
+  }
+}
+
+/** The last call is one of them. */
+const pointsOf = (calls: number, points = calls): number[] =>
+  Array.from({ length: points }, (_, index) => calls - Math.floor((index * calls) / points)).toReversed();
+
+export interface RunOutcome {
+  readonly isKilled: boolean;
+  /** Calls that it made; undefined when it did not come to its end. */
+  readonly calls: number | undefined;
+  readonly log: string;
+}
+
+interface RunOptions {
+  /** The folder with `config.yaml`, `base` and `state`. */
+  readonly root: string;
+  readonly asNode: boolean;
+  readonly killAt?: number | undefined;
+}
+
+/** Runs transaction-child.ts to its end, or to its kill. */
+export function runTransactionChild(
+  mode: "transact" | "start" | "count",
+  { root, asNode, killAt }: RunOptions,
+): Promise<RunOutcome> {
+  const preload = join(repository, "tests/faults/kill-at.ts");
+  const script = join(repository, "tests/faults/transaction-child.ts");
+  const child = spawn(process.execPath, ["--preload", preload, script, mode, join(root, "config.yaml")], {
+    env: {
+      ...process.env,
+      XDG_STATE_HOME: join(root, "state"),
+      ...(killAt !== undefined && { KILL_AT: String(killAt) }),
+      ...(asNode && { AS_NODE: "1" }),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [output, log] = ["", ""];
+  child.stdout.on("data", (data: Buffer) => (output += data.toString()));
+  child.stderr.on("data", (data: Buffer) => (log += data.toString()));
+  return new Promise((resolve) => {
+    child.on("close", (code, signal) => {
+      const calls = code === 0 ? Number.parseInt(output, 10) : undefined;
+      resolve({ isKilled: signal === "SIGKILL", calls, log });
+    });
+  });
+}
+
+class KillSite {
+  readonly #root = temporaryFolder();
+  readonly #config = join(this.#root, "config.yaml");
+  readonly #options: KillOptions;
+  readonly #random: Random;
+
+  constructor(options: KillOptions) {
+    this.#options = options;
+    this.#random = randomFrom(options.seed);
+  }
+
+  /** The tree as at the beginning, and no state. */
+  reset(): void {
+    buildTree(this.#root, tree);
+    writeFileSync(this.#config, JSON.stringify({ base_path: join(this.#root, "base") }));
+    mkdirSync(join(this.#root, "state"));
+  }
+
+  async measure(): Promise<{ calls: number; before: Snapshot; after: Snapshot }> {
+    this.reset();
+    const before = this.snapshot();
+    const { calls, log } = await this.run("transact");
+    if (calls === undefined) throw new Error(`the transaction fails when it is left alone: ${log}`);
+    return { calls, before, after: this.snapshot() };
+  }
+
+  /** Kills some starts at a random call. Answers how many, of which none after one that came to its end. */
+  async killStarts(): Promise<number> {
+    for (let killed = 0; killed < this.#options.killedStarts; killed++) {
+      const { isKilled } = await this.run("start", 1 + this.#random.below(mostCallsOfStart));
+      if (!isKilled) return killed;
+    }
+    return this.#options.killedStarts;
+  }
+
+  run(mode: "transact" | "start", killAt?: number): Promise<RunOutcome> {
+    return runTransactionChild(mode, { root: this.#root, asNode: this.#options.asNode, killAt });
+  }
+
+  /** What the base holds, temporary entries too. */
+  snapshot(): Snapshot {
+    return new Map([...snapshotTree(this.#root)].filter(([key]) => !key.startsWith("../")));
+  }
+
+  records(): string[] {
+    const folder = join(this.#root, "state/coder");
+    if (!existsSync(folder)) return [];
+    return (readdirSync(folder, { recursive: true }) as string[]).filter((name) => /intents\/./.test(name));
+  }
+
+  close(): void {
+    rmSync(this.#root, { recursive: true });
+  }
+}
+
+/** A start after a kill makes about as many. */
+const mostCallsOfStart = 400;
+
+const isEqual = (one: Snapshot, other: Snapshot): boolean => Bun.deepEquals(one, other);
+
+function differences(found: Snapshot, wanted: Snapshot): string {
+  const keys = [...new Set([...found.keys(), ...wanted.keys()])];
+  return keys.filter((key) => !Bun.deepEquals(found.get(key), wanted.get(key))).join(", ");
+}

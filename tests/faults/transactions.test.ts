@@ -1,0 +1,37 @@
+/** Transactions and kills, and transactions of two workers. */
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildTree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { killTransactions, runTransactionChild } from "./kill-transactions.ts";
+
+describe.each([
+  { runtime: "as ever", asNode: false, points: 24 },
+  { runtime: "with what Node has too", asNode: true, points: 16 },
+])("$runtime", ({ asNode, points }) => {
+  test("a kill at any call, and of the next start: the tree is as before or as after, and nothing else is left", async () => {
+    const report = await killTransactions({ seed: 20_260_101, points, killedStarts: 1, asNode });
+    expect(report.faults).toEqual([]);
+    expect(report.kills).toBe(points);
+    expect(report.done + report.takenBack).toBe(points);
+    // Otherwise not all that may happen was tried.
+    expect(report.done).toBeGreaterThan(0);
+    expect(report.takenBack).toBeGreaterThan(points / 2);
+    expect(report.killedStarts).toBeGreaterThan(points / 4);
+  });
+
+  test("two workers: no transaction comes into another, and none is lost", async () => {
+    const root = temporaryFolder();
+    const names = Array.from({ length: 5 }, (_, index) => `${index}.txt`);
+    buildTree(root, Object.fromEntries(names.map((name) => [name, "0"])));
+    writeFileSync(join(root, "config.yaml"), JSON.stringify({ base_path: join(root, "base"), fsync: false }));
+    mkdirSync(join(root, "state"));
+    const outcomes = await Promise.all([1, 2].map(() => runTransactionChild("count", { root, asNode })));
+    expect(outcomes.map(({ calls, log }) => (calls === undefined ? log : "done"))).toEqual(["done", "done"]);
+    expect(names.map((name) => readFileSync(join(root, "base", name), "utf8"))).toEqual(
+      names.map(() => "40"),
+    );
+    rmSync(root, { recursive: true });
+  });
+});
