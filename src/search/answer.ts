@@ -88,16 +88,22 @@ export class SearchAnswerBuilder {
   }
 
   get wantsContent(): boolean {
-    return this.#limits.content && !this.#over.content;
+    return this.#limits.content && !this.#over.content && this.remainingEntries > 0;
   }
 
   get wantsPaths(): boolean {
-    return this.#limits.paths && !this.#over.paths;
+    return this.#limits.paths && !this.#over.paths && this.#remainingIn(this.#paths) > 0;
   }
 
-  /** Entries for matches in contents that would change the answer: one more than fit. */
+  /** Entries for matches in contents that would change the answer. */
   get remainingEntries(): number {
-    return this.#limits.maxMatches - this.#entries.length + 1;
+    return this.#remainingIn(this.#entries);
+  }
+
+  /** One more than fit would change the answer, unless it is truncated already. */
+  #remainingIn(list: readonly unknown[]): number {
+    const { maxMatches, page } = this.#limits;
+    return maxMatches - list.length + (this.#truncated && page === undefined ? 0 : 1);
   }
 
   /** UTF-16 units of their texts that would change it, and at least one. */
@@ -132,6 +138,12 @@ export class SearchAnswerBuilder {
     if (count > 0) this.#addFile(path, count, pathBytes);
     if (!this.#addTogether(path, lines, pathBytes))
       for (const line of lines) this.#addLine(path, line, pathBytes);
+  }
+
+  /** The same for a match in the path alone. */
+  addPath(path: string): void {
+    this.#lastAdded = undefined;
+    this.#addPath(path, jsonBytes(path));
   }
 
   #addPath(path: string, pathBytes: number): void {

@@ -8,11 +8,11 @@ interface JobOptions {
   readonly request: SearchRequest;
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
-  readonly over: Int32Array;
+  readonly signal: Int32Array;
 }
 
 /** What a thread is to search for in a batch: no more than the answer, as it is now, still takes. */
-export function batchJobOf(batch: Batch, { request, answer, page, over }: JobOptions): BatchJob {
+export function batchJobOf(batch: Batch, { request, answer, page, signal }: JobOptions): BatchJob {
   const { query, lines, maxFileBytes, maxAnswerBytes } = request;
   return {
     query,
@@ -23,7 +23,7 @@ export function batchJobOf(batch: Batch, { request, answer, page, over }: JobOpt
     remainingUnits: page === undefined ? maxAnswerBytes : answer.remainingUnits,
     after: page?.afterIn(batch),
     wantsOutcomes: page !== undefined,
-    over,
+    signal,
     files: batch.post(answer.wantsPaths),
   };
 }

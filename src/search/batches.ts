@@ -9,17 +9,19 @@ export interface HeldFolders {
   folders: number;
 }
 
-/** The capacity of a batch, which holds each of its folders open. */
+/** The capacity of a batch. */
 export interface BatchSize {
   readonly files: number;
   readonly folders: number;
+  /** Whether its folders stay open, so that its files can be opened. Default true. */
+  readonly holdsFolders?: boolean;
 }
 
 /** The files of a batch, as a message to a thread, which may open them until the batch is released. */
 export interface PostedFiles extends Omit<FileNames, "bytes"> {
   /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */
   readonly names: string;
-  /** The descriptor of each folder in this process. */
+  /** The descriptor of each folder in this process, where the batch holds them. */
   readonly descriptors: readonly number[];
 }
 
@@ -29,7 +31,7 @@ export type FileSource = Pick<Walk, "fill" | "excluded">;
 /** Bytes of a typical name; the buffer grows for longer ones. */
 const usualName = 32;
 
-/** The files of one job, in the order of their paths. Holds their folders until `release`. */
+/** The files of one job, in the order of their paths. Holds their folders, if it does, until `release`. */
 export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
@@ -71,9 +73,9 @@ export class Batch implements FileSink {
 
   #addFolder(folder: SharedFolder): boolean {
     if (this.#folders.length === this.#size.folders) return false;
-    this.#folders.push(folder.hold());
+    this.#folders.push(this.#holdsFolders ? folder.hold() : folder);
     this.#firsts.push(this.#files);
-    this.#held.folders++;
+    if (this.#holdsFolders) this.#held.folders++;
     return true;
   }
 
@@ -90,8 +92,12 @@ export class Batch implements FileSink {
       count: this.#files,
       firsts: this.#firsts,
       prefixes: wantsPaths ? this.#prefixes() : [],
-      descriptors: this.#folders.map(({ folder }) => folder.descriptor!),
+      descriptors: this.#holdsFolders ? this.#folders.map(({ folder }) => folder.descriptor!) : [],
     };
+  }
+
+  get #holdsFolders(): boolean {
+    return this.#size.holdsFolders ?? true;
   }
 
   #prefixes(): string[] {
@@ -125,7 +131,7 @@ export class Batch implements FileSink {
   }
 
   release(): void {
-    if (this.#isReleased) return;
+    if (this.#isReleased || !this.#holdsFolders) return;
     this.#isReleased = true;
     this.#held.folders -= this.#folders.length;
     for (const folder of this.#folders) folder.release();

@@ -1,3 +1,4 @@
+import type { SearchAnswerBuilder } from "./answer.ts";
 import type { BatchSize } from "./batches.ts";
 import type { PendingBatch } from "./pending.ts";
 import type { SearchState } from "./state.ts";
@@ -5,6 +6,10 @@ import type { SearchState } from "./state.ts";
 /** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
 const firstBatch = 16;
 const largestBatch = 512;
+/** Paths that are searched in the time of about one file. */
+const pathsPerFile = 16;
+/** The largest batch of them: the threads should have work while the walk goes on. */
+const largestOfPaths = 1024;
 /** Folders that one batch holds open, and that all batches hold together: a process may have 1,024 descriptors. */
 const maxFolders = 64;
 const foldersAtOnce = 640;
@@ -23,8 +28,15 @@ export class Pacing {
     this.#state = state;
   }
 
-  /** Each search gets its share of the folders that batches may hold, and at least one, so that it goes on. */
-  nextSize(): BatchSize {
+  /**
+   * Each search gets its share of the folders that batches may hold, and at least one, so that it goes on. A batch of which
+   * only paths are searched holds none.
+   */
+  nextSize({ wantsContent }: Pick<SearchAnswerBuilder, "wantsContent">): BatchSize {
+    if (!wantsContent) {
+      const files = Math.min(pathsPerFile * this.#batchFiles, largestOfPaths);
+      return { files, folders: Number.POSITIVE_INFINITY, holdsFolders: false };
+    }
     const { batchesAtOnce, active, held } = this.#state;
     const ofAll = Math.min(maxFolders, Math.floor(foldersAtOnce / batchesAtOnce));
     const ofRest = Math.floor((foldersAtOnce - held.folders) / active);

@@ -30,6 +30,9 @@ export type QueryMatcher = LineMatcher | TextMatcher;
 /** Compiled queries in the cache: callers often repeat a query, and all batches of a search share one. */
 const cacheSize = 8;
 
+/** Whether the query is a literal: it never takes long to match, and no engine is needed for it. */
+export const isLiteral = ({ regex, ignoreCase }: Query): boolean => !regex && !ignoreCase;
+
 /** Compiles queries to matchers in one regex runtime, and caches them. */
 export class QueryCompiler {
   readonly #runtime: () => RegexRuntime;

@@ -4,9 +4,12 @@ import { laterPlace, type Place, type Position } from "./place.ts";
 import type { PageFields, PageRequest, StoppedBy } from "./request.ts";
 import { Tally } from "./tally.ts";
 
+/** Files, and their paths from the start of the walk. */
+type WalkedPaths = Pick<Batch, "walkedPathOf">;
+
 /** The last match that is in the page. */
 interface LastMatch {
-  readonly batch: Batch;
+  readonly batch: WalkedPaths;
   readonly index: number;
   readonly position: Position;
 }
@@ -80,6 +83,11 @@ export class ResultPage {
     this.#tally.add(batch, count);
   }
 
+  /** Counts a file of which only the path was searched. */
+  countPath(): void {
+    this.#tally.searched.files++;
+  }
+
   /** Counts a batch that nothing could search. */
   countLost({ count }: Batch): void {
     this.#tally.skipped.unreadable += count;
@@ -113,7 +121,7 @@ export class ResultPage {
   }
 
   /** Up to where the matches in a file are in the page, if any are. */
-  noteMatch(batch: Batch, index: number, position: Position | undefined): void {
+  noteMatch(batch: WalkedPaths, index: number, position: Position | undefined): void {
     if (position !== undefined) this.#last = { batch, index, position };
   }
 

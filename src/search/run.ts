@@ -2,37 +2,27 @@
  * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the findings in the
  * order of the walk.
  */
-import type { Deadline } from "../scheduling/deadline.ts";
-import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer.ts";
 import { AnswerSink } from "./answer-sink.ts";
 import { batchJobOf } from "./batch-job.ts";
+import { batchSignals } from "./batch-signals.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import { LocalSearch } from "./local.ts";
 import { Pacing } from "./pacing.ts";
+import { searchPaths } from "./path-search.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
 import { beforeRanked, laterPlace, type Place } from "./place.ts";
+import { isLiteral } from "./query-compiler.ts";
 import { addRankedPaths } from "./ranking.ts";
-import type { Found, SearchRequest } from "./request.ts";
+import type { Found } from "./request.ts";
 import { ResultPage } from "./result-page.ts";
-import type { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
+import type { SearchOptions } from "./state.ts";
 import { createOutcomes, outcomes } from "./tally.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
-import { Walk, type WalkOptions } from "./walk.ts";
-
-export interface SearchOptions {
-  readonly request: SearchRequest;
-  readonly deadline: Deadline;
-  readonly slice: TimeSlice;
-  readonly state: SearchState;
-  /** The folder where the walk starts. The search releases it. */
-  readonly folder: SharedFolder;
-  readonly walk: Omit<WalkOptions, "onTooDeep">;
-}
+import { Walk } from "./walk.ts";
 
 /** Milliseconds that a search for a literal runs in this thread before it starts others: most have ended by then. */
 const headStart = 1;
@@ -44,7 +34,7 @@ export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
   readonly #walk: Walk;
-  readonly #over = new Int32Array(new SharedArrayBuffer(4));
+  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
   readonly #pacing: Pacing;
   readonly #local: LocalSearch;
@@ -88,10 +78,11 @@ export class SearchRun {
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
-        if (!request.query.regex && !request.query.ignoreCase) await this.#searchHere(headStart);
+        if (isLiteral(request.query)) await this.#searchHere(headStart);
         else this.#pending.push(this.#submit(empty, state.pool, false));
         await this.#searchInThreads(state.pool);
       }
+      if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
       return this.#render();
     } finally {
       this.#walk.close();
@@ -110,6 +101,16 @@ export class SearchRun {
       onTooDeep: () => answer.cut(),
     });
     return this.#isRanked;
+  }
+
+  /** Whether the rest is to search paths for a literal. */
+  get #isPathLiteral(): boolean {
+    return isLiteral(this.#options.request.query) && !this.#answer.wantsContent;
+  }
+
+  async #searchPathsHere(): Promise<void> {
+    const rest = { ...this.#options, walk: this.#walk, answer: this.#answer, page: this.#page };
+    if (!(await searchPaths({ ...rest, isOver: () => this.#isOver() }))) this.#endEarly();
   }
 
   #render(): Found {
@@ -143,7 +144,7 @@ export class SearchRun {
     const started = performance.now();
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
-    while (!this.#answer.isFull && mayGoOn()) {
+    while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
       const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
       if (batch === undefined) break;
       this.#searchBatchHere(batch);
@@ -177,6 +178,7 @@ export class SearchRun {
     this.#answer.add(batch.pathOf(finding.index), finding);
     this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
     if (this.#answer.isFull) this.#page?.noteExcluded(batch.excludedBefore(finding.index));
+    if (!this.#answer.wantsContent) Atomics.store(this.#signal, 0, batchSignals.contentIsOver);
   }
 
   /** Keeps batches under way in threads, and collects their findings in the order of submission. */
@@ -186,7 +188,7 @@ export class SearchRun {
     signal.addEventListener("abort", wake, { once: true });
     this.#page?.signal?.addEventListener("abort", wake, { once: true });
     while (!this.#answer.isFull && !this.#isOver()) {
-      await this.#post(pool);
+      if (!this.#isPathLiteral) await this.#post(pool);
       if (this.#takeNext(pool)) continue;
       if (this.#isOver()) break;
       if (this.#pending.length === 0) return;
@@ -200,7 +202,7 @@ export class SearchRun {
 
   async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
     while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
-      const batch = takeBatch(this.#walk, this.#pacing.nextSize(), this.#options.state.held);
+      const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#answer), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
@@ -223,7 +225,7 @@ export class SearchRun {
 
   #submit(batch: Batch, pool: Pool<BatchJob, BatchReply>, isRetry: boolean): PendingBatch {
     const page = this.#page;
-    const job = batchJobOf(batch, { ...this.#options, answer: this.#answer, page, over: this.#over });
+    const job = batchJobOf(batch, { ...this.#options, answer: this.#answer, page, signal: this.#signal });
     return new PendingBatch(batch, pool.run(job), { isRetry, onSettled: () => this.#wake() });
   }
 
@@ -289,7 +291,7 @@ export class SearchRun {
 
   /** Cancels the batches under way. Each holds its folders until no thread opens files in them. */
   #endPending(): void {
-    Atomics.store(this.#over, 0, 1);
+    Atomics.store(this.#signal, 0, batchSignals.isOver);
     for (const pending of this.#pending.splice(0)) pending.end();
   }
 }

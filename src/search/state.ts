@@ -1,7 +1,12 @@
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import type { HeldFolders } from "./batches.ts";
+import type { SearchRequest } from "./request.ts";
+import type { SharedFolder } from "./shared-folder.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 import type { ThreadEngines } from "./thread-engines.ts";
+import type { WalkOptions } from "./walk.ts";
 
 /** What the searches of a worker share. */
 export interface SearchState {
@@ -20,4 +25,15 @@ export interface SearchState {
   readonly createEngines: (interrupt: () => void) => ThreadEngines;
   /** Whether the search that uses the engines of this thread has to end. */
   isOverHere: () => boolean;
+}
+
+/** What a search is run with. */
+export interface SearchOptions {
+  readonly request: SearchRequest;
+  readonly deadline: Deadline;
+  readonly slice: TimeSlice;
+  readonly state: SearchState;
+  /** The folder where the walk starts. The search releases it. */
+  readonly folder: SharedFolder;
+  readonly walk: Omit<WalkOptions, "onTooDeep">;
 }

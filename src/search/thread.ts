@@ -3,6 +3,7 @@ import { openFileBelow } from "../files/file-buffer.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
+import { batchSignals } from "./batch-signals.ts";
 import type { PostedFiles } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { entriesOf, type Finding, type FindingSink, searchFiles } from "./files.ts";
@@ -33,8 +34,8 @@ export interface BatchJob {
   readonly after: Position | undefined;
   /** Whether to say what became of each file. */
   readonly wantsOutcomes: boolean;
-  /** Not 0 when the search has ended. */
-  readonly over: Int32Array;
+  /** One of `batchSignals`, or 0. */
+  readonly signal: Int32Array;
   readonly files: PostedFiles;
 }
 
@@ -60,7 +61,7 @@ serveJobs(({ engine }: SearchThreadData, check) => {
 function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): EncodedFindings {
   const sink = new Collector(job);
   const matcher = compiler.compile(job.query);
-  const isOver = () => Atomics.load(job.over, 0) !== 0;
+  const isOver = () => Atomics.load(job.signal, 0) === batchSignals.isOver;
   const { lines, maxFileBytes, files, after } = job;
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
@@ -71,18 +72,24 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): En
 
 class Collector implements FindingSink {
   readonly findings: Finding[] = [];
+  readonly #signal: Int32Array;
   readonly wantsPaths: boolean;
   remainingEntries: number;
   remainingUnits: number;
 
-  constructor({ wantsPaths, remainingEntries, remainingUnits }: BatchJob) {
+  constructor({ wantsPaths, remainingEntries, remainingUnits, signal }: BatchJob) {
+    this.#signal = signal;
     this.wantsPaths = wantsPaths;
     this.remainingEntries = remainingEntries;
     this.remainingUnits = remainingUnits;
   }
 
   get wantsContent(): boolean {
-    return this.remainingEntries > 0 && this.remainingUnits > 0;
+    return (
+      this.remainingEntries > 0 &&
+      this.remainingUnits > 0 &&
+      Atomics.load(this.#signal, 0) !== batchSignals.contentIsOver
+    );
   }
 
   add(finding: Finding): void {

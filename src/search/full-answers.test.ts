@@ -1,0 +1,64 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFiles } from "../files/files.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { openJail } from "../jail/jail.ts";
+import { createRegexEngine } from "../regex/engine.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
+import { type RequestFields, requestOf } from "./search.test-kit.ts";
+import { createSearcher } from "./search.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+for (const folder of ["a", "b", "c"]) {
+  mkdirSync(join(base, folder));
+  for (let number = 0; number < 20; number++) writeFileSync(join(base, folder, `x-${number}`), "x\nx\nx\n");
+}
+
+const jail = openJail({ basePath: base, deny: compileGlobSet([]) });
+const entered = new Set<string>();
+const watched = {
+  ...jail,
+  deniesBytesIn: (...[folder, ...name]: Parameters<typeof jail.deniesBytesIn>) => {
+    entered.add(folder.path);
+    return jail.deniesBytesIn(folder, ...name);
+  },
+};
+const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
+const regex = createRegexEngine({ threads: false });
+const searcher = createSearcher({ jail: watched, files, regex, threads: false });
+afterAll(async () => {
+  await searcher.close();
+  jail.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+async function search(fields: RequestFields) {
+  entered.clear();
+  const { answer } = await searcher.search(requestOf(fields), { deadline: deadlineIn(60_000) });
+  expect(answer.truncated).toBe(true);
+  return { ...answer, folders: [...entered] };
+}
+
+test.each([false, true])(
+  "a walk stops when both lists are full and something is left out (regex: %p)",
+  async (isRegex) => {
+    const query = { pattern: isRegex ? "[x]" : "x", regex: isRegex };
+    const both = await search({ ...query, maxMatches: 20 });
+    expect([both.content_matches.length, both.path_matches.length]).toEqual([20, 20]);
+    // A batch that ends with the last file of a folder looks into the next one.
+    expect(both.folders).not.toContain("c");
+    expect((await search({ ...query, maxMatches: 20, paths: false })).folders).not.toContain("c");
+    // One more path has to be found before it is known that something is left out.
+    const paths = await search({ ...query, maxMatches: 20, content: false });
+    expect(paths.folders).toContain("b");
+    expect(paths.folders).not.toContain("c");
+  },
+);
+
+test("a walk goes on while one list can grow", async () => {
+  const { content_matches, path_matches, folders } = await search({ pattern: "x", maxMatches: 55 });
+  expect([content_matches.length, path_matches.length]).toEqual([55, 55]);
+  expect(folders).toEqual(["", "a", "b", "c"]);
+});

@@ -1,0 +1,55 @@
+import type { SearchAnswerBuilder } from "./answer.ts";
+import { PathLiteral } from "./path-literal.ts";
+import { atPath, isAfter } from "./place.ts";
+import type { ResultPage } from "./result-page.ts";
+import type { SharedFolder } from "./shared-folder.ts";
+import type { SearchOptions } from "./state.ts";
+import type { FileSink, Walk } from "./walk.ts";
+
+export interface PathSearchOptions extends Pick<SearchOptions, "request" | "slice"> {
+  readonly walk: Pick<Walk, "fill" | "position" | "excluded">;
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  /** Whether it has to end early. */
+  readonly isOver: () => boolean;
+}
+
+/**
+ * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer.
+ * False when it ended early.
+ */
+export async function searchPaths(options: PathSearchOptions): Promise<boolean> {
+  const { walk, answer, page, isOver, slice } = options;
+  const sink = new PathSink(options);
+  while (!answer.isFull && walk.fill(sink)) {
+    page?.makeProgressTo(walk.position);
+    if (!answer.isFull && isOver()) return false;
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  return true;
+}
+
+/** Adds the paths that match to the answer, and opens no file. */
+class PathSink implements FileSink {
+  readonly #literal: PathLiteral;
+  readonly #options: PathSearchOptions;
+
+  constructor(options: PathSearchOptions) {
+    this.#literal = new PathLiteral(options.request.query.pattern);
+    this.#options = options;
+  }
+
+  add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
+    const { answer, page, walk } = this.#options;
+    if (answer.isFull) return false;
+    page?.countPath();
+    if (!this.#literal.matches(folder, bytes, from, to)) return true;
+    const walked = page && folder.walked + bytes.toString("latin1", from, to);
+    if (walked !== undefined && walked === page?.after?.file && !isAfter(atPath, page.after)) return true;
+    answer.addPath(folder.prefix + bytes.toString("utf8", from, to));
+    if (walked === undefined) return true;
+    page?.noteMatch({ walkedPathOf: () => walked }, 0, answer.lastAdded);
+    if (answer.isFull) page?.noteExcluded(walk.excluded);
+    return true;
+  }
+}
