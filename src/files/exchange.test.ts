@@ -1,11 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { errnoError } from "../jail/errno.ts";
 import { isLockedExclusively } from "../jail/flock.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
-import { awaitReplacement, replaceExpected } from "./exchange.ts";
+import { awaitReplacement, replaceExpected, swapInSteps, swapVerified } from "./exchange.ts";
 
 const jailed = (path: string) => path as unknown as JailedPath;
 
@@ -108,4 +117,49 @@ test("a worker waits for a file that another is giving its name", async () => {
   closeSync(ours.descriptor);
   await awaitReplacement(reader);
   closeSync(reader);
+});
+
+describe("a swap that can be taken back", () => {
+  const names = (folder: JailFixture) => ({
+    temporary: jailed(folder.at("new")),
+    name: jailed(folder.at("a")),
+    aside: jailed(folder.at("third")),
+  });
+
+  test.each([
+    ["a file", { "new": "ours", a: "old" }],
+    ["a link", { "new": "ours", a: { link: "old" } }],
+    ["a file by a link", { "new": { link: "ours" }, a: "old" }],
+  ] as const)("in single steps: %s", (_, tree) => {
+    using folder = new JailFixture(tree);
+    const inodes = () => ["new", "a"].map((name) => lstatSync(folder.at(name)).ino);
+    const before = inodes();
+    swapInSteps(names(folder));
+    expect(inodes()).toEqual(before.toReversed());
+    expect(readdirSync(folder.base).sort()).toEqual(["a", "new"]);
+    swapInSteps(names(folder));
+    expect(inodes()).toEqual(before);
+  });
+
+  test("in single steps: a failure leaves all as it was", () => {
+    using folder = new JailFixture({ a: "old" });
+    expect(() => swapInSteps(names(folder))).toThrow("ENOENT");
+    expect(readdirSync(folder.base)).toEqual(["a"]);
+    using linked = new JailFixture({ "a/b": "old" });
+    expect(() => swapInSteps(names(linked))).toThrow("ENOENT");
+    expect(readdirSync(linked.base)).toEqual(["a"]);
+  });
+
+  test("what is refused afterwards gets its name back, and a newer one keeps it", () => {
+    const { folder, replace, text } = fixture();
+    using _ = folder;
+    expect(() => swapVerified(names(folder), stale)).toThrow("ESTALE");
+    expect([text("new"), text("a")]).toEqual(["ours", "old"]);
+    const staleAfterAnother = () => {
+      replace("newest");
+      stale();
+    };
+    expect(() => swapVerified(names(folder), staleAfterAnother)).toThrow("ESTALE");
+    expect([text("new"), text("a")]).toEqual(["old", "newest"]);
+  });
 });

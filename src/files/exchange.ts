@@ -56,11 +56,29 @@ export interface SwappedNames {
 }
 
 /**
- * Exchanges what a temporary name and another mean. The same again takes it back. Where the system has no such call, it
- * takes three, and what had the name has the third one meanwhile. Throws the errno error.
+ * Exchanges what a temporary name and another mean. Where the system has no such call, it takes three, and what had the
+ * name has the third one meanwhile. Throws the errno error.
  */
-export function swapNames(names: SwappedNames): void {
+function swapNames(names: SwappedNames): void {
   if (!exchangeNames(names.temporary, names.name)) swapInSteps(names);
+}
+
+/**
+ * Exchanges them, unless what then has the temporary name is refused by `verify`: that gets its name back, and what
+ * `verify` throws is thrown.
+ */
+export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => void): void {
+  const ours = identify(names.temporary);
+  swapNames(names);
+  try {
+    verify(names.temporary);
+  } catch (error) {
+    restore(names.temporary, names.name, ours, () => {
+      swapNames(names);
+      return true;
+    });
+    throw error;
+  }
 }
 
 /** The same by calls that every system has. */
@@ -91,13 +109,14 @@ export async function awaitReplacement(descriptor: number): Promise<void> {
 
 /**
  * Puts back what an exchange took from `to`. What comes out then should be `ours`; if it is something else, another
- * program has put that there meanwhile, it is the newest, and it has to go back in turn.
+ * program has put that there meanwhile, it is the newest, and it has to go back in turn. `exchange` is false where it did
+ * nothing.
  */
-function restore(from: JailedPath, to: JailedPath, ours: string): void {
+function restore(from: JailedPath, to: JailedPath, ours: string, exchange = exchangeNames): void {
   let placed = ours;
   for (;;) {
     const taken = identify(from);
-    if (!exchangeNames(from, to) || identify(from) === placed) return;
+    if (!exchange(from, to) || identify(from) === placed) return;
     placed = taken;
   }
 }

@@ -6,7 +6,7 @@ import type { JailedPath } from "../jail/folder.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import type { Moving } from "./move.ts";
-import { moveInSteps } from "./move-to-new.ts";
+import { moveInSteps, moveSameInSteps } from "./move-to-new.ts";
 import type { MutationListener } from "./mutation.ts";
 import { Recorder } from "./recorder.test-kit.ts";
 
@@ -258,5 +258,32 @@ describe("where there is no renameat2", () => {
     using bench = new FilesFixture(backends[0]!, { "d/f": "f" });
     expect(() => steps(bench, "d", "d/e")).toThrow("EINVAL");
     expect(existsSync(bench.at("d/e"))).toBe(false);
+  });
+
+  test("what has to stay the same file does, and replaces nothing", () => {
+    using bench = new FilesFixture(backends[0]!, {
+      a: "a",
+      l: { link: "no" },
+      "d/f": "f",
+      file: "x",
+      "e/": null,
+    });
+    const same = (from: string, to: string) =>
+      moveSameInSteps(bench.at(from) as unknown as JailedPath, bench.at(to) as unknown as JailedPath);
+    const inodes = (names: readonly string[]) => names.map((name) => lstatSync(bench.at(name)).ino);
+    const before = inodes(["a", "l", "d"]);
+    for (const name of ["a", "l", "d"]) {
+      for (const taken of ["file", "e"]) expect(() => same(name, taken)).toThrow("EEXIST");
+      same(name, `${name}2`);
+    }
+    expect(inodes(["a2", "l2", "d2"])).toEqual(before);
+    expect(bench.tree()).toEqual({
+      a2: "a",
+      "d2/": null,
+      "d2/f": "f",
+      "e/": null,
+      file: "x",
+      l2: { link: "no" },
+    });
   });
 });

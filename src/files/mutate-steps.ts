@@ -5,7 +5,7 @@
 import { lstatSync, unlinkSync } from "node:fs";
 import type { Folder, JailedPath } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
-import { type SwappedNames, swapNames } from "./exchange.ts";
+import { type SwappedNames, swapVerified } from "./exchange.ts";
 import { type At, entriesAt, entriesOfRename } from "./held-entry.ts";
 import { removeHiddenFolder } from "./hidden-folder.ts";
 import { moveSameEntry } from "./move-to-new.ts";
@@ -87,13 +87,7 @@ export function exchangeEntry(scope: MutationScope, exchange: Exchanging): void 
 function exchangeNow({ verifyStaged, verifyReplaced }: Exchanging, names: SwappedNames): void {
   verifyStaged(names.temporary, before);
   verifyReplaced(names.name, before);
-  swapNames(names);
-  try {
-    verifyReplaced(names.temporary, after);
-  } catch (error) {
-    swapNames(names);
-    throw error;
-  }
+  swapVerified(names, (path) => verifyReplaced(path, after));
 }
 
 const namesAt = (at: At, { temporary, name, aside }: Pick<Exchanging, "temporary" | "name" | "aside">) => ({
@@ -163,10 +157,9 @@ function moveVerified([from, to]: readonly [JailedPath, JailedPath], verify: Ver
 
 /** Takes back a place, a set-aside or a rename. Throws the errno error, EEXIST where something has the name. */
 export function moveBack([from, to]: readonly [HeldName, HeldName], verify: VerifyEntry): void {
-  withBoth(from.folder, to.folder, (atFrom, atTo) => {
-    verify(atFrom(from.name), after);
-    moveSameEntry(atFrom(from.name), atTo(to.name));
-  });
+  withBoth(from.folder, to.folder, (atFrom, atTo) =>
+    moveVerified([atFrom(from.name), atTo(to.name)], (path) => verify(path, after)),
+  );
 }
 
 /** Takes back an exchange. Throws the errno error. */
@@ -177,7 +170,7 @@ export function exchangeBack(
     const names = namesAt(at, exchange);
     exchange.verifyReplaced(names.temporary, after);
     exchange.verifyStaged(names.name, after);
-    swapNames(names);
+    swapVerified(names, (path) => exchange.verifyStaged(path, after));
   });
 }
 

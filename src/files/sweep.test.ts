@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
 import { backends, countDescriptorsBelow, secret } from "../jail/jail.test-kit.ts";
-import { temporaryName } from "../jail/temporary.ts";
+import { type TransactionMark, temporaryName, transactionName } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
 import { FilesFixture } from "./files.test-kit.ts";
+import { createFilesContext, filesOver } from "./files.ts";
 import { Mutations } from "./mutations.ts";
 import { sweepFolder } from "./sweep.ts";
 
@@ -74,4 +75,26 @@ describe.each(backends)("%s", (backend) => {
     expect(await bench.files.remove("d", { recursive: false }, bench.call)).toBe(true);
     expect(bench.tree()).toEqual({});
   });
+});
+
+test("entries of transactions stay, unless who has the records says that they are in use no more", async () => {
+  const mark = (id: string): TransactionMark => ({ id: id.repeat(16), keeper: "01234567" });
+  const nameOf = (id: string) =>
+    transactionName(mark(id), 0).replace(/-[0-9a-z]+-([0-9a-f]{16}-[0-9a-f]{8}-0)$/, "-1-$1");
+  using bench = new FilesFixture(backends[0]!, {
+    [`d/${nameOf("a")}`]: "a",
+    [`d/${nameOf("b")}`]: "b",
+    [`d/${nameOf("c")}/f`]: "c",
+  });
+  const left = () => Object.keys(bench.tree()).filter((key) => key.includes("coder-tmp"));
+  expect(await bench.files.sweep()).toBe(0);
+  expect(left()).toHaveLength(4);
+  const isAbandoned = ({ id }: TransactionMark) => id !== mark("a").id;
+  const context = createFilesContext({
+    jail: bench.jailed,
+    config: { max_write_bytes: 1000, fsync: false },
+    isAbandoned,
+  });
+  expect(await filesOver(context).sweep()).toBe(2);
+  expect(left()).toEqual([`d/${nameOf("a")}`]);
 });

@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { isGone, isTemporary, isTemporaryIn, makerOf, temporaryName, trialName } from "./temporary.ts";
+import {
+  isGone,
+  isTemporary,
+  isTemporaryIn,
+  makerOf,
+  temporaryName,
+  transactionName,
+  trialName,
+} from "./temporary.ts";
 
 test("names are reserved, all different, and short enough for every file system", () => {
   const names = Array.from({ length: 1000 }, temporaryName);
@@ -40,4 +48,16 @@ test("a maker is gone when its process is, but never one in a place we cannot se
 test("after a restart our own number does not protect what the process before us left", () => {
   const us = makerOf(temporaryName())!;
   expect(isGone({ ...us, start: us.start - 60_000 })).toBe(true);
+});
+
+test("a name of a transaction says which, and who has its record", () => {
+  const mark = { id: "0123456789abcdef", keeper: "01234567" };
+  const names = [0, 1, 35, 36, 1999].map((index) => transactionName(mark, index));
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) {
+    expect(isTemporary(name)).toBe(true);
+    expect(name.length).toBeLessThan(110);
+    expect(makerOf(name)).toEqual({ ...makerOf(temporaryName())!, transaction: mark });
+    expect(makerOf(`${name}-x`)).toBeUndefined();
+  }
 });

@@ -71,10 +71,13 @@ export const committedMark = Buffer.from("committed\n");
 export function decodeRecord(
   bytes: Buffer,
 ): { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" {
-  const [line = "", mark] = bytes.toString().split("\n");
+  const [line = "", mark, end] = bytes.toString().split("\n");
   const text = line.slice(checksumLength + 1);
   if (mark === undefined || line.slice(0, checksumLength) !== checksumOf(text)) return "torn";
-  return { record: JSON.parse(text) as IntentRecord, isCommitted: `${mark}\n` === committedMark.toString() };
+  return {
+    record: JSON.parse(text) as IntentRecord,
+    isCommitted: end !== undefined && `${mark}\n` === committedMark.toString(),
+  };
 }
 
 const checksumLength = 64;

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { committedMark, decodeRecord, encodeRecord, type IntentRecord } from "./record.ts";
+
+const record: IntentRecord = {
+  version: 1,
+  transaction: "0123456789abcdef",
+  maker: ".coder-tmp-x",
+  base: { dev: "1", ino: "2" },
+  steps: [{ kind: "chmod", path: "a\nb", before: 0o644, after: 0o600, entry: entryOf("file") }],
+};
+
+function entryOf(kind: "file") {
+  return { kind, dev: "1", ino: "18446744073709551615", size: "0", mtime: "0", ctime: "0" } as const;
+}
+
+test("what was written is read", () => {
+  const bytes = encodeRecord(record);
+  expect(decodeRecord(bytes)).toEqual({ record, isCommitted: false });
+  expect(decodeRecord(Buffer.concat([bytes, committedMark]))).toEqual({ record, isCommitted: true });
+});
+
+test("a mark that was cut short is none", () => {
+  const bytes = encodeRecord(record);
+  for (let length = 0; length < committedMark.length; length++)
+    expect(decodeRecord(Buffer.concat([bytes, committedMark.subarray(0, length)]))).toEqual({
+      record,
+      isCommitted: false,
+    });
+});
+
+test("one that was cut short, or changed anywhere, is torn", () => {
+  const bytes = encodeRecord(record);
+  for (let length = 0; length < bytes.length; length++)
+    expect(decodeRecord(bytes.subarray(0, length))).toBe("torn");
+  fc.assert(
+    fc.property(fc.nat(bytes.length - 2), fc.integer({ min: 1, max: 127 }), (at, flip) => {
+      const changed = Buffer.from(bytes);
+      changed[at]! ^= flip;
+      expect(decodeRecord(changed)).toBe("torn");
+    }),
+  );
+});
