@@ -22,7 +22,13 @@ export const PageAnswerFields = {
   searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
   skipped: Type.Optional(
     Type.Object(
-      { binary: UInt64(), excluded: UInt64(), too_large: UInt64(), unreadable: UInt64() },
+      {
+        binary: UInt64(),
+        excluded: UInt64(),
+        long_lines: UInt64(),
+        too_large: UInt64(),
+        unreadable: UInt64(),
+      },
       { since },
     ),
   ),
@@ -71,7 +77,8 @@ export function renderPage({ next_cursor, searched, skipped, stopped_by }: Page,
   const left = Object.entries(skipped ?? {})
     .filter(([, count]) => count > 0)
     .map(
-      ([reason, count]) => `${count} ${reason.replace("_", " ")}${isEmpty ? (remedies[reason] ?? "") : ""}`,
+      ([reason, count]) =>
+        `${count} ${reason.replaceAll("_", " ")}${isEmpty ? (remedies[reason] ?? "") : ""}`,
     );
   const parts = [
     ...(left.length > 0 ? [`not searched: ${left.join(", ")}`] : []),
@@ -86,6 +93,7 @@ export function renderPage({ next_cursor, searched, skipped, stopped_by }: Page,
 
 /** How to search what was skipped. */
 const remedies: Readonly<Record<string, string>> = {
+  long_lines: " (searched with a larger max_line_bytes)",
   excluded: " (searched with use_default_excludes false and respect_gitignore false)",
 };
 

@@ -50,6 +50,7 @@ const pageBytes = jsonBytes({
     binary: Number.MAX_SAFE_INTEGER,
     unreadable: Number.MAX_SAFE_INTEGER,
     excluded: Number.MAX_SAFE_INTEGER,
+    long_lines: Number.MAX_SAFE_INTEGER,
   },
   stopped_by: "max_matches",
 } satisfies PageFields);

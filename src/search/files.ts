@@ -14,7 +14,7 @@ import {
 import { afterFile, atPath, isAfter, type Position } from "./place.ts";
 import type { QueryMatcher } from "./query-compiler.ts";
 import { countSpans, longestText, searchSpans } from "./spans.ts";
-import { outcomes } from "./tally.ts";
+import { outcomes, withLongLine } from "./tally.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 
 /** The matches in the contents of a file. */
@@ -92,12 +92,14 @@ class ContentSearch {
     const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
     const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, longestText) : maxFileBytes;
     const onBinary = () => this.#setOutcome(outcomes.binary);
+    const onLongLine = () => this.#setOutcome(withLongLine(this.outcome));
     this.#lines = {
       ...search.lines,
       maxMatches: 0,
       maxUnits: 0,
       after: undefined,
       onBinary,
+      onLongLine: search.outcomes && onLongLine,
       isOver,
       lineBounds,
     };

@@ -54,6 +54,8 @@ export interface LineSearch extends LineOptions {
   readonly after?: Position | undefined;
   /** Called when it finds out that the text is a binary. */
   readonly onBinary?: () => void;
+  /** Called when a line matches only behind the part that is searched. */
+  readonly onLongLine?: (() => void) | undefined;
   /** Whether the search has to end; polled at each candidate. */
   readonly isOver: () => boolean;
   readonly lineBounds: FindLineBounds;
@@ -136,6 +138,7 @@ function visitMatchingLines({ text, length, matcher, search }: SearchedText, sin
   const line = { start: 0, next: 0, newlines: 0 };
   let number = 1;
   let isText = textBytes !== undefined;
+  let { onLongLine } = search;
   while (known.from < length && !sink.isFull && !search.isOver()) {
     const hit = matcher.candidate(text, known.from, length);
     if (hit < 0 || hit > length) break;
@@ -147,13 +150,17 @@ function visitMatchingLines({ text, length, matcher, search }: SearchedText, sin
     const end = lineEndBefore(text, { start, next, length });
     const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
     const at = matcher.locate(text, start, cut);
-    if (at < 0 || (textBytes !== undefined && !isUtf8(text.subarray(start, end)))) continue;
+    if (at < 0 && (cut === end || onLongLine === undefined || matcher.locate(text, start, end) < 0)) continue;
+    if (textBytes !== undefined && !isUtf8(text.subarray(start, end))) continue;
     if (!isText && text.subarray(0, length).includes(0)) {
       search.onBinary?.();
       return false;
     }
     isText = true;
-    sink.add({ number, start, cut, next, at });
+    if (at < 0) {
+      onLongLine?.();
+      onLongLine = undefined;
+    } else sink.add({ number, start, cut, next, at });
   }
   return true;
 }

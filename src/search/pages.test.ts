@@ -39,7 +39,7 @@ test("what was searched, and what was not", async () => {
     const { searched, skipped } = await search({ pattern: "foo", page: pageFrom(undefined) });
     expect({ searched, skipped }).toEqual({
       searched: { files: 2, bytes: 8 },
-      skipped: { too_large: 1, binary: 2, unreadable: 0, excluded: 0 },
+      skipped: { too_large: 1, binary: 2, unreadable: 0, long_lines: 0, excluded: 0 },
     });
     const paths = await search({ pattern: "a", content: false, page: pageFrom(undefined) });
     expect(paths.searched).toEqual({ files: 5, bytes: 0 });

@@ -57,6 +57,8 @@ export interface PageFields {
     readonly unreadable: number;
     /** Files and folders that ignore files and default excludes left out. */
     readonly excluded: number;
+    /** Files in which a line matches only behind the part that is searched. */
+    readonly long_lines: number;
   };
   readonly stopped_by?: StoppedBy;
 }

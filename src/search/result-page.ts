@@ -78,9 +78,9 @@ export class ResultPage {
     return !batch.isEmpty && batch.walkedPathOf(0) === this.after?.file ? this.after : undefined;
   }
 
-  /** Counts the first `count` files of a batch. */
-  count(batch: Float64Array, count: number): void {
-    this.#tally.add(batch, count);
+  /** Counts the first `count` files of a batch, of which the last one may not be searched to its end. */
+  count(batch: Float64Array, count: number, isLastWhole: boolean): void {
+    this.#tally.add(batch, count, isLastWhole);
   }
 
   /** Counts a file of which only the path was searched. */

@@ -163,7 +163,7 @@ export class SearchRun {
   }
 
   #noteOutcomes(batch: Batch, record: Float64Array): void {
-    this.#page?.count(record, batch.count);
+    this.#page?.count(record, batch.count, !this.#answer.isFull);
     const unfinished = this.#answer.isFull ? -1 : record.indexOf(outcomes.notReached);
     if (unfinished >= 0) this.#unfinished = { batch, index: unfinished };
     else if (!batch.isEmpty) this.#page?.makeProgress();
@@ -270,7 +270,7 @@ export class SearchRun {
       searched = finding.index + 1;
       break;
     }
-    if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched);
+    if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched, !this.#answer.isFull);
   }
 
   /** Adds the findings of later batches when the search ends early: they are still in order. */

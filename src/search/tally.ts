@@ -3,6 +3,12 @@
 /** The contents of a file: their bytes, or one of these. */
 export const outcomes = { notReached: -1, gone: -2, tooLarge: -3, binary: -4, unreadable: -5 } as const;
 
+/** The bytes of contents in which a line matches only behind the part that is searched. */
+export const withLongLine = (bytes: number): number => bytes + longLine;
+
+/** Added to a number of bytes, which is whole. */
+const longLine = 0.5;
+
 /** For the files of a batch, of which none is searched. */
 export const createOutcomes = (count: number): Float64Array =>
   new Float64Array(count).fill(outcomes.notReached);
@@ -10,17 +16,21 @@ export const createOutcomes = (count: number): Float64Array =>
 /** Counts; nothing that is denied is in any of them. */
 export class Tally {
   readonly searched = { files: 0, bytes: 0 };
-  readonly skipped = { too_large: 0, binary: 0, unreadable: 0 };
+  readonly skipped = { too_large: 0, binary: 0, unreadable: 0, long_lines: 0 };
 
-  /** Counts the first `count` files of a batch. */
-  add(batch: Float64Array, count: number): void {
-    for (const outcome of batch.subarray(0, count)) this.#addFile(outcome);
+  /** Counts the first `count` files of a batch, of which the last one may not be searched to its end. */
+  add(batch: Float64Array, count: number, isLastWhole: boolean): void {
+    const files = batch.subarray(0, count).filter((outcome) => outcome !== outcomes.notReached);
+    for (const [index, outcome] of files.entries())
+      this.#addFile(isLastWhole || index < files.length - 1 ? outcome : Math.floor(outcome));
   }
 
   #addFile(outcome: number): void {
     if (outcome >= 0) {
+      const bytes = Math.floor(outcome);
       this.searched.files++;
-      this.searched.bytes += outcome;
+      this.searched.bytes += bytes;
+      if (outcome > bytes) this.skipped.long_lines++;
     } else if (outcome === outcomes.tooLarge) this.skipped.too_large++;
     else if (outcome === outcomes.binary) this.skipped.binary++;
     else if (outcome === outcomes.unreadable) this.skipped.unreadable++;

@@ -42,7 +42,7 @@ function finds(
         ...(isExtended && { index: "scan" }),
         ...(isPage && {
           searched: { files: paths.length, bytes: 0 },
-          skipped: { too_large: 0, binary: 0, unreadable: 0, excluded },
+          skipped: { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded },
         }),
       },
     },

@@ -128,7 +128,7 @@ const others: Case[] = [
 ];
 
 const cursor = new Matcher("a cursor", (value) => typeof value === "string" && /^[\w-]{32,}$/.test(value));
-const nothingSkipped = { too_large: 0, binary: 0, unreadable: 0, excluded: 0 };
+const nothingSkipped = { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded: 0 };
 
 const pages: Case[] = [
   finds("a page of all", { tree, payload: { query: "x", max_bytes: 9000 } }, ["x", "a/x.ts", "b/x.js"], {

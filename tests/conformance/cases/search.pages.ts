@@ -33,7 +33,7 @@ function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy 
     truncated: stoppedBy !== undefined,
     ...(stoppedBy && { next_cursor: cursor, stopped_by: stoppedBy }),
     searched: { files: count, bytes },
-    skipped: { too_large: 0, binary: 0, unreadable: 0, excluded: 0, ...skipped },
+    skipped: { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded: 0, ...skipped },
   };
 }
 
@@ -347,6 +347,45 @@ const counts: Case[] = [
       lines: ["a:1"],
       searched: [1, 2],
     },
+  ),
+  ...Object.entries({
+    "a literal": { query: "x" },
+    "a literal in any case": { query: "X", ignore_case: true },
+    "a regex": { query: "x[0-9]?", regex: true },
+    "a regex of classes": { query: "[w-z]", regex: true },
+    "every match": { query: "x", every_match: true },
+    "mode files": { query: "x", mode: "files" },
+    "mode counts": { query: "x", mode: "counts" },
+  }).map(([name, payload]) =>
+    searches(
+      `long lines: ${name} behind max_line_bytes`,
+      { a: "aaax\naaax\n", b: "bbb\nbbbbb\n", "c.txt": "aaé x", d: "aaab\r\n" },
+      { max_line_bytes: 3, max_bytes: 9000, ...payload },
+      {
+        ...("mode" in payload && { files: [] }),
+        paths: ["c.txt"],
+        searched: [4, 32],
+        skipped: { long_lines: 2 },
+      },
+    ),
+  ),
+  searches(
+    "long lines: matches before max_line_bytes, and behind it in the same line",
+    { a: "x  x\n" },
+    { max_line_bytes: 3, max_bytes: 9000, mode: "counts" },
+    { files: [{ path: "a", count: 1 }], searched: [1, 5] },
+  ),
+  searches(
+    "long lines: a file with a NUL byte in one",
+    { a: "aaa\0x\n" },
+    { max_line_bytes: 3, max_bytes: 9000 },
+    { searched: [0, 0], skipped: { binary: 1 } },
+  ),
+  searches(
+    "long lines: none with multiline, which searches all of each line",
+    { a: "aaax\n" },
+    { max_line_bytes: 3, max_bytes: 9000, mode: "files", multiline: true },
+    { files: [{ path: "a" }], searched: [1, 5] },
   ),
   searches("the profile agent answers in pages", five, {}, { ...all, config: agent }),
   searches(
