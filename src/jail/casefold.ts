@@ -1,5 +1,5 @@
 /** Reads the flag by which a folder folds its names (`chattr +F`, FS_CASEFOLD_FL). */
-import { existsSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { openErrno, openLibc } from "../bun.ts";
 
 /** FS_IOC_GETFLAGS, on the architectures that Bun runs on. */
@@ -28,6 +28,20 @@ export function isCasefolded(descriptor: number): boolean {
   if (libc === undefined) return false;
   if (libc.ioctl(descriptor, getFlags, flags) === 0) return (flags[0]! & casefold) !== 0;
   return !withoutFlags.has(libc.errno());
+}
+
+/** `isCasefolded` for a folder held by O_PATH. True for one that may not be read, whose flag stays unknown. */
+export function isCasefoldedWithin(descriptor: number): boolean {
+  try {
+    const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      return isCasefolded(readable);
+    } finally {
+      closeSync(readable);
+    }
+  } catch {
+    return true;
+  }
 }
 
 let loaded: Libc | "none" | undefined;

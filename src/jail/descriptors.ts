@@ -14,7 +14,7 @@ import {
   pathIn,
   readLinkByPath,
 } from "./backend.ts";
-import { isCasefolded } from "./casefold.ts";
+import { isCasefolded, isCasefoldedWithin } from "./casefold.ts";
 import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
@@ -32,7 +32,7 @@ import {
   reopen,
   reopenThroughProc,
 } from "./openat.ts";
-import { fileSystemType, isPseudoType } from "./pseudo.ts";
+import { fileSystemType, fillsRecordBuffers, isPseudoType } from "./pseudo.ts";
 import { supportsOpenat2 } from "./selftest.ts";
 import { statAt } from "./statx.ts";
 
@@ -48,6 +48,7 @@ export const openers = { openat: openAt, descriptors: openThroughProc } as const
 /** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
 export function holdByDescriptors(base: string, name: keyof typeof openers): Backend {
   const descriptor = openSync(base, folderFlags);
+  const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   const isDirect = name === "openat";
   const own = isDirect ? openSync("/proc/self/fd", folderFlags) : undefined;
   const canResolveBeneath = isDirect && supportsOpenat2();
@@ -58,7 +59,7 @@ export function holdByDescriptors(base: string, name: keyof typeof openers): Bac
       own === undefined || opener.isClosed ? reopenThroughProc(held, flags) : reopen(own, held, flags),
     device: fstatSync(descriptor).dev,
     naming: namingOfBase({
-      type: fileSystemType(`/proc/self/fd/${descriptor}`),
+      type,
       isCasefolded: () => isCasefoldedWithin(descriptor),
     }),
     isClosed: false,
@@ -68,7 +69,10 @@ export function holdByDescriptors(base: string, name: keyof typeof openers): Bac
     canResolveBeneath: canResolveBeneath,
     naming: opener.naming,
     base: (asked) =>
-      new DescriptorFolder(opener, { descriptor, asked, path: "", isBase: true, naming: opener.naming }),
+      new DescriptorFolder(opener, {
+        ...{ descriptor, asked, path: "", isBase: true },
+        ...{ naming: opener.naming, type },
+      }),
     isBaseGone: () => fstatSync(descriptor).nlink === 0,
     close() {
       opener.isClosed = true;
@@ -95,6 +99,8 @@ interface FolderInit {
   readonly asked: string;
   readonly path: string;
   readonly naming: Naming;
+  /** Of its file system. */
+  readonly type: number;
   readonly isBase?: boolean;
   /** The descriptor was opened for reading, and not with O_PATH alone. */
   readonly isListable?: boolean;
@@ -108,12 +114,15 @@ class DescriptorFolder implements HeldFolder {
   readonly #naming: Naming;
   readonly #isBase: boolean;
   readonly #isListable: boolean;
+  readonly #type: number;
   #isClosed = false;
+  #wasRead = false;
 
   constructor(
     opener: Opener,
-    { descriptor, asked, path, naming, isBase = false, isListable = false }: FolderInit,
+    { descriptor, asked, path, naming, type, isBase = false, isListable = false }: FolderInit,
   ) {
+    this.#type = type;
     this.#opener = opener;
     this.#naming = naming;
     this.descriptor = descriptor;
@@ -149,7 +158,8 @@ class DescriptorFolder implements HeldFolder {
     try {
       const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#opener);
       const inner = { type, isCasefolded: () => isCasefoldedWithin(descriptor) };
-      return this.#childAt(descriptor, name, { isListable: false, naming: namingIn(this.#naming, inner) });
+      const naming = namingIn(this.#naming, inner);
+      return this.#childAt(descriptor, name, { isListable: false, naming, type: type ?? 0 });
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -159,10 +169,11 @@ class DescriptorFolder implements HeldFolder {
   #childAt(
     descriptor: number,
     name: Name,
-    more: Pick<FolderInit, "isListable" | "naming">,
+    more: Pick<FolderInit, "isListable" | "naming"> & Partial<Pick<FolderInit, "type">>,
   ): DescriptorFolder {
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#opener, { descriptor, asked: this.asked, path, ...more });
+    const { asked } = this;
+    return new DescriptorFolder(this.#opener, { descriptor, asked, path, type: this.#type, ...more });
   }
 
   *list(onDirent: OnDirent): Generator<void, void, void> {
@@ -184,11 +195,16 @@ class DescriptorFolder implements HeldFolder {
 
   /** Returns false, with nothing reported, when it cannot. */
   *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
-    if (this.#isListable) return yield* readDirents(this.descriptor, onDirent);
+    const fillsBuffers = fillsRecordBuffers(this.#type);
+    if (this.#isListable) {
+      const wasRead = this.#wasRead;
+      this.#wasRead = true;
+      return yield* readDirents({ descriptor: this.descriptor, wasRead, fillsBuffers }, onDirent);
+    }
     const listable = this.#opener.openBeneath?.(this.descriptor, ".", "list");
     if (listable === undefined) return false;
     try {
-      return yield* readDirents(listable, onDirent);
+      return yield* readDirents({ descriptor: listable, wasRead: false, fillsBuffers }, onDirent);
     } finally {
       closeSync(listable);
     }
@@ -271,18 +287,4 @@ function typeElsewhere(descriptor: number, device: number, opener: Opener): numb
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   if (isPseudoType(type)) throw errnoError("ENODEV");
   return type;
-}
-
-/** `isCasefolded` for a folder held by O_PATH. True for one that may not be read, whose flag stays unknown. */
-function isCasefoldedWithin(descriptor: number): boolean {
-  try {
-    const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
-    try {
-      return isCasefolded(readable);
-    } finally {
-      closeSync(readable);
-    }
-  } catch {
-    return true;
-  }
 }

@@ -157,10 +157,13 @@ describe("several names in one step", () => {
 });
 
 /** Undefined when the system does not show them. */
-function entriesOf(descriptor: number): { name: string; kind: EntryKind | undefined }[] | undefined {
+function entriesOf(
+  descriptor: number,
+  fillsBuffers = false,
+): { name: string; kind: EntryKind | undefined }[] | undefined {
   const entries: { name: string; kind: EntryKind | undefined }[] = [];
   const isListed = runAtOnce(
-    readDirents(descriptor, (bytes, from, to, kind) =>
+    readDirents({ descriptor, wasRead: true, fillsBuffers }, (bytes, from, to, kind) =>
       entries.push({ name: bytes.toString("latin1", from, to), kind }),
     ),
   );
@@ -172,8 +175,10 @@ describe("a folder's entries", () => {
     sandbox.add({ "list/b": "", "list/a/inner": "", "list/c": { link: "b" } });
     Bun.spawnSync(["mkfifo", sandbox.at("list/d")]);
     const descriptor = openBeneath(folder, "list", "list")!;
-    for (let time = 0; time < 2; time++) {
-      const byName = entriesOf(descriptor)!.sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const fillsBuffers of [false, true, false]) {
+      const byName = entriesOf(descriptor, fillsBuffers)!.sort((one, other) =>
+        one.name < other.name ? -1 : 1,
+      );
       expect(byName.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
         "a dir",
         "b file",
@@ -195,7 +200,7 @@ describe("a folder's entries", () => {
     let reported = 0;
     const list = () =>
       runAtOnce(
-        readDirents(descriptor, () => {
+        readDirents({ descriptor, wasRead: false, fillsBuffers: true }, () => {
           if (reported++ === 0) rmSync(`${sandbox.base}/going`, { recursive: true });
         }),
       );
@@ -214,6 +219,7 @@ describe("a folder's entries", () => {
     }
     const descriptor = openBeneath(folder, "many", "list")!;
     const names = entriesOf(descriptor)!.map(({ name }) => name);
+    expect(entriesOf(descriptor, true)!.map(({ name }) => name)).toEqual(names);
     closeSync(descriptor);
     expect(names.toSorted()).toEqual(readdirSync(base, { encoding: "latin1" }).toSorted());
     // More than is read at once.

@@ -81,21 +81,35 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
   return openSync(`/proc/self/fd/${descriptor}`, flags);
 }
 
+/** A folder to read. */
+interface ReadableFolder {
+  /** Opened for reading. */
+  readonly descriptor: number;
+  /** It was read before. */
+  readonly wasRead: boolean;
+  /** Its file system ends a record buffer early only at the end of the folder. */
+  readonly fillsBuffers: boolean;
+}
+
 /**
- * Reports all entries of the folder held by `descriptor`, which was opened for reading, some thousand in each step.
- * Returns false, with nothing reported, when the runtime cannot call getdents64 (Node), and when its first call fails.
- * Throws the errno error when a later one does.
+ * Reports all entries of the folder, some thousand in each step. Returns false, with nothing reported, when the runtime
+ * cannot call getdents64 (Node), and when its first call fails. Throws the errno error when a later one does.
  */
-export function* readDirents(descriptor: number, onDirent: OnDirent): Generator<void, boolean, void> {
+export function* readDirents(
+  { descriptor, wasRead, fillsBuffers }: ReadableFolder,
+  onDirent: OnDirent,
+): Generator<void, boolean, void> {
   direct ??= loadDirect() ?? "none";
   const getdents64 = getdents64On[process.arch];
-  if (direct === "none" || getdents64 === undefined || direct.lseek(descriptor, 0, 0) !== 0) return false;
+  if (direct === "none" || getdents64 === undefined) return false;
+  if (wasRead && direct.lseek(descriptor, 0, 0) !== 0) return false;
   records ??= Buffer.allocUnsafeSlow(recordBytes);
   for (let hasParsed = false; ; hasParsed = true) {
     const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
     if (length < 0 && hasParsed) throw failureOf(descriptor);
     if (length <= 0) return length === 0;
     parseDirents(records, length, onDirent);
+    if (fillsBuffers && length + longestRecord <= recordBytes) return true;
     yield;
   }
 }
@@ -157,6 +171,8 @@ const openHow = Uint32Array.of(
 /** Numbers of the system call on the architectures that Bun runs on. */
 const getdents64On: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
 const recordBytes = 64 * 1024;
+/** Most bytes of a record: its fixed part, a name of 255 bytes and a NUL, padded. */
+const longestRecord = 280;
 let records: Buffer | undefined;
 
 function loadDirect(): Direct | undefined {

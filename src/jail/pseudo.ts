@@ -37,6 +37,20 @@ export const isPseudo = (path: string | Buffer): boolean => isPseudoType(fileSys
 export const fileSystemType = (path: string | Buffer): number =>
   process.platform === "linux" ? typeOf(path) : 0;
 
+/** Types of file systems that leave no room for another record in a buffer before the end of a folder. */
+const fillingTypes: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x58465342, // xfs
+  0x9123683e, // btrfs
+  0x01021994, // tmpfs
+]);
+
+/**
+ * Whether getdents64(2) on a file system of this type returns as many records as fit: then a call that leaves room for one
+ * more has reached the end of the folder. Network file systems, FUSE and others stop where they like.
+ */
+export const fillsRecordBuffers = (type: number): boolean => fillingTypes.has(type);
+
 /** True when `path` lies on a real procfs. */
 export const isProcfs = (path: string): boolean => process.platform === "linux" && typeOf(path) === procfs;
 

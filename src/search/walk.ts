@@ -245,7 +245,7 @@ export class Walk {
     level.end = entries.size;
     if (level.after !== undefined) level.next = entries.firstNotBefore(firstKey(level.after), level.first);
     level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
-    this.#options.files.sweepFolder(folder, temporary);
+    if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
   }
 }
 
