@@ -30,8 +30,9 @@ import {
 } from "./searches.ts";
 import { openServerComparisons } from "./servers.ts";
 import { compareTokens } from "./tokens.ts";
+import { walksOf } from "./walks.ts";
 
-const parts = ["search", "options", "disk", "servers", "tokens", "figures"] as const;
+const parts = ["search", "options", "walks", "disk", "servers", "tokens", "figures"] as const;
 type Part = (typeof parts)[number];
 
 interface Run {
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
   };
   if (run.only.includes("search")) await search(run, peers, compareAll);
   if (run.only.includes("options")) await searchWithOptions(run, peers, compareAll);
+  if (run.only.includes("walks")) await walk(run, peers, compareAll);
   if (run.only.includes("disk")) {
     await using disk = await openDiskComparisons();
     await compareAll(disk.comparisons);
@@ -94,6 +96,13 @@ async function searchWithOptions({ quick }: Run, { rg }: Peers, compareAll: Comp
 }
 
 const treesOf = (isQuick: boolean) => (isQuick ? (["S"] as const) : (["S", "L"] as const));
+
+async function walk({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of treesOf(quick)) {
+    await using tree = await openSearchTree(name, rg);
+    await compareAll(walksOf(tree));
+  }
+}
 
 function parseFlags(args: string[]): Run {
   const { values } = parseArgs({
