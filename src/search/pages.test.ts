@@ -93,6 +93,35 @@ test("a deadline goes on through folders in which nothing is to be searched", as
   }
 });
 
+test("a call that has no time for a ranking answers where it began, and one without pages what it has seen", async () => {
+  fixture.fill({ "a/foo": "foo\n", foo: "foo\n" });
+  // Longer than the time slice of a walk, which looks at the clock then.
+  const slow = () => {
+    const end = performance.now() + 8;
+    while (performance.now() < end);
+    return false;
+  };
+  const fields = { pattern: "foo", fuzzyPaths: true, exclude: { matches: slow } };
+  for (const search of searches) {
+    const cut = await search({ ...fields, page: pageFrom(undefined) }, 0);
+    expect(cut).toMatchObject({
+      content_matches: [],
+      path_matches: [],
+      truncated: true,
+      stopped_by: "deadline",
+    });
+    const rest = await search({ ...fields, page: pageFrom(cut.next_cursor) });
+    expect(rest.path_matches.map(({ path }) => path)).toEqual(["tree/foo", "tree/a/foo"]);
+    expect(rest.content_matches.length).toBe(2);
+    const first = await search({ ...fields, maxMatches: 1, page: pageFrom(undefined) });
+    const again = await search({ ...fields, page: pageFrom(first.next_cursor) }, 0);
+    expect(again).toMatchObject({ path_matches: [], stopped_by: "deadline" });
+    const left = await search({ ...fields, page: pageFrom(again.next_cursor) });
+    expect(left.path_matches.map(({ path }) => path)).toEqual(["tree/a/foo"]);
+    expect((await search(fields, 0)).truncated).toBe(true);
+  }
+});
+
 test("a cursor is good for one query and one process, and for nothing else", () => {
   const places = fc.record(
     {
