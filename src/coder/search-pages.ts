@@ -40,14 +40,13 @@ export const PageAnswerFields = {
 const PageFieldsRequest = Type.Object(PageRequestFields);
 const PageAnswer = Type.Object(PageAnswerFields);
 
-/** The page that is requested; undefined for an answer as that of 0.2.0. Throws a refusal. */
+/** The page that is requested. Throws a refusal. */
 export function pageOf(
   request: Static<typeof PageFieldsRequest>,
   { profile, searcher: { cursors } }: Pick<CoderContext, "profile" | "searcher">,
-): PageRequest | undefined {
+): PageRequest {
   const { cursor, deadline_ms: milliseconds } = request;
   const maxBytes = request.max_bytes ?? profile["search.max_bytes"];
-  if (cursor === undefined && milliseconds === undefined && maxBytes === undefined) return undefined;
   const query = describeQuery(request);
   const after = cursor === undefined ? undefined : cursors.open(query, cursor);
   if (cursor !== undefined && after === undefined) throw refuseCoder.badCursor(cursor);

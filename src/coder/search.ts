@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Measured } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
@@ -83,6 +83,9 @@ const laterFields = (Object.keys(request.properties) as (keyof typeof request.pr
   (field) => "since" in request.properties[field],
 );
 
+const hasLaterField = (values: Static<typeof request>): boolean =>
+  laterFields.some((field) => values[field] !== undefined);
+
 /** Bytes of a match besides its line, where the path is rather long. */
 const usualPathBytes = 256;
 
@@ -122,7 +125,7 @@ export const search = defineCoderFunction({
     if (!request.search_content && !request.search_paths) throw refuseCoder.nothingToSearch();
     const fuzzyPaths = request.search_paths && (request.fuzzy_paths ?? false);
     if (fuzzyPaths) requireFuzzyQuery(request);
-    const page = pageOf(request, context);
+    const isExtended = hasLaterField(request) || context.profile["search.max_bytes"] !== undefined;
     const { answer, bytes } = await searcher.search(
       {
         query: {
@@ -143,8 +146,8 @@ export const search = defineCoderFunction({
         paths: request.search_paths,
         fuzzyPaths,
         maxAnswerBytes,
-        page,
-        isExtended: page !== undefined || laterFields.some((field) => request[field] !== undefined),
+        page: isExtended ? pageOf(request, context) : undefined,
+        isExtended,
       },
       { deadline, caller },
     );

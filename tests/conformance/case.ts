@@ -36,6 +36,27 @@ export class Matcher {
 
 export const anySize = new Matcher("a size", (value) => Number.isSafeInteger(value) && Number(value) >= 0);
 
+/** A cursor of a search. */
+export const anyCursor = new Matcher(
+  "a cursor",
+  (value) => typeof value === "string" && /^[A-Za-z0-9_-]{32,}$/.test(value),
+);
+
+/** What a search read and skipped. */
+export const anyCounts = {
+  searched: { files: anySize, bytes: anySize },
+  skipped: {
+    too_large: anySize,
+    binary: anySize,
+    unreadable: anySize,
+    long_lines: anySize,
+    excluded: anySize,
+  },
+};
+
+/** What a search says that `max_matches` ended. */
+export const stoppedByMatches = { next_cursor: anyCursor, stopped_by: "max_matches" };
+
 /** A string with all these words in it. */
 export const textWith = (...words: string[]): Matcher =>
   new Matcher(

@@ -1,5 +1,5 @@
 import type { Tree, TreeEntry } from "../../harness/tree.ts";
-import { type Case, type Failure, failure } from "../case.ts";
+import { anySize, type Case, type Failure, failure } from "../case.ts";
 
 const id = "coder::search";
 
@@ -20,15 +20,14 @@ interface Given {
   readonly excluded?: number;
 }
 
-const laterFields = ["respect_gitignore", "use_default_excludes", "file_types", "max_bytes"];
+const laterFields = ["respect_gitignore", "use_default_excludes", "file_types"];
 
 function finds(
   name: string,
-  { tree, payload = {}, config = {}, excluded = 0 }: Given,
+  { tree, payload = {}, config = {}, excluded }: Given,
   paths: readonly string[],
 ): Case {
-  const isPage = config["profile"] === "agent" || "max_bytes" in payload;
-  const isExtended = isPage || laterFields.some((field) => payload[field] != null);
+  const isExtended = config["profile"] === "agent" || laterFields.some((field) => payload[field] != null);
   return {
     name,
     config,
@@ -39,10 +38,10 @@ function finds(
         content_matches: [],
         path_matches: paths.map((path) => (isExtended ? { kind: "file", path } : { path })),
         truncated: false,
-        ...(isExtended && { index: "scan" }),
-        ...(isPage && {
+        ...(isExtended && {
+          index: "scan",
           searched: { files: paths.length, bytes: 0 },
-          skipped: { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded },
+          skipped: { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded: excluded ?? anySize },
         }),
       },
     },
@@ -225,21 +224,19 @@ const ignoreFiles: Case[] = [
   ),
 ];
 
-const pages = { max_bytes: 9000 };
-
 /** What the answer says is left out. */
 const counts: Case[] = [
   respects(
     "what is left out is counted, a folder as one",
     { ".gitignore": "*.log\nout/\n", "c/.ignore": "!b.log\n" },
     { kept: ["a", "c/b.log"], ignored: ["a.log", "b.log", "out/x", "out/y", "c/out/x", "c/d.log"] },
-    { payload: pages, excluded: 5 },
+    { excluded: 5 },
   ),
   finds(
     "default excludes are counted, a folder as one, and a file",
     {
       tree: files("a", "dist/x", "dist/y", "b/dist/x", "z.min.js"),
-      payload: { use_default_excludes: true, ...pages },
+      payload: { use_default_excludes: true },
       config: { default_exclude_globs: ["**/dist/**", "**/*.min.js"] },
       excluded: 3,
     },
@@ -249,7 +246,7 @@ const counts: Case[] = [
     "what is denied is not counted, though it be ignored too",
     {
       tree: { ...files(".env", "secrets/x", "dist/.env", "a"), ".ignore": ".env\nsecrets\n" },
-      payload: { respect_gitignore: true, exclude_globs: hideIgnoreFiles, ...pages },
+      payload: { respect_gitignore: true, exclude_globs: hideIgnoreFiles },
       excluded: 1,
     },
     ["a"],
@@ -258,7 +255,8 @@ const counts: Case[] = [
     "what globs and file types leave out is not counted: the call says so itself",
     {
       tree: files("a.ts", "b.py", "c.ts"),
-      payload: { file_types: ["ts"], exclude_globs: ["c.ts"], ...pages },
+      payload: { file_types: ["ts"], exclude_globs: ["c.ts"] },
+      excluded: 0,
     },
     ["a.ts"],
   ),

@@ -1,6 +1,6 @@
 /** Paths that match by their characters in order, the best first. */
 import type { Tree } from "../../harness/tree.ts";
-import { type Case, failure, Matcher, wrongTypes } from "../case.ts";
+import { anyCounts, anyCursor, type Case, failure, stoppedByMatches, wrongTypes } from "../case.ts";
 
 const id = "coder::search";
 
@@ -28,6 +28,7 @@ const finds = (
       path_matches: paths.map((path) => ({ kind: "file", path })),
       index: "scan",
       truncated: false,
+      ...anyCounts,
       ...rest,
     },
   },
@@ -100,6 +101,7 @@ const others: Case[] = [
     ["b"],
     {
       truncated: true,
+      ...stoppedByMatches,
     },
   ),
   finds("as many as the cap", { tree: files("a/b", "b"), payload: { query: "b", max_matches: 2 } }, [
@@ -122,12 +124,12 @@ const others: Case[] = [
         path_matches: [],
         index: "scan",
         truncated: false,
+        ...anyCounts,
       },
     },
   },
 ];
 
-const cursor = new Matcher("a cursor", (value) => typeof value === "string" && /^[\w-]{32,}$/.test(value));
 const nothingSkipped = { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded: 0 };
 
 const pages: Case[] = [
@@ -141,7 +143,7 @@ const pages: Case[] = [
     ["x", "a/x.ts"],
     {
       truncated: true,
-      next_cursor: cursor,
+      next_cursor: anyCursor,
       searched: { files: 4, bytes: 0 },
       skipped: nothingSkipped,
       stopped_by: "max_matches",
@@ -149,7 +151,7 @@ const pages: Case[] = [
   ),
   finds("a page that max_bytes ends", { tree, payload: { query: "x", max_bytes: 0 } }, ["x"], {
     truncated: true,
-    next_cursor: cursor,
+    next_cursor: anyCursor,
     searched: { files: 4, bytes: 0 },
     skipped: nothingSkipped,
     stopped_by: "max_bytes",
@@ -164,7 +166,7 @@ const pages: Case[] = [
     {
       content_matches: [{ path: "x", line: 1, column: 1, text: "x" }],
       truncated: true,
-      next_cursor: cursor,
+      next_cursor: anyCursor,
       searched: { files: 2, bytes: 4 },
       skipped: nothingSkipped,
       stopped_by: "max_matches",
@@ -179,7 +181,7 @@ const pages: Case[] = [
     ["x"],
     {
       truncated: true,
-      next_cursor: cursor,
+      next_cursor: anyCursor,
       searched: { files: 3, bytes: 0 },
       skipped: nothingSkipped,
       stopped_by: "max_matches",

@@ -1,6 +1,6 @@
 /** Lines around matches, and answers that name files alone. */
 import type { Tree } from "../../harness/tree.ts";
-import { type Case, failure } from "../case.ts";
+import { anyCounts, type Case, failure, stoppedByMatches } from "../case.ts";
 
 const id = "coder::search";
 
@@ -22,12 +22,15 @@ interface Answer {
 
 function searches(name: string, tree: Tree, payload: object, answer: Answer): Case {
   const { query: _query, ...fields }: Readonly<Record<string, unknown>> = { ...payload };
-  const index = Object.values(fields).some((value) => value !== null) ? { index: "scan" } : {};
+  const isPage = Object.values(fields).some((value) => value !== null);
+  const page = { index: "scan", ...anyCounts, ...(answer.truncated && stoppedByMatches) };
   return {
     name,
     tree,
     call: { function: id, payload: { search_paths: false, ...payload } },
-    expect: { answer: { content_matches: [], path_matches: [], ...index, truncated: false, ...answer } },
+    expect: {
+      answer: { content_matches: [], path_matches: [], truncated: false, ...answer, ...(isPage && page) },
+    },
   };
 }
 

@@ -1,17 +1,32 @@
 /** Every match of a line, and matches that span lines. */
 import type { Tree } from "../../harness/tree.ts";
-import { type Case, failure } from "../case.ts";
+import { anyCounts, type Case, failure, stoppedByMatches } from "../case.ts";
 
 const id = "coder::search";
 
 /** A match as `[line, column, end_line, end_column, text]`, where `end_line` may be undefined, and its further fields. */
 type Match = readonly [number, number, number | undefined, number, string, object?];
 
-const searches = (name: string, tree: Tree, payload: object, answer: object): Case => ({
+const searches = (
+  name: string,
+  tree: Tree,
+  payload: object,
+  answer: { readonly truncated?: boolean; readonly [list: string]: unknown },
+): Case => ({
   name,
   tree,
   call: { function: id, payload: { search_paths: false, ...payload } },
-  expect: { answer: { content_matches: [], path_matches: [], index: "scan", truncated: false, ...answer } },
+  expect: {
+    answer: {
+      content_matches: [],
+      path_matches: [],
+      index: "scan",
+      truncated: false,
+      ...answer,
+      ...anyCounts,
+      ...(answer.truncated && stoppedByMatches),
+    },
+  },
 });
 
 const matchOf = ([line, column, end, end_column, text, rest = {}]: Match) => ({
