@@ -6,7 +6,7 @@ import { runAtOnce } from "../scheduling/time-slice.ts";
 import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isUnchanged, statsAt } from "./identity.ts";
 import type { RecordedEntry } from "./record.ts";
-import { statPath, type Trace, traceSteps } from "./survey.ts";
+import { isListedPath, statPath, type Trace, traceSteps } from "./survey.ts";
 
 /** The paths of what is not as the first `done` steps left it. */
 export function findConflicts(jail: Jail, trace: Trace, done: number): string[] {
@@ -27,7 +27,8 @@ function vacatedAgain(jail: Jail, { steps }: Trace, done: number): string[] {
     const outer = folder.pathAfter(done);
     const isThere = outer === "" || statPath(jail, outer)?.isDirectory() === true;
     const path = pathIn(outer, name);
-    return isThere && statPath(jail, path) === undefined ? [] : [path];
+    const isFree = statPath(jail, path) === undefined || !isListedPath(jail, path);
+    return isThere && isFree ? [] : [path];
   });
 }
 

@@ -1,5 +1,5 @@
 /** A transaction with the temporary names that its steps use. */
-import { type TransactionMark, transactionName } from "../jail/temporary.ts";
+import { makerOf, type TransactionMark, transactionName } from "../jail/temporary.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
 import type { Expected, Staged, Step } from "./steps.ts";
@@ -14,13 +14,28 @@ export interface DraftStep {
 /** Follows the steps through all names. Throws ESTALE when one expects what an earlier one did not leave. */
 export function draftSteps(steps: readonly Step[], mark: TransactionMark): DraftStep[] {
   const tree = new NameTree();
-  return steps.map((step, index) => {
+  const third = new Map<string, string>();
+  const nameAgain = (name: string): string => {
+    if (makerOf(name) === undefined) return name;
+    const known = third.get(name) ?? transactionName(mark, 2 * steps.length + third.size);
+    third.set(name, known);
+    return known;
+  };
+  return steps.map((planned, index) => {
+    const step = withNames(planned, nameAgain);
     const temporary = transactionName(mark, index * 2);
     const entries = tree.apply(
       step.kind === "rename" || step.kind === "chmod" ? step : { ...step, temporary },
     );
     return { step, temporary, aside: transactionName(mark, index * 2 + 1), entries };
   });
+}
+
+/** A plan that gives an entry a temporary name for a moment does not know whose that has to be. */
+function withNames(step: Step, nameAgain: (name: string) => string): Step {
+  const renamed = (path: string) => path.split("/").map(nameAgain).join("/");
+  if (step.kind === "rename") return { ...step, from: renamed(step.from), to: renamed(step.to) };
+  return { ...step, path: renamed(step.path) };
 }
 
 /** The entry that a step stages. */

@@ -7,6 +7,7 @@ import { Refusal } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
+import { isListed } from "../jail/listed-name.ts";
 import { withFolderOf } from "./hold-folder.ts";
 import { isSame, statsAt } from "./identity.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
@@ -71,12 +72,19 @@ export class EntryLocator {
       return outer === undefined ? undefined : pathIn(outer, name);
     });
     if (recorded === undefined) return { path: paths[0], places: [0] };
-    const found = paths.flatMap((path, index) =>
+    const same = paths.flatMap((path, index) =>
       path !== undefined && isSame(statPath(this.#jail, path), recorded) ? [index] : [],
     );
+    // A file system may take two spellings for one name, of which the folder lists one.
+    const isOnly = new Set(same.map((index) => paths[index])).size < 2;
+    const found = isOnly ? same : same.filter((index) => isListedPath(this.#jail, paths[index]!));
     return { path: found.length === 0 ? undefined : paths[found.at(-1)!], places: found };
   }
 }
+
+/** Whether the folder of a canonical path lists its last name in this very spelling. */
+export const isListedPath = (jail: Jail, path: string): boolean =>
+  withFolderOf(jail, path, ({ folder, name }) => isListed(folder, name));
 
 /** What has a canonical path; undefined for nothing, also where a folder on the way is gone. */
 export function statPath(jail: Jail, path: string): BigIntStats | undefined {
