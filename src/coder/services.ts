@@ -14,6 +14,7 @@ import type { Log } from "../log/log.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
 import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
+import { editLockIn } from "../transactions/root-lock.ts";
 import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
@@ -63,7 +64,12 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     backend,
   });
   const folder = stateFolderOf(jail, opening);
-  const context = createFilesContext({ jail, config, isAbandoned: folder && abandonedIn(folder) });
+  const context = createFilesContext({
+    jail,
+    config,
+    isAbandoned: folder && abandonedIn(folder),
+    lockEdits: folder && editLockIn(folder),
+  });
   const files = filesOver(context);
   const { log, readOnly = false } = opening;
   if (folder !== undefined)

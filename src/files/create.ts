@@ -80,13 +80,21 @@ interface LockedPlace {
 }
 
 async function overwrite(
-  { config }: FilesContext,
+  { config, lockEdits }: FilesContext,
   { content, mode, path, owner, expectedRevision: expected }: Creation & { readonly owner: Owner },
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   using old = holdForDeferredClose(place);
   const attributes = readAttributes(old?.descriptor);
-  const pending = { folder: place.folder, content: [content], mode, owner, attributes, fsync: config.fsync };
+  const pending = {
+    folder: place.folder,
+    content: [content],
+    mode,
+    owner,
+    attributes,
+    fsync: config.fsync,
+    lockEdits,
+  };
   const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
   await replaceFile(scope, { place, old, pending, expected: replaced }, deadline);
 }

@@ -106,6 +106,7 @@ export interface FilesOptions {
   /** Gets what listeners throw. */
   readonly onListenerError?: (error: unknown) => void;
   readonly isAbandoned?: FilesContext["isAbandoned"];
+  readonly lockEdits?: FilesContext["lockEdits"];
 }
 
 /** What the verbs over one jail, and transactions beside them, share. */
@@ -115,6 +116,7 @@ export const createFilesContext = (options: FilesOptions): FilesContext => ({
   locks: createKeyedMutex(),
   mutations: new Mutations(options.listeners, options.onListenerError),
   isAbandoned: options.isAbandoned,
+  lockEdits: options.lockEdits,
 });
 
 /** The disk verbs over one jail. */

@@ -69,7 +69,7 @@ async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | 
 }
 
 async function updateAt<T>(
-  { config, mutations }: FilesContext,
+  { config, mutations, lockEdits }: FilesContext,
   { path, change, project = projectNothing, dryRun = false }: Update<T>,
   { place, requester }: { place: ResolvedPath; requester: Requester },
 ): Promise<T> {
@@ -90,7 +90,15 @@ async function updateAt<T>(
   }
   const mode = place.stats!.mode & 0o777;
   const attributes = readAttributes(old.descriptor);
-  const pending = { folder: place.folder, content: after, mode, owner, attributes, fsync: config.fsync };
+  const pending = {
+    folder: place.folder,
+    content: after,
+    mode,
+    owner,
+    attributes,
+    fsync: config.fsync,
+    lockEdits,
+  };
   const scope = { mutations, requester };
   const replacing = replaceFile(scope, { place, pending, old, expected: version }, requester.deadline);
   try {

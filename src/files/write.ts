@@ -24,6 +24,7 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
 import type { WrittenFile } from "./mutate.ts";
+import type { FilesContext } from "./types.ts";
 
 /** A file to be. */
 export interface PendingFile extends Metadata {
@@ -36,6 +37,8 @@ export interface PendingFile extends Metadata {
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
   readonly fsync: boolean;
+  /** See `FilesContext.lockEdits`. */
+  readonly lockEdits?: FilesContext["lockEdits"];
 }
 
 /** Listeners may read what was written. */
@@ -67,6 +70,7 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
     const ours = await fill(descriptor, pending);
+    using _lock = await pending.lockEdits?.(deadline);
     deadline.check();
     folder.enter((at) => {
       requireOurs(at(temporary), ours);
@@ -97,7 +101,7 @@ export async function writeHidden(name: Name, pending: PendingFile): Promise<voi
 /** Gives a new file all but its name. Returns the stats that it had before its metadata. */
 async function fill(
   descriptor: number,
-  { content, cloneOf, times, fsync, folder: _, ...metadata }: PendingFile,
+  { content, cloneOf, times, fsync, folder: _, lockEdits: __, ...metadata }: PendingFile,
 ): Promise<BigIntStats> {
   if (cloneOf === undefined || !cloneContent(cloneOf, descriptor)) await writeContent(descriptor, content);
   const ours = fstatSync(descriptor, { bigint: true });

@@ -16,6 +16,9 @@ export const renameExclusively = (from: JailedPath, to: JailedPath): boolean =>
 export const exchangeNames = (one: JailedPath, other: JailedPath): boolean =>
   renameat2(one, other, RENAME_EXCHANGE);
 
+/** Whether this runtime and system have the call; a file system may still not know the flag. */
+export const canExchangeNames = (): boolean => opened() !== undefined;
+
 /** linux/fs.h */
 const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
@@ -31,15 +34,20 @@ const number = { x64: 316, arm64: 276 }[process.arch as string];
 const currentDirectory = -100;
 
 function renameat2(from: JailedPath, to: JailedPath, flags: number): boolean {
-  calls ??= open() ?? "none";
-  if (calls === "none") return false;
+  const calls = opened();
+  if (calls === undefined) return false;
   return calls.syscall(number!, currentDirectory, bytesOf(from), currentDirectory, bytesOf(to), flags) === 0;
 }
 
 const bytesOf = (path: JailedPath): Buffer =>
   Buffer.concat([typeof path === "string" ? Buffer.from(path) : path, Buffer.of(0)]);
 
-let calls: Calls | "none" | undefined;
+let known: Calls | "none" | undefined;
+
+function opened(): Calls | undefined {
+  known ??= open() ?? "none";
+  return known === "none" ? undefined : known;
+}
 
 function open(): Calls | undefined {
   if (number === undefined) return undefined;

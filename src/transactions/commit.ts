@@ -1,6 +1,7 @@
 /** Makes the steps of a transaction, all or none. */
 import type { Requester } from "../files/mutation.ts";
 import type { Mutations } from "../files/mutations.ts";
+import type { FilesContext } from "../files/types.ts";
 import type { Log } from "../log/log.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { type DraftStep, draftSteps } from "./draft.ts";
@@ -16,6 +17,7 @@ import { traceSteps } from "./survey.ts";
 
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
+  readonly lockEdits?: FilesContext["lockEdits"];
   readonly log: Log | undefined;
 }
 
@@ -60,7 +62,7 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
     async (mutation) => {
       const runner = new StepRunner(ctx.jail, { mutations: ctx.mutations, requester, whole: mutation });
       try {
-        await runEach(runner, drafts);
+        await runEach(ctx, runner, running);
         if (ctx.config.fsync)
           await flushFolders(ctx.jail, traceSteps(intent.record.steps), intent.record.steps.length);
         await refusing(drafts[0]!.step, () => ctx.intents.markCommitted(intent.file));
@@ -73,7 +75,12 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
 
 const sliceMilliseconds = 5;
 
-async function runEach(runner: StepRunner, drafts: readonly DraftStep[]): Promise<void> {
+async function runEach(
+  { lockEdits }: CommitContext,
+  runner: StepRunner,
+  { drafts, requester }: Running,
+): Promise<void> {
+  using _lock = await lockEdits?.(requester.deadline);
   const slice = createTimeSlice(sliceMilliseconds);
   for (const draft of drafts) {
     await refusing(draft.step, () => runner.run(draft));

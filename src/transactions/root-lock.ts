@@ -12,16 +12,44 @@ import {
 import { setTimeout } from "node:timers/promises";
 import { errnoOf } from "../jail/errno.ts";
 import { tryLockExclusively } from "../jail/flock.ts";
+import { canExchangeNames } from "../jail/renameat2.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
+import { createSemaphore } from "../scheduling/semaphore.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 
 const firstWaitMilliseconds = 1;
 const longestWaitMilliseconds = 50;
 
 /** Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. Dispose of the lock. */
-export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promise<Disposable> {
-  const path = folder.path("lock");
+export const lockRoot = (folder: StateFolder, deadline?: Deadline): Promise<Disposable> =>
+  lockFile(folder.path("lock"), deadline);
+
+/**
+ * The lock that a worker holds while it compares a file and replaces it, where no system call exchanges names: the look
+ * and the rename are two then. Undefined where one does.
+ */
+export function editLockIn(folder: StateFolder): ((deadline: Deadline) => Promise<Disposable>) | undefined {
+  if (canExchangeNames()) return undefined;
+  const turns = createSemaphore({ permits: 1 });
+  return async (deadline) => {
+    const turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
+    try {
+      const lock = await lockFile(folder.path("edits"), deadline);
+      return {
+        [Symbol.dispose]() {
+          lock[Symbol.dispose]();
+          turn[Symbol.dispose]();
+        },
+      };
+    } catch (error) {
+      turn[Symbol.dispose]();
+      throw error;
+    }
+  };
+}
+
+async function lockFile(path: string, deadline: Deadline | undefined): Promise<Disposable> {
   for (let wait = firstWaitMilliseconds; ; wait = Math.min(wait * 2, longestWaitMilliseconds)) {
     const lock = tryLock(path);
     if (lock !== undefined) return lock;

@@ -99,7 +99,7 @@ interface RunOptions {
 
 /** Runs transaction-child.ts to its end, or to its kill. */
 export function runTransactionChild(
-  mode: "transact" | "start" | "count",
+  mode: "transact" | "start" | "count" | "edit",
   { root, asNode, killAt }: RunOptions,
 ): Promise<RunOutcome> {
   const preload = join(repository, "tests/faults/kill-at.ts");
