@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
+import { refuseTransacting } from "./coder/transacting/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
@@ -87,6 +88,14 @@ const ofMoves: Samples<typeof refuseMove> = {
 
 const ofTransactions: Samples<typeof refusePending> = { tooMuch: refusePending.tooMuch(100) };
 
+const ofCallsTogether: Samples<typeof refuseTransacting> = {
+  unavailable: refuseTransacting.unavailable(),
+  tooManyChanges: refuseTransacting.tooManyChanges(1001, 1000),
+  badPlan: refuseTransacting.badPlan("x"),
+  noPlan: refuseTransacting.noPlan("0f".repeat(16)),
+  stalePlan: refuseTransacting.stalePlan("0f".repeat(16), { paths: ["a"] }),
+};
+
 const excess = { path: "a", size: 10, limit: { key: "max_read_bytes", bytes: 5 } };
 const ofReads: Samples<typeof refuseRead> = {
   noPath: refuseRead.noPath(),
@@ -128,9 +137,17 @@ const ofCommits: Samples<typeof refuseTransaction> = {
   notTakenBack: refuseTransaction.notTakenBack("a.txt"),
 };
 
-const all = [shared, ofCoder, ofReads, ofLines, ofMoves, ofPatches, ofTransactions, ofCommits].flatMap(
-  (table) => Object.entries<Refusal>(table),
-);
+const all = [
+  shared,
+  ofCoder,
+  ofReads,
+  ofLines,
+  ofMoves,
+  ofPatches,
+  ofTransactions,
+  ofCommits,
+  ofCallsTogether,
+].flatMap((table) => Object.entries<Refusal>(table));
 
 describe.each(all)("%s", (_, refusal) => {
   test("says in one line what was given, why not, and what would work", () => {

@@ -7,7 +7,7 @@
 
 import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
-export { quoteShort, type Reason, Refusal } from "./refusal.ts";
+export { quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
 
 /** The constructors. Nothing else in the project makes a `Refusal`. */
 export const refuse = {

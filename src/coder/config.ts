@@ -41,6 +41,10 @@ export const configSchema = Type.Object({
     10 * mebibyte,
     "Largest file, in bytes, that is created, updated or copied, before and after the change.",
   ),
+  max_transaction_bytes: Bytes(
+    64 * mebibyte,
+    "Most bytes that the files have together which one coder::transact or coder::apply-patch makes and edits. Copies do not count.",
+  ),
   tree_default_depth: Count(4, 60, "Depth of coder::tree when the call gives no max_depth."),
   tree_per_folder_limit: Count(
     50,

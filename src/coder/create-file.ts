@@ -1,13 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { requireRevisionForm } from "../files/expected-revision.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
-import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { parsePermissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
-import { ExpectedRevision, explainMismatch, Revision } from "./revisions.ts";
+import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
 
 const CreateFileSpec = Named("CreateFileSpec", {
   content: Type.String(),
@@ -80,7 +79,9 @@ export const createFile = defineCoderFunction({
     for (const spec of request.files) {
       const { path, expected_revision: expected } = spec;
       const bytes = Buffer.from(spec.content);
-      const outcome = await context.attempt(() => create(spec, { bytes, dryRun: request.dry_run }, context));
+      const outcome = await context.attempt(() =>
+        createOne(spec, { bytes, dryRun: request.dry_run }, context),
+      );
       const hasRevision = expected !== undefined || context.profile.revisions_of_writes;
       results.push(
         "error" in outcome
@@ -103,14 +104,13 @@ export const createFile = defineCoderFunction({
       .join("\n"),
 });
 
-async function create(
-  { path, mode, overwrite, parents, expected_revision: expectedRevision }: Static<typeof CreateFileSpec>,
-  { bytes, dryRun }: { bytes: Buffer; dryRun: boolean },
-  context: CoderContext,
+/** Makes one file. */
+export async function createOne(
+  { path, mode, overwrite, parents, expected_revision: expected }: Static<typeof CreateFileSpec>,
+  { bytes, dryRun = false }: { bytes: Buffer; dryRun?: boolean },
+  context: ChangeContext,
 ): Promise<void> {
-  const options = { mode: parsePermissionBits(mode), overwrite, parents, expectedRevision, dryRun };
+  const options = { mode: parsePermissionBits(mode), overwrite, parents, expectedRevision: expected, dryRun };
   const work = () => context.files.create(path, bytes, options, context);
-  if (expectedRevision === undefined) return await work();
-  requireRevisionForm(expectedRevision, { mayBeAbsent: true });
-  await explainMismatch(work, { path, expected: expectedRevision }, context);
+  await expecting(work, { path, expected, mayBeAbsent: true }, context);
 }

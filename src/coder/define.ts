@@ -5,9 +5,11 @@ import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
+import type { PendingFiles } from "../transactions/pending-tree.ts";
 import type { Transactions } from "../transactions/transactions.ts";
 import type { Config } from "./config.ts";
 import type { ProfileDefaults } from "./profiles.ts";
+import type { Plans } from "./transacting/plans.ts";
 
 /** What every call to `coder::*` works with. */
 export interface CoderServices extends Services {
@@ -18,6 +20,8 @@ export interface CoderServices extends Services {
   readonly files: Files;
   /** Undefined where no folder can keep their records. */
   readonly transactions: Transactions | undefined;
+  /** What dry runs have shown, to be done exactly so. */
+  readonly plans: Plans<CoderContext>;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   readonly ignoreFiles: IgnoreFiles;
@@ -26,6 +30,9 @@ export interface CoderServices extends Services {
 }
 
 export type CoderContext = Context<CoderServices>;
+
+/** What a change works with: the files on disk, or those of a tree that only shows what the changes would leave. */
+export type ChangeContext = Omit<CoderContext, "files"> & { readonly files: PendingFiles };
 
 /** Defines a function of `coder::*`. */
 export const defineCoderFunction = definerFor<CoderServices>();

@@ -1,11 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { requireRevisionForm } from "../files/expected-revision.ts";
 import { Named, Nullable } from "../schema/fragments.ts";
-import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { refuseCoder } from "./errors.ts";
-import { explainMismatch } from "./revisions.ts";
+import { expecting } from "./revisions.ts";
 
 const request = Type.Object(
   {
@@ -62,7 +61,7 @@ export const deleteFile = defineCoderFunction({
     const results = [];
     for (const path of paths) {
       const removal = { path, recursive, dryRun, expectedRevision: expected?.[path] };
-      const outcome = await context.attempt(() => remove(removal, context));
+      const outcome = await context.attempt(() => removeOne(removal, context));
       results.push(
         "error" in outcome
           ? { path, success: false, removed: false, error: outcome.error.text }
@@ -82,14 +81,12 @@ export const deleteFile = defineCoderFunction({
 interface Removal {
   readonly path: string;
   readonly recursive: boolean;
-  readonly dryRun: boolean;
+  readonly dryRun?: boolean;
   readonly expectedRevision: string | undefined;
 }
 
-async function remove({ path, ...options }: Removal, context: CoderContext): Promise<boolean> {
+/** Removes what is at one path. */
+export async function removeOne({ path, ...options }: Removal, context: ChangeContext): Promise<boolean> {
   const work = () => context.files.remove(path, options, context);
-  const { expectedRevision: expected } = options;
-  if (expected === undefined) return await work();
-  requireRevisionForm(expected);
-  return await explainMismatch(work, { path, expected }, context);
+  return await expecting(work, { path, expected: options.expectedRevision }, context);
 }

@@ -108,7 +108,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
-  C221: "The file is not what `expected_revision` says. `details` holds its revision now and the lines that the call is about.",
+  C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
 };
 
 /** What `reason` may say, for the error page. */

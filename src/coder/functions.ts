@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { commit } from "./commit.ts";
 import { copy } from "./copy.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
@@ -7,6 +8,7 @@ import { makeFolder } from "./make-folder.ts";
 import { move } from "./move.ts";
 import { readFile } from "./read-file.ts";
 import { search } from "./search.ts";
+import { transact } from "./transact.ts";
 import { tree } from "./tree.ts";
 import { updateFile } from "./update-file.ts";
 
@@ -25,4 +27,6 @@ export const functions: readonly FunctionDefinition[] = [
   move,
   copy,
   makeFolder,
+  transact,
+  commit,
 ];

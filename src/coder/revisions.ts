@@ -2,8 +2,9 @@
 import { Type } from "@sinclair/typebox";
 import { describeConflict, type LineRange } from "../edits/conflict.ts";
 import { Refusal, refuse } from "../errors.ts";
+import { requireRevisionForm } from "../files/expected-revision.ts";
 import { revisionOfBytes } from "../files/revision.ts";
-import type { CoderContext } from "./define.ts";
+import type { ChangeContext } from "./define.ts";
 
 export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));
@@ -28,11 +29,32 @@ export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, b
     ...describeConflict(body, ranges),
   });
 
+/**
+ * Runs `work`, which expects a file to have a revision, where it expects one. Throws for what is none, and for a file that
+ * is not what was expected with what it is now.
+ */
+export async function expecting<T>(
+  work: () => Promise<T>,
+  { path, expected, mayBeAbsent = false }: Expected,
+  context: ChangeContext,
+): Promise<T> {
+  if (expected === undefined) return await work();
+  requireRevisionForm(expected, { mayBeAbsent });
+  return await explainMismatch(work, { path, expected }, context);
+}
+
+interface Expected {
+  readonly path: string;
+  readonly expected: string | undefined;
+  /** Whether `absent` is an expectation too. */
+  readonly mayBeAbsent?: boolean;
+}
+
 /** Runs `work`. When it throws that a file is not what was expected, the error gets what the file is now. */
-export async function explainMismatch<T>(
+async function explainMismatch<T>(
   work: () => Promise<T>,
   expectation: Expectation,
-  { files, config }: CoderContext,
+  { files, config }: ChangeContext,
 ): Promise<T> {
   try {
     return await work();

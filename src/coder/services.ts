@@ -20,6 +20,7 @@ import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
 import { profileOf } from "./profiles.ts";
+import { Plans } from "./transacting/plans.ts";
 
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime;
@@ -92,6 +93,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     jail,
     files,
     transactions: folder && createTransactions({ files: context, folder, log }),
+    plans: new Plans(),
     regex,
     ignoreFiles: new IgnoreFiles(jail),
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),

@@ -2,10 +2,9 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { Attempt, RequestPath } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
-import { requireRevisionForm } from "../files/expected-revision.ts";
 import { Named } from "../schema/fragments.ts";
-import type { CoderContext } from "./define.ts";
-import { explainMismatch } from "./revisions.ts";
+import type { ChangeContext, CoderContext } from "./define.ts";
+import { expecting } from "./revisions.ts";
 
 /** An entry of a request. */
 export const twoPathsFields = {
@@ -51,7 +50,7 @@ interface Entries {
 }
 
 /** The verb of the disk that is called for each entry. */
-type Verb = CoderContext["files"]["move"];
+type Verb = ChangeContext["files"]["move"];
 
 /** Calls a verb for each entry, on its own. Throws a refusal for no entries. */
 export async function eachEntry(
@@ -62,21 +61,20 @@ export async function eachEntry(
   if (files.length === 0) throw refuse.emptyBatch("files");
   const done = [];
   for (const spec of files) {
-    const { expected_revision: expectedRevision, ...paths } = spec;
-    const work = () => verb({ ...paths, expectedRevision, dryRun }, context);
-    done.push({ spec, outcome: await context.attempt(() => explained(work, spec, context)) });
+    const outcome = await context.attempt(() => transferOne({ ...spec, dryRun }, context, verb));
+    done.push({ spec, outcome });
   }
   return done;
 }
 
-async function explained(
-  work: () => Promise<boolean>,
-  { from: path, expected_revision: expected }: Spec,
-  context: CoderContext,
+/** Moves or copies one entry. */
+export async function transferOne(
+  { expected_revision: expected, ...paths }: Spec & { readonly dryRun?: boolean },
+  context: ChangeContext,
+  verb: Verb,
 ): Promise<boolean> {
-  if (expected === undefined) return await work();
-  requireRevisionForm(expected);
-  return await explainMismatch(work, { path, expected }, context);
+  const work = () => verb({ ...paths, expectedRevision: expected }, context);
+  return await expecting(work, { path: paths.from, expected }, context);
 }
 
 /** The revision that a file has now, where the entry says which one it had. */

@@ -1,22 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { echoesOf } from "../edits/echo.ts";
-import type { EditTrace } from "../edits/edit-trace.ts";
-import { joinPieces } from "../edits/pieces.ts";
-import { unifiedDiff } from "../edits/unified-diff.ts";
 import { refuse } from "../errors.ts";
-import { requireRevisionForm } from "../files/expected-revision.ts";
-import { revisionOfBytes } from "../files/revision.ts";
-import type { Bodies } from "../files/update.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { type Shown, UpdateAnswer } from "./editing/answer.ts";
-import { type AppliedOps, applyOps, validateOps } from "./editing/apply-ops.ts";
-import { locateOps } from "./editing/op-locations.ts";
-import { UpdateOp } from "./editing/ops.ts";
+import { type EditedFile, editFile, showEdit, showsChanges } from "./editing/edit-file.ts";
+import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
-import { ExpectedRevision, Revision, revisionMismatch } from "./revisions.ts";
+import { ExpectedRevision, Revision } from "./revisions.ts";
 
 const UpdateFileSpec = Named("UpdateFileSpec", {
   expected_revision: ExpectedRevision("The file is edited only if it has this revision."),
@@ -40,14 +32,6 @@ const request = Type.Object(
   },
   { title: "UpdateFileInput" },
 );
-
-const OpEcho = Named("OpEcho", {
-  elided: Type.Optional(UInt64({ description: "Lines left out in the middle." })),
-  from_line: UInt64({ description: "Number of the first line, after all ops; 0 without lines." }),
-  lines: Type.Array(Type.String()),
-  op_index: UInt32(),
-  total_replacements: Type.Optional(UInt64()),
-});
 
 const UpdateFileResult = Named("UpdateFileResult", {
   after: Type.Optional(
@@ -143,9 +127,11 @@ export const updateFile = defineCoderFunction({
   async handle({ files, dry_run: dryRun, answer: form }, context) {
     if (files.length === 0) throw refuse.emptyBatch("files");
     const answer = new UpdateAnswer(context.config.max_read_bytes, context.maxAnswerBytes);
-    const options = { dryRun, form: form ?? context.profile["update-file.answer"], answer };
+    const shownForm = form ?? context.profile["update-file.answer"];
+    const options = { dryRun, isTraced: showsChanges(shownForm), show: showIn(shownForm, answer) };
     for (const spec of files) {
-      const outcome = await context.attempt(() => edit(spec, options, context));
+      const hasRevision = spec.expected_revision !== undefined || context.profile.revisions_of_writes;
+      const outcome = await context.attempt(() => editFile(spec, { ...options, hasRevision }, context));
       if ("error" in outcome) answer.addFailure(spec.path, outcome.error.text);
       else answer.addSuccess({ path: spec.path, applied: spec.ops.length, ...outcome.value });
     }
@@ -175,57 +161,8 @@ function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
   }
 }
 
-interface EditOptions {
-  readonly dryRun: boolean;
-  readonly form: AnswerForm;
-  readonly answer: UpdateAnswer;
-}
-
-/** The lines of the file now, and what is shown of it. */
-interface Edit {
-  readonly lines: number;
-  readonly revision?: string;
-  readonly shown: Shown;
-}
-
-async function edit(spec: FileSpec, options: EditOptions, context: CoderContext): Promise<Edit> {
-  validateOps(spec);
-  const { path, ops, expected_revision: expected } = spec;
-  if (expected !== undefined) requireRevisionForm(expected);
-  const hasRevision = expected !== undefined || context.profile.revisions_of_writes;
-  const { dryRun, form } = options;
-  const isTraced = form === "echo" || form === "diff";
-  let applied: AppliedOps | undefined;
-  const change = async (before: Buffer) => {
-    if (expected !== undefined && revisionOfBytes([before]) !== expected) {
-      const ranges = await locateOps(before, ops, context);
-      throw revisionMismatch({ path, expected, ranges }, before);
-    }
-    applied = await applyOps(before, { path, ops, isTraced }, context);
-    return applied.parts;
-  };
-  const project = (bodies: Bodies): Edit => ({
-    lines: applied!.lines,
-    ...(hasRevision && { revision: revisionOfBytes(bodies.after) }),
-    shown: show({ path, bodies, trace: applied!.trace }, options),
-  });
-  return await context.files.update(path, change, context, { project, dryRun });
-}
-
-interface TracedEdit {
-  readonly path: string;
-  readonly bodies: Bodies;
-  readonly trace: EditTrace | undefined;
-}
-
-function show({ path, bodies, trace }: TracedEdit, { form, answer }: EditOptions): Shown {
-  if (form === "bodies") return { bodies: answer.fit(bodies) };
-  if (trace === undefined) return { fields: {} };
-  const after = joinPieces(bodies.after);
-  if (form === "echo") {
-    const { echoes, isTruncated } = echoesOf(after, trace.sites);
-    return { fields: { echoes, echoes_truncated: isTruncated } };
-  }
-  const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
-  return { fields: { diff, diff_truncated: isTruncated } };
-}
+/** Shows what an answer has of the file. */
+const showIn =
+  (form: AnswerForm, answer: UpdateAnswer) =>
+  (edited: EditedFile): Shown =>
+    form === "bodies" ? { bodies: answer.fit(edited.bodies) } : { fields: showEdit(form, edited) };

@@ -1,3 +1,4 @@
+import type { Requester } from "../files/mutation.ts";
 import type { WriteTarget } from "../files/path-lock.ts";
 import type { FilesConfig } from "../files/types.ts";
 import type { Jail } from "../jail/folder.ts";
@@ -9,6 +10,8 @@ export interface PendingContext {
   readonly jail: Jail;
   readonly config: FilesConfig;
   readonly changes: PendingChanges;
+  /** Remembers what is in a folder that is to be taken as a whole, where reads are remembered. */
+  rememberTree(place: PendingPlace, requester: Requester): Promise<void>;
   /** Throws too-large when the new contents are larger together than they may be. */
   takeBytes(bytes: number): void;
 }

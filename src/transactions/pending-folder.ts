@@ -83,6 +83,12 @@ export class PendingFolder implements Folder {
     return this.#view.names.find(this, this.#source, nameText(name));
   }
 
+  /** Whether the disk says what has the name. */
+  isOnDisk(name: Name): boolean {
+    const { disk, isCopy } = this.#source;
+    return disk !== undefined && !isCopy && this.change(name) === undefined;
+  }
+
   /** The path on disk of an entry that is not changed, or of what it is to be a copy of. */
   originOf(name: string): string {
     return pathIn(this.#source.origin, name);
@@ -195,9 +201,7 @@ export class PendingFolder implements Folder {
   }
 
   lstat(name: Name): Stats {
-    const { disk, isCopy } = this.#source;
-    if (name !== "." && !isCopy && disk !== undefined && this.change(name) === undefined)
-      return disk.lstat(name);
+    if (name !== "." && this.isOnDisk(name)) return this.#source.disk!.lstat(name);
     const handle = this.openPath(name);
     try {
       return handle.stats;

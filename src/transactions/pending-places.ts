@@ -25,6 +25,7 @@ export async function removePending(
     requireExpected(place, removal.expectedRevision, pending.config);
     const holdsMount = (folder: Folder) => (folder as PendingFolder).holdsMount();
     await requireRemovable(pending.jail, removal, { place, requester, holdsMount });
+    await pending.rememberTree(place, requester);
     pending.changes.remove(place, removal.expectedRevision);
     return true;
   } catch (error) {
@@ -51,6 +52,7 @@ export async function movePending(
   const relation = await requireMovable(pending, moving, { ...ends, requester });
   if (relation === "same") return false;
   requireWritableEnds(moving, ends);
+  await pending.rememberTree(source, requester);
   const { changes } = pending;
   if (relation === "respelled") respell(pending, ends);
   else if (relation === "linked") changes.remove(source);
@@ -103,6 +105,7 @@ export async function copyPending(
   using target = admitPending(pending, to);
   if (!(await requireCopyable(pending, copying, { source, target, requester }))) return false;
   requireWritableFolder(target.folder, copying.to);
+  await pending.rememberTree(source, requester);
   const { changes } = pending;
   if (target.stats === undefined) changes.copy(source, target);
   else changes.exchange(target, changes.copies.copyLeaf(source.folder, source.name));

@@ -8,11 +8,12 @@ import { describe } from "../files/stats.ts";
 import type { FilesContext, Limit } from "../files/types.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
-import { PendingChanges } from "./pending-changes.ts";
+import { PendingChanges, type PendingPlace } from "./pending-changes.ts";
 import { createPending, readAt, updatePending } from "./pending-content.ts";
 import { admitPending, type PendingContext } from "./pending-context.ts";
 import { refusePending } from "./pending-errors.ts";
 import { copyPending, makePendingFolder, movePending, removePending } from "./pending-places.ts";
+import { PendingReads, type Reads } from "./pending-reads.ts";
 import { requireOwner } from "./pending-stats.ts";
 import type { Step } from "./steps.ts";
 
@@ -33,6 +34,8 @@ export type EntryState =
 interface TreeOptions {
   /** Most bytes of the files that are made and edited, together. */
   readonly maxBytes: number;
+  /** Whether to remember what the tree is made from. Default false. */
+  readonly remembersReads?: boolean;
 }
 
 /**
@@ -46,7 +49,11 @@ export class PendingTree implements PendingFiles {
   readonly #keys = new Set<string>();
   #bytes = 0;
 
-  constructor({ jail, config }: Pick<FilesContext, "jail" | "config">, { maxBytes }: TreeOptions) {
+  readonly #reads: PendingReads | undefined;
+
+  constructor({ jail, config }: Pick<FilesContext, "jail" | "config">, options: TreeOptions) {
+    const { maxBytes, remembersReads = false } = options;
+    this.#reads = remembersReads ? new PendingReads(config) : undefined;
     this.#changes = new PendingChanges(jail);
     const over = jail.over(this.#changes);
     this.#jail = { ...over, admit: (path, options) => this.#remember(over.admit(path, options)) };
@@ -54,6 +61,7 @@ export class PendingTree implements PendingFiles {
       jail: this.#jail,
       config,
       changes: this.#changes,
+      rememberTree: async (place, requester) => this.#reads?.addTree(place, requester),
       takeBytes: (bytes) => {
         this.#bytes += bytes;
         if (this.#bytes > maxBytes) throw refusePending.tooMuch(maxBytes);
@@ -71,6 +79,11 @@ export class PendingTree implements PendingFiles {
     return this.#keys;
   }
 
+  /** What the tree is made from, where that is remembered. */
+  get reads(): Reads {
+    return this.#reads?.seen ?? new Map();
+  }
+
   /** The index of the change that is made now. */
   set change(index: number) {
     this.#changes.list.change = index;
@@ -78,6 +91,7 @@ export class PendingTree implements PendingFiles {
 
   #remember(place: ResolvedPath): ResolvedPath {
     this.#keys.add(this.#jail.fold(place));
+    this.#reads?.add(place as PendingPlace);
     return place;
   }
 

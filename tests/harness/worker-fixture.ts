@@ -56,7 +56,9 @@ export async function startWorker(
   const file = join(settings, "config.yaml");
   writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
   const engine = given ?? (await startTestEngine(subject));
-  const worker = startCoder(subject, ["--config", file, "--url", engine.url, ...args], { env });
+  const worker = startCoder(subject, ["--config", file, "--url", engine.url, ...args], {
+    env: { XDG_STATE_HOME: join(settings, "state"), ...env },
+  });
   await waitForRegistration(engine, worker).catch(async (error: unknown) => {
     await engine.stop();
     throw error;

@@ -23,8 +23,8 @@ const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout)
 };
 const functions = schema.functions.map(({ name }) => name);
 
-test("each function of the worker is called on each escape case", () => {
-  expect([...new Set(pathCalls.map(({ id }) => id))].sort()).toEqual([...functions].sort());
+test("each function of the worker that takes a path is called on each escape case", () => {
+  expect(functions.filter((id) => !pathCalls.some((call) => call.id === id))).toEqual(["coder::commit"]);
 });
 
 let cells = 0;

@@ -22,7 +22,8 @@ export interface FittedBodies {
 /** What an answer shows of a file that was edited: both bodies, or what is small in any case. */
 export type Shown = { readonly bodies: FittedBodies } | { readonly fields: ShownFields };
 
-interface ShownFields {
+/** Where a file was changed, in one of two forms. */
+export interface ShownFields {
   readonly echoes?: readonly Echo[];
   readonly echoes_truncated?: boolean;
   readonly diff?: string;
@@ -133,7 +134,8 @@ export class UpdateAnswer {
   }
 }
 
-function leaveOut({ echoes, diff }: ShownFields): ShownFields {
+/** Says in their place that there are some. */
+export function leaveOut({ echoes, diff }: ShownFields): ShownFields {
   if (echoes !== undefined) return { echoes: [], echoes_truncated: true };
   return diff === undefined ? {} : { diff: "", diff_truncated: true };
 }

@@ -9,7 +9,7 @@ import type { Splice } from "../../edits/splices.ts";
 import { bytesAfter, findMatches, type Matches, replaceMatches } from "../../edits/str-replace.ts";
 import { refuse } from "../../errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../scheduling/time-slice.ts";
-import type { CoderContext } from "../define.ts";
+import type { ChangeContext } from "../define.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
 /** The ops of one file. */
@@ -48,7 +48,7 @@ export function validateOps({ path, ops }: FileOps): void {
 export async function applyOps(
   before: Buffer,
   { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
-  context: CoderContext,
+  context: ChangeContext,
 ): Promise<AppliedOps> {
   const edited = applyLineOps(before, ops);
   const trace = isTraced ? new EditTrace(edited) : undefined;
@@ -76,7 +76,7 @@ interface TextOpScope {
   readonly path: string;
   readonly index: number;
   readonly isTraced: boolean;
-  readonly context: CoderContext;
+  readonly context: ChangeContext;
 }
 
 interface ReplacedText {
@@ -160,6 +160,6 @@ function requireMatches(
 }
 
 /** Runs steps on a file between other calls, until the deadline. */
-export function inSlices<T>(steps: Steps<T>, deadline: CoderContext["deadline"]): Promise<T> {
+export function inSlices<T>(steps: Steps<T>, deadline: ChangeContext["deadline"]): Promise<T> {
   return runInSlices(steps, createTimeSlice(sliceMilliseconds), () => deadline.check());
 }

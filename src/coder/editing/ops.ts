@@ -1,6 +1,6 @@
 /** The ops of `coder::update-file`, as they are on the wire. */
 import { type Static, Type } from "@sinclair/typebox";
-import { UInt32 } from "../../schema/fragments.ts";
+import { Named, UInt32, UInt64 } from "../../schema/fragments.ts";
 
 const ExpectMatches = () =>
   Type.Optional(UInt32({ since: "0.4.0", description: "Matches there must be; 0: none." }));
@@ -57,3 +57,12 @@ export type StrReplaceOp = Extract<Op, { op: "str_replace" }>;
 
 /** All ops of one file, in the order of the caller. */
 export type Ops = readonly Op[];
+
+/** The lines around what an op has changed. */
+export const OpEcho = Named("OpEcho", {
+  elided: Type.Optional(UInt64({ description: "Lines left out in the middle." })),
+  from_line: UInt64({ description: "Number of the first line, after all ops; 0 without lines." }),
+  lines: Type.Array(Type.String()),
+  op_index: UInt32(),
+  total_replacements: Type.Optional(UInt64()),
+});

@@ -1,0 +1,45 @@
+import { Type } from "@sinclair/typebox";
+import { defineCoderFunction } from "./define.ts";
+import { refuseTransacting } from "./transacting/errors.ts";
+import { renderTransacted } from "./transacting/text.ts";
+
+const request = Type.Object(
+  { plan: Type.String({ description: "What a dry run has answered as `plan`." }) },
+  { title: "CommitInput" },
+);
+
+const response = Type.Object(
+  {
+    committed: Type.Boolean(),
+    results: Type.Array(Type.Unknown(), {
+      description: "As the call answers that the plan is of, made without `dry_run`.",
+    }),
+    transaction: Type.Optional(
+      Type.String({ description: "Its name. Absent when there was nothing to do." }),
+    ),
+  },
+  { title: "CommitOutput" },
+);
+
+/** `coder::commit`: does what a dry run has shown (coder §18). */
+export const commit = defineCoderFunction({
+  id: "coder::commit",
+  since: "0.4.0",
+  description:
+    "Do exactly what a dry run of coder::transact or coder::apply-patch has shown, once. When a file is not what it was then, or the plan is older than 10 minutes, nothing is changed and the error is C221.",
+  summary: "what a dry run has shown, exactly so",
+  brief:
+    "Do exactly what a dry run showed that answered with this `plan`, or nothing if a file changed since.",
+  effect: "writes",
+  paths: [],
+  request,
+  response,
+  examples: [{ title: "Carry out a plan", request: { plan: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" } }],
+  async handle({ plan }, context) {
+    if (!/^[\da-f]{32}$/.test(plan)) throw refuseTransacting.badPlan(plan);
+    const done = await context.plans.carryOut(plan, context);
+    if (done === undefined) throw refuseTransacting.noPlan(plan);
+    return done.answer as never;
+  },
+  render: renderTransacted,
+});

@@ -1,0 +1,83 @@
+/** Edits one file, as an entry of `coder::update-file` says. */
+import { echoesOf } from "../../edits/echo.ts";
+import type { EditTrace } from "../../edits/edit-trace.ts";
+import { joinPieces } from "../../edits/pieces.ts";
+import { unifiedDiff } from "../../edits/unified-diff.ts";
+import { requireRevisionForm } from "../../files/expected-revision.ts";
+import { revisionOfBytes } from "../../files/revision.ts";
+import type { Bodies } from "../../files/update.ts";
+import type { ChangeContext } from "../define.ts";
+import { revisionMismatch } from "../revisions.ts";
+import type { ShownFields } from "./answer.ts";
+import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { locateOps } from "./op-locations.ts";
+
+/** The ops of a file, and what it has to be before them. */
+interface FileEdit extends FileOps {
+  readonly expected_revision?: string | undefined;
+}
+
+/** A file with its new content, which is there only while it is shown. */
+export interface EditedFile {
+  readonly path: string;
+  readonly bodies: Bodies;
+  /** Where the ops changed it; undefined unless it was asked for. */
+  readonly trace: EditTrace | undefined;
+}
+
+interface EditOptions<Shown> {
+  readonly dryRun?: boolean;
+  readonly isTraced: boolean;
+  /** Makes what is answered of it. */
+  readonly show: (edited: EditedFile) => Shown;
+  /** Whether the answer has its revision. */
+  readonly hasRevision: boolean;
+}
+
+/** What is answered of a file. */
+interface Edit<Shown> {
+  /** The lines that it has now. */
+  readonly lines: number;
+  readonly revision?: string;
+  readonly shown: Shown;
+}
+
+/** Throws a refusal, and then nothing was written. */
+export async function editFile<Shown>(
+  { path, ops, expected_revision: expected }: FileEdit,
+  { dryRun = false, isTraced, show, hasRevision }: EditOptions<Shown>,
+  context: ChangeContext,
+): Promise<Edit<Shown>> {
+  validateOps({ path, ops });
+  if (expected !== undefined) requireRevisionForm(expected);
+  let applied: AppliedOps | undefined;
+  const change = async (before: Buffer) => {
+    if (expected !== undefined && revisionOfBytes([before]) !== expected) {
+      const ranges = await locateOps(before, ops, context);
+      throw revisionMismatch({ path, expected, ranges }, before);
+    }
+    applied = await applyOps(before, { path, ops, isTraced }, context);
+    return applied.parts;
+  };
+  const project = (bodies: Bodies): Edit<Shown> => ({
+    lines: applied!.lines,
+    ...(hasRevision && { revision: revisionOfBytes(bodies.after) }),
+    shown: show({ path, bodies, trace: applied!.trace }),
+  });
+  return await context.files.update(path, change, context, { project, dryRun });
+}
+
+/** Whether this form of an answer says where a file was changed. */
+export const showsChanges = (form: string): boolean => form === "echo" || form === "diff";
+
+/** An edit in one of the forms that are small in any case. */
+export function showEdit(form: string, { path, bodies, trace }: EditedFile): ShownFields {
+  if (trace === undefined) return {};
+  const after = joinPieces(bodies.after);
+  if (form === "echo") {
+    const { echoes, isTruncated } = echoesOf(after, trace.sites);
+    return { echoes, echoes_truncated: isTruncated };
+  }
+  const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
+  return { diff, diff_truncated: isTruncated };
+}

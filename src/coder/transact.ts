@@ -1,0 +1,161 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Measured } from "../contract/definition.ts";
+import { refuse } from "../errors.ts";
+import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { OpEcho } from "./editing/ops.ts";
+import { fitResults } from "./transacting/answer.ts";
+import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transacting/changes.ts";
+import { refuseTransacting } from "./transacting/errors.ts";
+import { type Done, planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
+import { renderTransacted } from "./transacting/text.ts";
+
+const request = Type.Object(
+  {
+    answer: Type.Union(
+      changeAnswers.map((form) => Type.Literal(form)),
+      { default: "echo", description: "What is shown of each file that is edited." },
+    ),
+    changes: Type.Array(TransactChange),
+    dry_run: Type.Boolean({
+      default: false,
+      description: "Check and answer, change nothing, and give a plan for coder::commit.",
+    }),
+    label: Type.Optional(Type.String({ description: "What to call the transaction." })),
+  },
+  { title: "TransactInput" },
+);
+
+const Result = Named("ChangeResult", {
+  applied: Type.Optional(UInt32({ description: "Ops of an update." })),
+  bytes_written: Type.Optional(UInt64()),
+  copied: Type.Optional(Type.Boolean()),
+  created: Type.Optional(Type.Boolean()),
+  diff: Type.Optional(Type.String({ description: "Unified diff, of at most 4 KiB." })),
+  diff_truncated: Type.Optional(Type.Boolean()),
+  echoes: Type.Optional(
+    Type.Array(OpEcho, { description: "The lines around each change, of at most 4 KiB." }),
+  ),
+  echoes_truncated: Type.Optional(Type.Boolean()),
+  from: Type.Optional(Type.String()),
+  moved: Type.Optional(Type.Boolean()),
+  new_line_count: Type.Optional(UInt64()),
+  op: Type.String(),
+  path: Type.Optional(Type.String()),
+  removed: Type.Optional(Type.Boolean()),
+  revision: Type.Optional(Type.String({ description: "SHA-256 of what the change leaves." })),
+  to: Type.Optional(Type.String()),
+});
+
+const response = Type.Object(
+  {
+    committed: Type.Boolean(),
+    plan: Type.Optional(Type.String({ description: "To do exactly this by coder::commit." })),
+    plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
+    results: Type.Array(Result),
+    transaction: Type.Optional(
+      Type.String({ description: "Its name. Absent when there was nothing to do." }),
+    ),
+  },
+  { title: "TransactOutput" },
+);
+
+/** Most changes of one call. */
+const mostChanges = 1000;
+
+const of = (op: string, fields: object = {}) => ({ op, ...fields });
+const [withoutParents, withParents] = [
+  { overwrite: false, parents: false },
+  { overwrite: true, parents: true },
+];
+
+/** `coder::transact`: several changes, all or none (coder §18). */
+export const transact = defineCoderFunction({
+  id: "coder::transact",
+  since: "0.4.0",
+  description:
+    "Make several changes as one: all of them, or none. Each is checked on the tree as the changes before it leave it. The first that fails is the error of the whole call, its index is `details.change`, and nothing is changed.",
+  summary: "several changes as one, all or none",
+  brief:
+    "Make several changes, in order, all or none: `op` and the fields of the tool for such a change. `create`: path, content, mode, overwrite. `update`: path, ops. `delete`: path, recursive. `move`, `copy`: from, to, overwrite. `make-folder`: path, mode. `chmod`: path, mode (octal). `dry_run` gives a plan for coder::commit.",
+  effect: "writes",
+  paths: [
+    { at: "/changes/*/path", access: "create", when: of("create", withoutParents) },
+    { at: "/changes/*/path", access: "replace", when: of("create", withParents) },
+    { at: "/changes/*/path", access: "write", when: of("update") },
+    { at: "/changes/*/path", access: "remove", when: of("delete", { recursive: false }) },
+    { at: "/changes/*/path", access: "remove-tree", when: of("delete", { recursive: true }) },
+    { at: "/changes/*/path", access: "make-folder", when: of("make-folder", { parents: false }) },
+    { at: "/changes/*/path", access: "make-folder-tree", when: of("make-folder", { parents: true }) },
+    { at: "/changes/*/from", access: "move", when: of("move") },
+    { at: "/changes/*/from", access: "copy", when: of("copy") },
+    { at: "/changes/*/to", access: "create", when: of("move", withoutParents) },
+    { at: "/changes/*/to", access: "replace", when: of("copy", withParents) },
+  ],
+  request,
+  response,
+  examples: [
+    {
+      title: "Rename a module, and what imports it",
+      request: {
+        changes: [
+          { op: "move", from: "src/utils.ts", to: "src/text.ts" },
+          {
+            op: "update",
+            path: "src/main.ts",
+            ops: [{ op: "str_replace", old_str: "./utils.ts", new_str: "./text.ts" }],
+          },
+        ],
+        label: "rename utils",
+      },
+    },
+    {
+      title: "Write a file out of a draft, and show the changes as diffs",
+      request: {
+        changes: [
+          {
+            op: "update",
+            path: "README.md",
+            ops: [{ op: "str_replace", old_str: "docs/draft.md", new_str: "docs/guide.md" }],
+          },
+          { op: "create", path: "docs/guide.md", content: "# Guide\n" },
+          { op: "delete", path: "docs/draft.md" },
+        ],
+        answer: "diff",
+      },
+    },
+    {
+      title: "Only see what would be, and get a plan for it",
+      request: {
+        changes: [{ op: "delete", path: "build", recursive: true }],
+        dry_run: true,
+      },
+    },
+  ],
+  answerBytes: ({ changes }) => changes.length * shownBytes,
+  async handle({ changes, answer, dry_run: dryRun, label }, context) {
+    if (changes.length === 0) throw refuse.emptyBatch("changes");
+    if (changes.length > mostChanges) throw refuseTransacting.tooManyChanges(changes.length, mostChanges);
+    const transaction: Transaction<ChangeResult[]> = {
+      make: (context, tree) => makeChanges(changes, answer, { context, tree }),
+      label,
+    };
+    const answerOf = (done: Done<ChangeResult[]>, { maxAnswerBytes }: CoderContext) =>
+      committed(done, maxAnswerBytes);
+    if (!dryRun) return answerOf(await runTransaction(transaction, context), context);
+    const { value, ...plan } = await planTransaction(transaction, context, answerOf);
+    return fitResults({ committed: false, ...plan }, value, context.maxAnswerBytes);
+  },
+  render: renderTransacted,
+});
+
+/** About what the answer takes for a change. */
+const shownBytes = 5 * 1024;
+
+function committed(
+  { value, transaction }: Done<ChangeResult[]>,
+  maxAnswerBytes: number,
+): Measured<Static<typeof response>> {
+  const name = transaction === undefined ? {} : { transaction };
+  return fitResults({ committed: true, ...name }, value, maxAnswerBytes) as Measured<Static<typeof response>>;
+}

@@ -1,0 +1,198 @@
+/** The changes of `coder::transact`, as they are on the wire and as they are made. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Refusal, refuse } from "../../errors.ts";
+import { revisionOfBytes } from "../../files/revision.ts";
+import type { PendingTree } from "../../transactions/pending-tree.ts";
+import { createOne } from "../create-file.ts";
+import type { ChangeContext } from "../define.ts";
+import { removeOne } from "../delete-file.ts";
+import type { ShownFields } from "../editing/answer.ts";
+import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
+import { UpdateOp } from "../editing/ops.ts";
+import { parsePermissionBits } from "../permission-bits.ts";
+import { transferOne } from "../two-paths.ts";
+
+const op = <Name extends string>(name: Name) => Type.Literal(name);
+const Parents = Type.Boolean({ default: true, description: "Create missing parent directories." });
+const Expected = (description: string) => Type.Optional(Type.String({ description }));
+
+const twoPaths = {
+  expected_revision: Expected("Revision that the file at `from` must have."),
+  from: Type.String(),
+  overwrite: Type.Boolean({
+    default: false,
+    description: "Replace a file at `to`. A folder is never replaced.",
+  }),
+  parents: Parents,
+  to: Type.String({ description: "The new path itself, not a folder to put it into." }),
+};
+
+/** One change. Each has the fields of the function that makes only such ones. */
+export const TransactChange = Type.Union(
+  [
+    Type.Object(
+      {
+        content: Type.String(),
+        expected_revision: Expected('Revision of the file to overwrite, or "absent": nothing may be there.'),
+        mode: Type.Optional(Type.String({ description: 'Octal permission bits; of a new file "0644".' })),
+        op: op("create"),
+        overwrite: Type.Boolean({ default: false }),
+        parents: Parents,
+        path: Type.String(),
+      },
+      { description: "As an entry of coder::create-file." },
+    ),
+    Type.Object(
+      {
+        expected_revision: Expected("The file is edited only if it has this revision."),
+        op: op("update"),
+        ops: Type.Array(UpdateOp),
+        path: Type.String(),
+      },
+      { description: "As an entry of coder::update-file." },
+    ),
+    Type.Object(
+      {
+        expected_revision: Expected("Revision that the file must have."),
+        op: op("delete"),
+        path: Type.String(),
+        recursive: Type.Boolean({ default: false, description: "Required for non-empty directories." }),
+      },
+      { description: "As a path of coder::delete-file." },
+    ),
+    Type.Object({ op: op("move"), ...twoPaths }, { description: "As an entry of coder::move." }),
+    Type.Object({ op: op("copy"), ...twoPaths }, { description: "As an entry of coder::copy." }),
+    Type.Object(
+      {
+        mode: Type.Optional(Type.String({ description: 'Octal permission bits; of a new folder "0755".' })),
+        op: op("make-folder"),
+        parents: Parents,
+        path: Type.String(),
+      },
+      { description: "As a path of coder::make-folder." },
+    ),
+    Type.Object(
+      {
+        mode: Type.String({ description: "Octal permission bits." }),
+        op: op("chmod"),
+        path: Type.String(),
+      },
+      { description: "Set the permission bits of a file, or of a folder without what is in it." },
+    ),
+  ],
+  { $id: "TransactChange" },
+);
+
+export type TransactChange = Static<typeof TransactChange>;
+type ChangeOf<Op extends TransactChange["op"]> = Extract<TransactChange, { readonly op: Op }>;
+
+/** The forms in which edits are shown. */
+export const changeAnswers = ["echo", "diff", "none"] as const;
+export type ChangeAnswer = (typeof changeAnswers)[number];
+
+/** What a change has done, as on the wire: what the answer of the function says that makes only such ones. */
+export interface ChangeResult extends ShownFields {
+  readonly op: TransactChange["op"];
+  readonly path?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly bytes_written?: number;
+  readonly applied?: number;
+  readonly new_line_count?: number;
+  readonly removed?: boolean;
+  readonly moved?: boolean;
+  readonly copied?: boolean;
+  readonly created?: boolean;
+  readonly revision?: string;
+}
+
+/** Makes all changes, in order. Throws the refusal of the first that fails, with its index. */
+export async function makeChanges(
+  changes: readonly TransactChange[],
+  answer: ChangeAnswer,
+  { context, tree }: { readonly context: ChangeContext; readonly tree: PendingTree },
+): Promise<ChangeResult[]> {
+  const results: ChangeResult[] = [];
+  for (const [index, change] of changes.entries()) {
+    tree.change = index;
+    context.deadline.check();
+    try {
+      results.push(await makeChange(change, answer, context));
+    } catch (error) {
+      throw error instanceof Refusal ? refuse.inChange(error, index) : error;
+    }
+  }
+  return results;
+}
+
+async function makeChange(
+  change: TransactChange,
+  answer: ChangeAnswer,
+  context: ChangeContext,
+): Promise<ChangeResult> {
+  switch (change.op) {
+    case "create":
+      return await create(change, context);
+    case "update":
+      return await update(change, answer, context);
+    case "delete":
+      return await remove(change, context);
+    case "move":
+    case "copy":
+      return await transfer(change, context);
+    case "make-folder":
+      return makeFolder(change, context);
+    case "chmod":
+      return await changeMode(change, context);
+  }
+}
+
+async function create({ op, ...spec }: ChangeOf<"create">, context: ChangeContext): Promise<ChangeResult> {
+  const bytes = Buffer.from(spec.content);
+  await createOne({ ...spec, mode: spec.mode ?? "0644" }, { bytes }, context);
+  return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
+}
+
+async function update(
+  { op, ...spec }: ChangeOf<"update">,
+  answer: ChangeAnswer,
+  context: ChangeContext,
+): Promise<ChangeResult> {
+  const show = (edited: EditedFile) => showEdit(answer, edited);
+  const options = { isTraced: showsChanges(answer), hasRevision: true, show };
+  const { lines, revision, shown } = await editFile(spec, options, context);
+  const counts = { applied: spec.ops.length, new_line_count: lines };
+  return { op, path: spec.path, ...counts, revision: revision!, ...shown };
+}
+
+async function remove(
+  { op, path, recursive, expected_revision: expectedRevision }: ChangeOf<"delete">,
+  context: ChangeContext,
+): Promise<ChangeResult> {
+  return { op, path, removed: await removeOne({ path, recursive, expectedRevision }, context) };
+}
+
+async function transfer(
+  { op, ...spec }: ChangeOf<"move" | "copy">,
+  context: ChangeContext,
+): Promise<ChangeResult> {
+  const isDone = await transferOne(spec, context, context.files[op]);
+  return { op, from: spec.from, to: spec.to, ...(op === "move" ? { moved: isDone } : { copied: isDone }) };
+}
+
+function makeFolder(
+  { op, path, mode, parents }: ChangeOf<"make-folder">,
+  context: ChangeContext,
+): ChangeResult {
+  const options = { mode: parsePermissionBits(mode ?? "0755"), parents, mayExist: true };
+  return { op, path, created: context.files.makeFolder(path, options, context) };
+}
+
+async function changeMode(
+  { op, path, mode }: ChangeOf<"chmod">,
+  context: ChangeContext,
+): Promise<ChangeResult> {
+  const permissions = { mode: parsePermissionBits(mode), uid: undefined, gid: undefined };
+  await context.files.changeMode(path, { ...permissions, recursive: false }, context);
+  return { op, path };
+}

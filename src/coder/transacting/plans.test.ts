@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { Plans } from "./plans.ts";
+
+interface Call {
+  readonly caller?: string;
+}
+
+let now = 0;
+const open = () => new Plans<Call>(() => now);
+const saying = (text: string, caller?: string) => ({ caller, carryOut: async () => text });
+
+test("a plan is carried out once", async () => {
+  const plans = open();
+  const { plan, plan_expires_at } = plans.add(saying("done"));
+  expect([plan.length, plan_expires_at]).toEqual([32, 600]);
+  expect(await plans.carryOut(plan, {})).toEqual({ answer: "done" });
+  expect(await plans.carryOut(plan, {})).toBeUndefined();
+});
+
+test("a plan is its caller's", async () => {
+  const plans = open();
+  const { plan } = plans.add(saying("done", "one"));
+  expect(await plans.carryOut(plan, { caller: "two" })).toBeUndefined();
+  expect(await plans.carryOut(plan, {})).toBeUndefined();
+  expect(await plans.carryOut(plan, { caller: "one" })).toEqual({ answer: "done" });
+});
+
+test("a plan that fails stays", async () => {
+  const plans = open();
+  let fails = true;
+  const carryOut = async () => {
+    if (fails) throw new Error("stale");
+    return "done";
+  };
+  const { plan } = plans.add({ caller: undefined, carryOut });
+  await expect(plans.carryOut(plan, {})).rejects.toThrow("stale");
+  fails = false;
+  expect(await plans.carryOut(plan, {})).toEqual({ answer: "done" });
+});
+
+test("a plan holds for ten minutes", async () => {
+  const plans = open();
+  const [first, second] = [plans.add(saying("1")), plans.add(saying("2"))];
+  now = 10 * 60_000 - 1;
+  expect(await plans.carryOut(first.plan, {})).toEqual({ answer: "1" });
+  now = 10 * 60_000;
+  expect(await plans.carryOut(second.plan, {})).toBeUndefined();
+  now = 0;
+});
+
+test("the oldest of 65 plans makes room", async () => {
+  const plans = open();
+  const all = Array.from({ length: 65 }, (_, index) => plans.add(saying(String(index))).plan);
+  expect(await plans.carryOut(all[0]!, {})).toBeUndefined();
+  expect(await plans.carryOut(all[1]!, {})).toEqual({ answer: "1" });
+  expect(await plans.carryOut(all[64]!, {})).toEqual({ answer: "64" });
+});

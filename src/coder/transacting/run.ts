@@ -1,0 +1,113 @@
+/** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
+import { Refusal } from "../../errors.ts";
+import { areSameReads, type Reads } from "../../transactions/pending-reads.ts";
+import { PendingTree } from "../../transactions/pending-tree.ts";
+import type { ChangeContext, CoderContext } from "../define.ts";
+import { refuseTransacting } from "./errors.ts";
+import type { PlanAnswer } from "./plans.ts";
+
+/** Several changes that are made as one. */
+export interface Transaction<T> {
+  /**
+   * Makes them on a tree that only shows what they would leave, by the files of the context, and sets `tree.change` to
+   * the index of each. Called again when it had to wait for other calls, and to carry out a plan: it must do the same then.
+   */
+  make(context: ChangeContext, tree: PendingTree): Promise<T>;
+  /** What the caller calls it. */
+  readonly label?: string | undefined;
+}
+
+/** What was done. */
+export interface Done<T> {
+  readonly value: T;
+  /** Its name; undefined when there was nothing to do. */
+  readonly transaction: string | undefined;
+}
+
+/** Makes the changes, all or none. Throws the refusal of the first that cannot be made. */
+export function runTransaction<T>(transaction: Transaction<T>, context: CoderContext): Promise<Done<T>> {
+  return commit(transaction, context, async () => await show(transaction, context));
+}
+
+/**
+ * Only shows what the changes would leave, and keeps a plan to do exactly that; `answer` makes the answer of the call that
+ * does. Throws what making them would throw, as far as it shows before.
+ */
+export async function planTransaction<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  answer: (done: Done<T>, context: CoderContext) => unknown,
+): Promise<PlanAnswer & { readonly value: T }> {
+  const { value, steps, reads } = await show(transaction, context, { remembersReads: true });
+  if (steps.length > 0) requireTransactions(context);
+  const carryOut = async (plan: string, later: CoderContext) =>
+    answer(await carryOutPlan(transaction, later, { plan, reads }), later);
+  return { value, ...context.plans.add({ caller: context.caller, carryOut }) };
+}
+
+interface Shown<T> extends Pick<PendingTree, "steps" | "reads" | "keys"> {
+  readonly value: T;
+}
+
+async function show<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  { remembersReads = false } = {},
+): Promise<Shown<T>> {
+  const { config } = context;
+  const tree = new PendingTree(context, { maxBytes: config.max_transaction_bytes, remembersReads });
+  const value = await transaction.make({ ...context, files: tree }, tree);
+  return { value, steps: tree.steps, keys: tree.keys, reads: tree.reads };
+}
+
+async function commit<T>(
+  { label }: Transaction<T>,
+  context: CoderContext,
+  plan: () => Promise<Shown<T>>,
+): Promise<Done<T>> {
+  const { transactions } = context;
+  if (transactions !== undefined) return await transactions.run(plan, { requester: context, label });
+  // What is refused in any case is refused as everywhere.
+  const { value, steps } = await plan();
+  if (steps.length > 0) requireTransactions(context);
+  return { value, transaction: undefined };
+}
+
+function requireTransactions({ transactions }: CoderContext): void {
+  if (transactions === undefined) throw refuseTransacting.unavailable();
+}
+
+interface Planned {
+  readonly plan: string;
+  readonly reads: Reads;
+}
+
+function carryOutPlan<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  { plan, reads }: Planned,
+): Promise<Done<T>> {
+  return commit(transaction, context, async () => {
+    const shown = await unlessStale(plan, () => show(transaction, context, { remembersReads: true }));
+    if (!areSameReads(shown.reads, reads))
+      throw refuseTransacting.stalePlan(plan, changedIn(shown.reads, reads));
+    return shown;
+  });
+}
+
+/** What was possible in the dry run, and is refused now, is so because something has changed. */
+async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason === "timeout") throw error;
+    const { change } = error.details ?? {};
+    throw refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
+  }
+}
+
+/** At most three of the paths that are not what they were. */
+function changedIn(now: Reads, then: Reads): { readonly paths: readonly string[] } {
+  const all = new Set([...now.keys(), ...then.keys()]);
+  return { paths: [...all].filter((path) => now.get(path) !== then.get(path)).slice(0, 3) };
+}

@@ -1,0 +1,47 @@
+/** What a model reads of several changes that were made as one, or would be. */
+import { renderEdit } from "../editing/text.ts";
+import type { ChangeResult } from "./changes.ts";
+
+interface Transacted {
+  readonly committed: boolean;
+  readonly results: readonly unknown[];
+  readonly transaction?: string;
+  readonly plan?: string;
+}
+
+/** One line for each change, with what it changed in a file below it. */
+export function renderTransacted({ committed, results, transaction, plan }: Transacted): string {
+  const lines = results.map((result) => renderResult(result as ChangeResult | PatchedFile));
+  if (transaction !== undefined) lines.push(`transaction ${transaction}`);
+  else if (committed) lines.push("nothing had to be changed");
+  if (plan !== undefined) lines.push(`plan ${plan}`);
+  return lines.join("\n");
+}
+
+/** A file that a patch has changed. */
+interface PatchedFile {
+  readonly op?: undefined;
+  readonly path: string;
+  readonly kind: string;
+}
+
+function renderResult(result: ChangeResult | PatchedFile): string {
+  if (result.op === undefined) return `${result.path}: ${result.kind}`;
+  const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
+  switch (op) {
+    case "create":
+      return `${path}: created, ${result.bytes_written} bytes`;
+    case "update":
+      return renderEdit({ ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0]);
+    case "delete":
+      return `${path}: ${result.removed ? "removed" : "was not there"}`;
+    case "move":
+      return `${from}: ${result.moved ? `moved to ${to}` : "is there already"}`;
+    case "copy":
+      return `${from}: ${result.copied ? `copied to ${to}` : "is there already"}`;
+    case "make-folder":
+      return `${path}: ${result.created ? "created" : "was there already"}`;
+    case "chmod":
+      return `${path}: mode set`;
+  }
+}
