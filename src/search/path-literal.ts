@@ -1,27 +1,35 @@
+import type { Query } from "./query-compiler.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
 /** The part of a folder that its entries' paths begin with. */
 type PathFolder = Pick<SharedFolder, "prefix">;
 
+/** Whether the query is one for `PathLiteral`. Of case beyond ASCII only the engine knows everything. */
+export const isPathLiteral = ({ pattern, regex, ignoreCase }: Query): boolean =>
+  !regex && (!ignoreCase || /^[\0-\x7f]*$/.test(pattern));
+
 /**
- * Matches paths against a literal by the bytes of names, as `path.includes(literal)` does with the decoded path, and makes
- * no string of a path. The paths of one folder should come together.
+ * Matches paths against a literal by the bytes of names, as `LineMatcher.matchesPath` does with the decoded path, and makes
+ * no string of most paths. The paths of one folder should come together.
  */
 export class PathLiteral {
   readonly #literal: string;
+  readonly #ignoresCase: boolean;
   /** Up to its last "/", and the rest, which is in one name. */
   readonly #head: string;
   readonly #tail: Buffer;
   /** A decoded path may hold what its bytes do not. */
   readonly #needsText: boolean;
   #folder: PathFolder | undefined;
-  #prefix = "";
   #isInPrefix = false;
   #mayStart = false;
 
-  constructor(literal: string) {
+  /** For a query that `isPathLiteral`. */
+  constructor({ pattern, ignoreCase }: Pick<Query, "pattern" | "ignoreCase">) {
+    const literal = ignoreCase ? foldCase(pattern) : pattern;
     const tailStart = literal.lastIndexOf("/") + 1;
     this.#literal = literal;
+    this.#ignoresCase = ignoreCase;
     this.#head = literal.slice(0, tailStart);
     this.#tail = Buffer.from(literal.slice(tailStart));
     this.#needsText = literal.includes("\ufffd") || !literal.isWellFormed();
@@ -31,26 +39,44 @@ export class PathLiteral {
   matches(folder: PathFolder, bytes: Buffer, from: number, to: number): boolean {
     if (folder !== this.#folder) this.#enter(folder);
     if (this.#isInPrefix) return true;
-    if (this.#needsText) return (this.#prefix + bytes.toString("utf8", from, to)).includes(this.#literal);
+    if (this.#needsText || (this.#ignoresCase && !isAsciiIn(bytes, from, to)))
+      return this.#fold(folder.prefix + bytes.toString("utf8", from, to)).includes(this.#literal);
     if (this.#head !== "") return this.#mayStart && this.#isAt(bytes, from, to);
-    const first = this.#tail[0];
-    const last = to - this.#tail.length;
-    for (let at = from; at <= last; at++) if (bytes[at] === first && this.#isAt(bytes, at, to)) return true;
+    for (let at = from; at <= to - this.#tail.length; at++) if (this.#isAt(bytes, at, to)) return true;
     return false;
   }
 
   #enter(folder: PathFolder): void {
-    const { prefix } = folder;
+    const prefix = this.#fold(folder.prefix);
     this.#folder = folder;
-    this.#prefix = prefix;
     this.#isInPrefix = prefix.includes(this.#literal);
     this.#mayStart = prefix.endsWith(this.#head);
+  }
+
+  #fold(text: string): string {
+    return this.#ignoresCase ? foldCase(text) : text;
   }
 
   #isAt(bytes: Buffer, at: number, to: number): boolean {
     const tail = this.#tail;
     if (to - at < tail.length) return false;
-    for (let i = 0; i < tail.length; i++) if (bytes[at + i] !== tail[i]) return false;
+    for (let i = 0; i < tail.length; i++) {
+      const byte = bytes[at + i]!;
+      if ((this.#ignoresCase ? lowerCase(byte) : byte) !== tail[i]) return false;
+    }
     return true;
   }
+}
+
+const lowerCase = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte);
+
+/** Makes one of all characters that ASCII letters stand for: U+212A is a K too, and U+017F an s (Unicode, CaseFolding.txt). */
+const foldCase = (text: string): string =>
+  text.replace(/[A-Z\u017f\u212a]/g, (one) =>
+    one === "\u017f" ? "s" : one === "\u212a" ? "k" : one.toLowerCase(),
+  );
+
+function isAsciiIn(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return false;
+  return true;
 }

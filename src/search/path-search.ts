@@ -35,7 +35,7 @@ class PathSink implements FileSink {
   readonly #options: PathSearchOptions;
 
   constructor(options: PathSearchOptions) {
-    this.#literal = new PathLiteral(options.request.query.pattern);
+    this.#literal = new PathLiteral(options.request.query);
     this.#options = options;
   }
 

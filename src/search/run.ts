@@ -12,6 +12,7 @@ import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import { LocalSearch } from "./local.ts";
 import { Pacing } from "./pacing.ts";
+import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
 import { beforeRanked, laterPlace, type Place } from "./place.ts";
@@ -105,7 +106,7 @@ export class SearchRun {
 
   /** Whether the rest is to search paths for a literal. */
   get #isPathLiteral(): boolean {
-    return isLiteral(this.#options.request.query) && !this.#answer.wantsContent;
+    return !this.#answer.wantsContent && isPathLiteral(this.#options.request.query);
   }
 
   async #searchPathsHere(): Promise<void> {
