@@ -67,6 +67,9 @@ const ofCoder: Samples<typeof refuseCoder> = {
   longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),
   badMode: refuseCoder.badMode("rw-\n"),
+  noJournal: refuseCoder.noJournal(),
+  undoNothing: refuseCoder.undoNothing("checkpoint 7"),
+  undoWhich: refuseCoder.undoWhich(),
 };
 
 const ofLines: Samples<typeof refuseLines> = {

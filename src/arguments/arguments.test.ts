@@ -205,3 +205,18 @@ describe("misuse names the flag", () => {
     expect(parse("", { CODER_LOG: "error" })).toMatchObject({ logLevel: "error" });
   });
 });
+
+test("undo and checkpoints are short for calls of coder", () => {
+  const call = (...argv: string[]) => {
+    const command = parseArguments(argv, {});
+    return command.name === "call" && [command.function, command.payload];
+  };
+  expect(call("undo")).toEqual(["coder::undo", "{}"]);
+  expect(call("undo", "41")).toEqual(["coder::undo", '{"seq":41}']);
+  expect(call("undo", '{"steps":2}', "--json")).toEqual(["coder::undo", '{"steps":2}']);
+  expect(call("checkpoints")).toEqual(["coder::checkpoints", "{}"]);
+  expect(call("checkpoints", "src/a")).toEqual(["coder::checkpoints", '{"path":"src/a"}']);
+  expect(call("checkpoints", "-")).toEqual(["coder::checkpoints", "-"]);
+  expect(() => call("undo", "1", "2")).toThrow(/one payload/);
+  expect(() => parseArguments(["undo"], {}, "shell")).toThrow(/not a command of shell/);
+});

@@ -3,6 +3,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "../about.ts";
 import type { Mode } from "../config/source.ts";
 import { type LogLevel, logLevels, originOf } from "../log/log.ts";
+import { expandAlias } from "./aliases.ts";
 import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./flags.ts";
 import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
 import { UsageError } from "./usage-error.ts";
@@ -81,8 +82,9 @@ export function parseArguments(
   environment: NodeJS.ProcessEnv,
   called: WorkerName = "coder",
 ): Command {
-  const { values, words } = readFlags(argv, called);
+  const { values, words: given } = readFlags(argv, called);
   const worker = parseWorker(values.get("worker") ?? called);
+  const words = expandAlias(given, worker);
   for (const name of answers) if (values.has(name)) return { name, worker };
   if (values.has("print-schema")) return { name: "print-schema", worker, api: values.get("api") };
   const mode = modeOf(words);

@@ -11,7 +11,7 @@ Usage
   ${program} --engine embedded[:PORT]             serve on an engine of its own, loopback only
   ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
   ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
-  ${program} --print-schema | --manifest | --licenses | --version | --help
+${worker === "coder" ? aliases : ""}  ${program} --print-schema | --manifest | --licenses | --version | --help
 
 Flags
 ${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
@@ -24,6 +24,10 @@ Call
 Examples
 ${examples.map((example) => `  ${example}\n`).join("")}`;
 }
+
+const aliases = `  coder checkpoints [PATH | JSON]                what calls changed; short for call coder::checkpoints
+  coder undo [SEQ | JSON]                        take back the newest change, or a checkpoint; short for call coder::undo
+`;
 
 /** Column of the descriptions. */
 const column = 23;

@@ -7,6 +7,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseConfigText } from "../config/file.ts";
+import { JournalKey } from "../journal/journal-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 
@@ -97,6 +98,7 @@ export const configSchema = Type.Object({
     description:
       "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
   }),
+  journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
   call_timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 3_600_000,

@@ -3,6 +3,7 @@ import type { Files } from "../files/files.ts";
 import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
 import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
 import type { PendingFiles } from "../transactions/pending-tree.ts";
@@ -22,6 +23,8 @@ export interface CoderServices extends Services {
   readonly transactions: Transactions | undefined;
   /** What dry runs have shown, to be done exactly so. */
   readonly plans: Plans<CoderContext>;
+  /** Undefined where the configuration wants none, or no folder can keep it. */
+  readonly journal: Journal | undefined;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   readonly ignoreFiles: IgnoreFiles;

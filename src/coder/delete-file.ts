@@ -29,6 +29,12 @@ const DeleteFileResult = Named("DeleteFileResult", {
   path: Type.String(),
   removed: Type.Boolean(),
   success: Type.Boolean(),
+  undo: Type.Optional(
+    Type.Literal("unavailable", {
+      since: "0.4.0",
+      description: "The journal does not keep all of what was removed.",
+    }),
+  ),
 });
 
 const response = Type.Object({ results: Type.Array(DeleteFileResult) }, { title: "DeleteFileOutput" });
@@ -58,25 +64,36 @@ export const deleteFile = defineCoderFunction({
     if (paths.length === 0) throw refuse.emptyBatch("paths");
     const stray = Object.keys(expected ?? {}).find((path) => !paths.includes(path));
     if (stray !== undefined) throw refuseCoder.strayRevision(stray);
+    const says = dryRun || expected !== undefined || context.profile.journal;
     const results = [];
     for (const path of paths) {
+      const lost = context.journal?.lossesOf(context);
       const removal = { path, recursive, dryRun, expectedRevision: expected?.[path] };
       const outcome = await context.attempt(() => removeOne(removal, context));
       results.push(
         "error" in outcome
           ? { path, success: false, removed: false, error: outcome.error.text }
-          : { path, success: true, removed: outcome.value },
+          : {
+              path,
+              success: true,
+              removed: outcome.value,
+              ...(says && context.journal?.lossesOf(context) !== lost && unavailable),
+            },
       );
     }
     return { results };
   },
   render: ({ results }, { failure }) =>
     results
-      .map(({ path, removed, error }) =>
-        error ? failure(error, path) : `${path}: ${removed ? "removed" : "was not there"}`,
+      .map(({ path, removed, error, undo }) =>
+        error
+          ? failure(error, path)
+          : `${path}: ${removed ? "removed" : "was not there"}${undo === undefined ? "" : ", and cannot be undone"}`,
       )
       .join("\n"),
 });
+
+const unavailable = { undo: "unavailable" } as const;
 
 interface Removal {
   readonly path: string;

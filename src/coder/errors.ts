@@ -93,6 +93,24 @@ export const refuseCoder = {
       `The cursor ${quoteShort(cursor)} is none of this search, or the worker was restarted since; send next_cursor as it was given, with all other fields as then, or leave cursor out to start again.`,
     ),
 
+  noJournal: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The worker keeps no journal, so nothing is recorded and nothing can be undone; ask the operator to set the key journal in the configuration.",
+    ),
+
+  undoNothing: (what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The journal has no ${what}, or keeps it no longer; list what can be undone with coder::checkpoints.`,
+    ),
+
+  undoWhich: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "More than one of the fields steps, seq and transaction is given; send one of them.",
+    ),
+
   badMode: (mode: string): Refusal =>
     new Refusal(
       "bad-input",

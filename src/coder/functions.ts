@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import { copy } from "./copy.ts";
 import { createFile } from "./create-file.ts";
@@ -10,6 +11,7 @@ import { readFile } from "./read-file.ts";
 import { search } from "./search.ts";
 import { transact } from "./transact.ts";
 import { tree } from "./tree.ts";
+import { undo } from "./undo.ts";
 import { updateFile } from "./update-file.ts";
 
 /**
@@ -29,4 +31,6 @@ export const functions: readonly FunctionDefinition[] = [
   makeFolder,
   transact,
   commit,
+  checkpoints,
+  undo,
 ];

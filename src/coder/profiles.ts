@@ -11,6 +11,8 @@ export const profileTable = {
   flat_envelope: { contract: false, agent: true },
   /** What a write left is answered with its revision, also where no later field asks for it. */
   revisions_of_writes: { contract: false, agent: true },
+  /** What changes take away is kept, where the configuration does not say. */
+  journal: { contract: false, agent: true },
   "read-file.revision": { contract: false, agent: true },
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
   "update-file.answer": { contract: "bodies", agent: "echo" },

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readRuntimeOptions, readStateDirectory } from "../config/environment.ts";
+import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFilesContext, filesOver } from "../files/files.ts";
@@ -8,12 +8,11 @@ import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
-import type { Jail } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
-import type { Log } from "../log/log.ts";
+import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
+import { createLog, type Log } from "../log/log.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
-import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
 import { editLockIn } from "../transactions/root-lock.ts";
 import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
 import { type Config, configSchema } from "./config.ts";
@@ -64,15 +63,24 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     trial: trialFor(opening),
     backend,
   });
-  const folder = stateFolderOf(jail, opening);
+  const { log = silent, readOnly = false, environment = {} } = opening;
+  const folder = locateState({ config: config.journal, root: jail.hostPath(""), environment, log });
+  const journal = openJournal({
+    config: config.journal,
+    state: folder,
+    // A person at a terminal goes on with the journal of an agent.
+    byDefault: profile.journal || (opening.mode === "call" && hasRecords(folder)),
+    log,
+  });
   const context = createFilesContext({
     jail,
     config,
     isAbandoned: folder && abandonedIn(folder),
     lockEdits: folder && editLockIn(folder),
+    ...(journal && { listeners: [journal] }),
+    onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
   });
   const files = filesOver(context);
-  const { log, readOnly = false } = opening;
   if (folder !== undefined)
     await recoverIn({ files: context, folder, readOnly, log }).catch((error: unknown) => {
       jail.close();
@@ -92,6 +100,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     profile,
     jail,
     files,
+    journal,
     transactions: folder && createTransactions({ files: context, folder, log }),
     plans: new Plans(),
     regex,
@@ -109,23 +118,13 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       await sweeping?.catch(() => {});
       await searcher.close();
       await regex.close();
+      journal?.close();
       jail.close();
     },
   };
 }
 
-/** Where transactions have their records; undefined where no folder is fit for that, and there are none. */
-function stateFolderOf(jail: Jail, { environment = {}, log }: Opening): StateFolder | undefined {
-  const dir = readStateDirectory(environment);
-  if (dir === undefined) return undefined;
-  try {
-    return openStateFolder({ dir, root: jail.hostPath("") });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    log?.info("there are no transactions", { reason: error.message });
-    return undefined;
-  }
-}
+const silent = createLog({ level: "error", form: "text", write: () => {} });
 
 function requireGlobs(config: Config, file: string): void {
   for (const key of ["non_accessible_globs", "default_exclude_globs"] as const) {

@@ -38,7 +38,7 @@ export class Journal implements MutationListener {
   readonly #files: RecordFiles;
   readonly #records = new WeakMap<Requester, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
-  readonly #lost = new WeakMap<Requester, Set<string>>();
+  readonly #losses = new WeakMap<Requester, number>();
   /** Of the record that was written last: the next frame is mostly of the same call. */
   #open: { readonly seq: number; readonly descriptor: number } | undefined;
   #isBrokenSaid = false;
@@ -49,10 +49,9 @@ export class Journal implements MutationListener {
     this.#files = new RecordFiles(state, bounds);
   }
 
-  /** Whether a step of this call, at this path or below it, is not kept. */
-  hasLost(requester: Requester, path: string): boolean {
-    const lost = this.#lost.get(requester);
-    return lost !== undefined && [...lost].some((one) => one === path || one.startsWith(`${path}/`));
+  /** How many steps of this call cannot be undone, so far. */
+  lossesOf(requester: Requester): number {
+    return this.#losses.get(requester) ?? 0;
   }
 
   before(mutation: Mutation): void {
@@ -61,7 +60,7 @@ export class Journal implements MutationListener {
     try {
       this.#write(mutation, requester);
     } catch (error) {
-      this.#lose(mutation, requester);
+      this.#lose(requester);
       this.#sayBroken(error);
       // It may be gone, or have a hole.
       this.#records.delete(requester);
@@ -89,14 +88,14 @@ export class Journal implements MutationListener {
     const known = this.#records.get(requester);
     const isKept = known !== undefined && this.#files.has(known.seq);
     const record = isKept ? known : this.#create(requester);
-    const head = isKept ? [] : encodeFrame(headOf(requester, record.seq));
+    const head = isKept ? [] : encodeFrame(headOf(mutation, requester, record.seq));
     const contents = new Contents(this.#files, record.seq, (error) => this.#sayBroken(error));
     let frame: StepFrame;
     try {
       frame = frameOf(mutation, now, contents);
     } catch (error) {
       contents.drop();
-      this.#lose(mutation, requester);
+      this.#lose(requester);
       frame = lostFrame(mutation, now, lossOf(error));
     }
     this.#append(record, [...head, ...encodeFrame(frame, contents.inline)]);
@@ -128,10 +127,8 @@ export class Journal implements MutationListener {
     this.#files.append(seq, this.#open.descriptor, pieces);
   }
 
-  #lose({ path }: Mutation, requester: Requester): void {
-    const lost = this.#lost.get(requester);
-    if (lost === undefined) this.#lost.set(requester, new Set([path]));
-    else lost.add(path);
+  #lose(requester: Requester): void {
+    this.#losses.set(requester, this.lossesOf(requester) + 1);
   }
 
   #sayBroken(error: unknown): void {
@@ -192,20 +189,21 @@ class Contents implements ContentKeeper {
 const isStep = ({ isTree, kind }: Mutation): boolean => !isTree && kind !== "sweep";
 
 /** Of another tree, what was done of it stays done when it fails. */
-const isTransaction = (whole: Mutation | undefined): whole is Mutation =>
-  (whole?.kind as string | undefined) === "transaction";
+const isTransaction = (whole: Mutation | undefined): whole is Mutation => whole?.kind === "transaction";
 
 /** Callers see nothing of temporary files. */
 const isHidden = (path: string): boolean => isTemporary(path.slice(path.lastIndexOf("/") + 1));
 
 const lossOf = (error: unknown): Loss => (error instanceof Unavailable ? error.loss : "unreadable");
 
-const headOf = ({ functionId, caller }: Requester, seq: number): RecordHead => ({
+const headOf = ({ whole }: Mutation, { functionId, caller }: Requester, seq: number): RecordHead => ({
   version: 1,
   seq,
   ts: Date.now(),
   function_id: functionId,
   caller,
+  label: whole?.transaction?.label,
+  transaction: whole?.transaction?.id,
 });
 
 let lastTime = 0;

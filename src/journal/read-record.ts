@@ -36,9 +36,13 @@ export interface JournalSource {
   readonly log: Log;
 }
 
-/** The records, newest first, each read when it is asked for. Throws the errno error. */
-export function* readRecords(source: JournalSource): Generator<JournalRecord, void, void> {
+/** The records older than `before`, newest first, each read when it is asked for. Throws the errno error. */
+export function* readRecords(
+  source: JournalSource,
+  { before = Number.POSITIVE_INFINITY }: { readonly before?: number } = {},
+): Generator<JournalRecord, void, void> {
   for (const seq of recordNumbers(source.state)) {
+    if (seq >= before) continue;
     const record = readRecord(source, seq);
     if (record !== undefined) yield record;
   }

@@ -2,6 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type { OpenOptions } from "../contract/definition.ts";
+import { JournalKey } from "../journal/journal-config.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
@@ -48,7 +49,7 @@ const denylist = [
   String.raw`\bnpm\b[^|;&]*\brun\b`,
 ];
 
-/** The keys of the configuration file (shell §3; the last six are this worker's own). */
+/** The keys of the configuration file (shell §3; the last seven are this worker's own). */
 export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
     30_000,
@@ -139,6 +140,9 @@ export const shellConfigSchema = Type.Object({
   program_folders: Texts(
     [],
     "Absolute folders to look up the names of allowlist in, before those of the operating system.",
+  ),
+  journal: JournalKey(
+    "null is no journal. It is of what shell::fs::* changes, not commands; a worker coder that serves the same folder shares it.",
   ),
   max_answer_bytes: Type.Integer({
     minimum: 64 * 1024,

@@ -37,7 +37,7 @@ export function openShell(
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const policy = createPolicy(config, root, regex);
-  const fs = openFsServices(config, { regex, opening, runtimeOptions });
+  const fs = openFsServices(config, { regex, opening, runtimeOptions, environment, log });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });

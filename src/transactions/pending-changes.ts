@@ -15,7 +15,7 @@ import {
 import { PendingFolder, type PendingView } from "./pending-folder.ts";
 import { PendingNames } from "./pending-names.ts";
 import { StepList } from "./step-list.ts";
-import type { EntryVersion, StagedFile } from "./steps.ts";
+import type { EntryVersion, Expected, StagedFile } from "./steps.ts";
 
 /** A place that a pending jail has admitted: in a folder of the pending tree. */
 export type PendingPlace = ResolvedPath & { readonly folder: PendingFolder };
@@ -89,15 +89,16 @@ export class PendingChanges {
   exchange(
     place: ResolvedPath,
     entry: NewFile | Extract<PendingEntry, { type: "symlink" }>,
-    seen?: EntryVersion,
+    { seen, revision }: Seen = {},
   ): void {
     const { folder, expected } = this.#expected(place, seen);
-    this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected });
+    const known = withRevision(expected, revision);
+    this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected: known });
     folder.changed.set(place.name, entry);
   }
 
   /** Gives a file other content; one that is new itself is made with that. `seen`: what it was when it was read. */
-  rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, seen }: Rewritten): void {
+  rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
     const old = this.#entriesAt(place.folder.path).changed.get(place.name);
     if (old?.type !== "file") {
       this.exchange(place, { type: "file", staged: { kind: "file", ...file }, size }, seen);
@@ -116,7 +117,7 @@ export class PendingChanges {
   /** Takes an entry away, a folder with everything in it. */
   remove(place: EntryPlace, revision?: string): void {
     const { folder, expected } = this.#expected(place);
-    const known = revision === undefined || "staged" in expected ? expected : { ...expected, revision };
+    const known = withRevision(expected, revision);
     this.list.add({ kind: "set-aside", path: place.path, expected: known });
     folder.changed.set(place.name, undefined);
   }
@@ -207,10 +208,18 @@ export class PendingChanges {
   }
 }
 
-interface Rewritten {
-  readonly size: number;
+/** What a file on disk was when it was read, and the revision that it must have, where that is known otherwise. */
+interface Seen {
   readonly seen?: EntryVersion | undefined;
+  readonly revision?: string | undefined;
 }
+
+interface Rewritten extends Seen {
+  readonly size: number;
+}
+
+const withRevision = (expected: Expected, revision: string | undefined): Expected =>
+  revision === undefined || "staged" in expected ? expected : { ...expected, revision };
 
 /** A folder that is not on disk yet; without a mode it gets what the umask leaves. */
 export function newFolder(mode: number | undefined): PendingEntries {

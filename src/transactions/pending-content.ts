@@ -86,7 +86,10 @@ export function readAt(place: ResolvedPath, limit: Limit, scratch: ScratchBuffer
 }
 
 /** What is kept of a file that gets other content. One that may not be read hides its attributes. */
-function keptOf(place: ResolvedPath, owner: Owner): { owner: Owner; attributes?: Attributes | undefined } {
+export function keptOf(
+  place: ResolvedPath,
+  owner: Owner,
+): { owner: Owner; attributes?: Attributes | undefined } {
   if (place.content !== undefined) return { owner };
   let descriptor: number | undefined;
   try {

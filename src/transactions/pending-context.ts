@@ -19,3 +19,11 @@ export interface PendingContext {
 /** Admits a path to the pending tree. */
 export const admitPending = ({ jail }: Pick<PendingContext, "jail">, { path, ...options }: WriteTarget) =>
   jail.admit(path, options) as PendingPlace;
+
+/** What is at a path; links are not followed. */
+export type EntryState =
+  | { readonly kind: "absent" }
+  | { readonly kind: "file"; readonly mode: number; readonly revision: string | undefined }
+  | { readonly kind: "symlink"; readonly text: Buffer }
+  | { readonly kind: "dir"; readonly mode: number }
+  | { readonly kind: "other" };

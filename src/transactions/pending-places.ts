@@ -7,6 +7,7 @@ import { refuseMove } from "../files/move-errors.ts";
 import type { Requester } from "../files/mutation.ts";
 import { asRemoved, type Removal, requireExpected, requireRemovable } from "../files/remove.ts";
 import { requireWritableFolder } from "../files/require-writable-folder.ts";
+import type { Relation } from "../files/same-entry.ts";
 import { pathIn } from "../jail/backend.ts";
 import type { Folder } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
@@ -53,6 +54,17 @@ export async function movePending(
   if (relation === "same") return false;
   requireWritableEnds(moving, ends);
   await pending.rememberTree(source, requester);
+  moveAdmitted(pending, moving, { ...ends, relation });
+  return true;
+}
+
+/** Moves what has been checked. */
+export function moveAdmitted(
+  pending: PendingContext,
+  moving: Moving,
+  { relation, ...ends }: PendingEnds & { readonly relation: Relation },
+): void {
+  const { source, target } = ends;
   const { changes } = pending;
   if (relation === "respelled") respell(pending, ends);
   else if (relation === "linked") changes.remove(source);
@@ -61,7 +73,6 @@ export async function movePending(
     if (target.stats !== undefined) changes.remove(target);
     changes.rename(source, target);
   }
-  return true;
 }
 
 /** By a third name: the file system takes the two spellings for one. */

@@ -10,10 +10,11 @@ import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { PendingChanges, type PendingPlace } from "./pending-changes.ts";
 import { createPending, readAt, updatePending } from "./pending-content.ts";
-import { admitPending, type PendingContext } from "./pending-context.ts";
+import { admitPending, type EntryState, type PendingContext } from "./pending-context.ts";
 import { refusePending } from "./pending-errors.ts";
 import { copyPending, makePendingFolder, movePending, removePending } from "./pending-places.ts";
 import { PendingReads, type Reads } from "./pending-reads.ts";
+import { PendingRestore } from "./pending-restore.ts";
 import { requireOwner } from "./pending-stats.ts";
 import type { Step } from "./steps.ts";
 
@@ -22,14 +23,6 @@ export type PendingFiles = Pick<
   Files,
   "read" | "create" | "update" | "remove" | "move" | "copy" | "makeFolder" | "changeMode"
 >;
-
-/** What is at a path; links are not followed. */
-export type EntryState =
-  | { readonly kind: "absent" }
-  | { readonly kind: "file"; readonly mode: number; readonly revision: string | undefined }
-  | { readonly kind: "symlink"; readonly text: Buffer }
-  | { readonly kind: "dir"; readonly mode: number }
-  | { readonly kind: "other" };
 
 interface TreeOptions {
   /** Most bytes of the files that are made and edited, together. */
@@ -139,6 +132,16 @@ export class PendingTree implements PendingFiles {
     if (stats.isDirectory()) return { kind: "dir", mode };
     if (stats.isSymbolicLink()) return { kind: "symlink", text: mapErrno(path, () => folder.readLink(name)) };
     return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
+  }
+
+  /** The verbs that put back what was there before. */
+  restoring(requester: Requester): PendingRestore {
+    return new PendingRestore({
+      pending: this.#context,
+      requester,
+      state: (path) => this.state(path),
+      changeMode: (path, options) => this.changeMode(path, options),
+    });
   }
 
   /** Makes a link with this text, where nothing is, with the folders that it needs. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** What is under test: the program from its source, or the compiled one. */
@@ -103,12 +104,22 @@ export function startCoder(
   return { child, stdout: () => stdout, stderr: () => stderr, waitForStderr, exited };
 }
 
-/** This process's environment without the variables that the program reads. */
+/** This process's environment without the variables that the program reads, and with a place of its own for state. */
 function plainEnvironment(): Record<string, string> {
   const steering = /^(III_|CODER_LOG$|OTEL_)/;
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !steering.test(entry[0]),
-    ),
+  const plain = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !steering.test(entry[0]),
   );
+  return { ...Object.fromEntries(plain), XDG_STATE_HOME: stateFolder() };
+}
+
+let state: string | undefined;
+
+/** Where the programs of this process keep state, until it ends. */
+export function stateFolder(): string {
+  if (state !== undefined) return state;
+  const made = mkdtempSync(join(tmpdir(), "coder-state-"));
+  process.on("exit", () => rmSync(made, { recursive: true, force: true }));
+  state = made;
+  return made;
 }

@@ -1,0 +1,129 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { namesOf } from "../jail/backend.ts";
+import { changedPaths } from "../journal/changed-paths.ts";
+import { type JournalRecord, readRecords } from "../journal/read-record.ts";
+import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { requireJournal } from "./undoing/require-journal.ts";
+import { selectPaths } from "./undoing/select-paths.ts";
+
+const request = Type.Object(
+  {
+    before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
+    limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
+    path: Type.Optional(
+      Type.String({ description: "Only checkpoints that changed this path or something below it." }),
+    ),
+  },
+  { title: "CheckpointsInput" },
+);
+
+const CheckpointFile = Named("CheckpointFile", {
+  change: Type.Union([
+    Type.Literal("created"),
+    Type.Literal("modified"),
+    Type.Literal("deleted"),
+    Type.Literal("moved"),
+    Type.Literal("mode"),
+  ]),
+  from: Type.Optional(Type.String()),
+  path: Type.String(),
+  unavailable: Type.Optional(Type.Literal(true)),
+});
+
+const Checkpoint = Named("Checkpoint", {
+  bytes: UInt64(),
+  caller: Type.Optional(Type.String()),
+  files: Type.Array(CheckpointFile),
+  function_id: Type.Optional(Type.String()),
+  label: Type.Optional(Type.String()),
+  more_files: Type.Optional(UInt32()),
+  seq: UInt64(),
+  transaction: Type.Optional(Type.String()),
+  ts: Type.String({ description: "ISO 8601, in UTC." }),
+});
+
+const response = Type.Object(
+  { checkpoints: Type.Array(Checkpoint), next_before_seq: Type.Optional(UInt64()) },
+  { title: "CheckpointsOutput" },
+);
+
+/** Paths that are named of one checkpoint. */
+const mostFiles = 50;
+
+/** `coder::checkpoints`: what the journal can undo (coder §20). */
+export const checkpoints = defineCoderFunction({
+  id: "coder::checkpoints",
+  since: "0.4.0",
+  description:
+    "List what calls changed, newest first, as far as the journal keeps it: each checkpoint is one call, which coder::undo can undo by its `seq`. `next_before_seq` is there when older ones are left.",
+  summary: "what calls changed, newest first",
+  brief: "List the changes that coder::undo can undo, newest first: one checkpoint for each call.",
+  effect: "reads",
+  paths: [],
+  isIdempotent: true,
+  request,
+  response,
+  examples: [
+    { title: "The last changes", request: {} },
+    { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
+  ],
+  handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path }, context) {
+    const journal = requireJournal(context);
+    const selects = path === undefined ? () => true : selectPaths([path], context.jail);
+    const found: Static<typeof Checkpoint>[] = [];
+    let room = context.maxAnswerBytes / 2;
+    for (const record of readRecords(journal, { before })) {
+      const checkpoint = describe(record, selects, context);
+      if (checkpoint === undefined) continue;
+      room -= JSON.stringify(checkpoint).length * 3;
+      if (found.length === limit || (room < 0 && found.length > 0))
+        return { checkpoints: found, ...(found.length > 0 && { next_before_seq: found.at(-1)!.seq }) };
+      found.push(checkpoint);
+    }
+    return { checkpoints: found };
+  },
+  render: ({ checkpoints: found, next_before_seq: next }) =>
+    [
+      ...(found.length === 0 ? ["Nothing is recorded."] : found.map(renderCheckpoint)),
+      ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
+    ].join("\n"),
+});
+
+/** Undefined where nothing of it is selected, or may be seen. */
+function describe(
+  record: JournalRecord,
+  selects: (path: string) => boolean,
+  { jail }: CoderContext,
+): Static<typeof Checkpoint> | undefined {
+  const { seq, ts, function_id, caller, label, transaction, bytes } = record;
+  const visible = changedPaths(record).filter(({ path, from = path }) =>
+    [path, from].every((one) => !jail.denies(namesOf(one))),
+  );
+  if (!visible.some(({ path, from = path }) => selects(path) || selects(from))) return undefined;
+  const files = visible.slice(0, mostFiles);
+  const more = visible.length - files.length;
+  return {
+    seq,
+    ts: new Date(ts).toISOString(),
+    ...(function_id !== undefined && { function_id }),
+    ...(caller !== undefined && { caller }),
+    ...(label !== undefined && { label }),
+    ...(transaction !== undefined && { transaction }),
+    files,
+    ...(more > 0 && { more_files: more }),
+    bytes,
+  };
+}
+
+function renderCheckpoint(checkpoint: Static<typeof Checkpoint>): string {
+  const { seq, ts, function_id: id, label, files, more_files: more } = checkpoint;
+  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), id ?? "", label ?? ""]
+    .filter(Boolean)
+    .join("  ");
+  const lines = files.map(
+    ({ path, from, change, unavailable }) =>
+      `  ${change}: ${from === undefined ? path : `${from} to ${path}`}${unavailable ? " (cannot be undone)" : ""}`,
+  );
+  return [head, ...lines, ...(more === undefined ? [] : [`  and ${more} more`])].join("\n");
+}

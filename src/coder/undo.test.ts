@@ -1,0 +1,236 @@
+/** Undo by transactions, of what the functions change. */
+import { afterEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compareSnapshots, snapshotTree } from "../../tests/harness/tree.ts";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
+import { openCoder } from "./services.ts";
+
+const opened: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+async function open(journal: { max_bytes?: number; max_records?: number } = {}) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  const base = join(root, "base");
+  mkdirSync(base);
+  const state = realpathSync(mkdtempSync(join(tmpdir(), "coder-state-")));
+  const runtime = await openCoder(
+    {
+      ...defaultConfig(),
+      base_path: base,
+      fsync: false,
+      journal: { dir: state, max_bytes: 64 * 1024 * 1024, max_records: 500, ...journal },
+    },
+    { environment: {} },
+  );
+  opened.push(async () => {
+    await runtime.close();
+    for (const folder of [root, state]) rmSync(folder, { recursive: true });
+  });
+  const log = createLog({ level: "error", form: "text", write: () => undefined });
+  const invoke = createInvoke(runtime, log);
+  const call = async (id: string, payload: object) => {
+    const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
+    if ("error" in outcome) throw new Error(outcome.error);
+    // biome-ignore lint/suspicious/noExplicitAny: answers of several functions
+    return outcome.answer as any;
+  };
+  const at = (path: string) => join(base, path);
+  return { at, call, snapshot: () => snapshotTree(root), runtime };
+}
+
+test("everything that the functions change comes back, and goes again", async () => {
+  const { at, call, snapshot } = await open();
+  mkdirSync(at("d/empty"), { recursive: true });
+  mkdirSync(at("d/closed"));
+  writeFileSync(at("d/closed/f"), "in a folder that may not be written");
+  chmodSync(at("d/closed"), 0o500);
+  writeFileSync(at("d/f"), "one\n");
+  chmodSync(at("d/f"), 0o4711);
+  symlinkSync("f", at("d/l"));
+  writeFileSync(at("g"), "two\n");
+  writeFileSync(at("big"), Buffer.alloc(3_000_000, 7));
+  chmodSync(at("g"), 0o440);
+  const states = [snapshot()];
+  const calls: readonly (readonly [string, object])[] = [
+    ["coder::move", { files: [{ from: "g", to: "d/f", overwrite: true }] }],
+    ["coder::copy", { files: [{ from: "d", to: "e/copy" }] }],
+    ["coder::delete-file", { paths: ["d"], recursive: true }],
+    [
+      "coder::create-file",
+      {
+        files: [
+          { path: "d", content: "a file now" },
+          { path: "n/m/o", content: "" },
+        ],
+      },
+    ],
+    ["coder::update-file", { files: [{ path: "d", ops: [{ op: "insert", at_line: 1, content: "x\n" }] }] }],
+    ["coder::make-folder", { paths: ["p/q"], mode: "0700" }],
+    ["coder::move", { files: [{ from: "e", to: "p/q/r" }] }],
+    ["coder::create-file", { files: [{ path: "big", content: "small", overwrite: true }] }],
+  ];
+  for (const [id, payload] of calls) {
+    const { results } = await call(id, payload);
+    for (const result of results) expect(result).toMatchObject({ success: true });
+    states.push(snapshot());
+  }
+  const undone = await call("coder::undo", { steps: calls.length });
+  expect(undone.conflicts).toEqual([]);
+  expect(undone.transaction).toMatch(/^[0-9a-f]{16}$/);
+  expect(compareSnapshots(snapshot(), states[0]!)).toEqual([]);
+  await call("coder::undo", {});
+  expect(compareSnapshots(snapshot(), states.at(-1)!)).toEqual([]);
+  await call("coder::undo", {});
+  expect(compareSnapshots(snapshot(), states[0]!)).toEqual([]);
+  await call("coder::undo", {});
+  for (let seq = calls.length; seq > 0; seq--) {
+    expect((await call("coder::undo", { seq })).conflicts).toEqual([]);
+    expect(compareSnapshots(snapshot(), states[seq - 1]!)).toEqual([]);
+  }
+});
+
+test("what others changed is a conflict, and stays", async () => {
+  const { at, call, snapshot } = await open();
+  for (const name of ["a", "b", "c"]) writeFileSync(at(name), name);
+  await call("coder::delete-file", { paths: ["a", "b"] });
+  await call("coder::create-file", {
+    files: [
+      { path: "n/f", content: "" },
+      { path: "c", content: "x", overwrite: true },
+    ],
+  });
+  writeFileSync(at("a"), "a person's");
+  writeFileSync(at("n/g"), "a person's");
+  writeFileSync(at("c"), "y");
+  const before = snapshot();
+  const all = await call("coder::undo", { steps: 2 });
+  expect(all).toEqual({
+    undone: [],
+    conflicts: [
+      { path: "c", seq: 2, expected: "file", found: "file" },
+      { path: "n", seq: 2, expected: "dir", found: "dir" },
+      { path: "a", seq: 1, expected: "absent", found: "file" },
+    ],
+  });
+  expect(compareSnapshots(snapshot(), before)).toEqual([]);
+  const some = await call("coder::undo", { steps: 2, paths: ["b", "./n/f"] });
+  expect(some.conflicts).toEqual([]);
+  expect(readFileSync(at("b"), "utf8")).toBe("b");
+  expect(existsSync(at("n/f"))).toBe(false);
+  const forced = await call("coder::undo", { seq: 2, force: true });
+  expect(forced.undone).toEqual([
+    { seq: 2, restored: ["c"], removed: [], skipped: [{ path: "n", reason: "in-the-way" }] },
+  ]);
+  expect(readFileSync(at("c"), "utf8")).toBe("c");
+  expect(readFileSync(at("n/g"), "utf8")).toBe("a person's");
+  await call("coder::undo", {});
+  expect(readFileSync(at("c"), "utf8")).toBe("y");
+});
+
+test("a trial changes nothing", async () => {
+  const { at, call, snapshot } = await open();
+  writeFileSync(at("f"), "old");
+  await call("coder::delete-file", { paths: ["f"] });
+  const before = snapshot();
+  const tried = await call("coder::undo", { dry_run: true });
+  expect(tried).toEqual({
+    undone: [{ seq: 1, restored: ["f"], removed: [], skipped: [] }],
+    conflicts: [],
+  });
+  expect(compareSnapshots(snapshot(), before)).toEqual([]);
+  expect((await call("coder::checkpoints", {})).checkpoints).toHaveLength(1);
+});
+
+test("a delete says what the journal cannot keep, where a later field asks or the profile has a journal", async () => {
+  const { at, call } = await open({ max_bytes: 4096 });
+  for (const name of ["f", "g", "h"]) writeFileSync(at(name), name.repeat(name === "g" ? 1 : 5000));
+  const plain = await call("coder::delete-file", { paths: ["f"] });
+  expect(plain.results).toEqual([{ path: "f", success: true, removed: true }]);
+  const later = await call("coder::delete-file", { paths: ["g", "h"], expected_revisions: {} });
+  expect(later.results).toEqual([
+    { path: "g", success: true, removed: true },
+    { path: "h", success: true, removed: true, undo: "unavailable" },
+  ]);
+  const { checkpoints } = await call("coder::checkpoints", {});
+  expect(checkpoints[0].files).toEqual([
+    { path: "g", change: "deleted" },
+    { path: "h", change: "deleted", unavailable: true },
+  ]);
+  const undone = await call("coder::undo", { steps: 2 });
+  expect(undone.undone).toEqual([
+    { seq: 2, restored: ["g"], removed: [], skipped: [{ path: "h", reason: "unavailable" }] },
+    { seq: 1, restored: [], removed: [], skipped: [{ path: "f", reason: "unavailable" }] },
+  ]);
+});
+
+test("checkpoints in pages, of a path, and with what became of it", async () => {
+  const { at, call } = await open();
+  writeFileSync(at("f"), "");
+  await call("coder::create-file", { files: [{ path: "d/a", content: "" }] });
+  await call("coder::move", { files: [{ from: "d/a", to: "d/b" }] });
+  await call("coder::update-file", {
+    files: [{ path: "f", ops: [{ op: "insert", at_line: 1, content: "x" }] }],
+  });
+  await call("coder::delete-file", { paths: ["f", "d"], recursive: true });
+  const page = await call("coder::checkpoints", { limit: 3 });
+  expect(page.next_before_seq).toBe(2);
+  const rest = await call("coder::checkpoints", { before_seq: 2 });
+  const all = [...page.checkpoints, ...rest.checkpoints];
+  expect(all.map(({ seq, function_id, files }) => [seq, function_id, files])).toEqual([
+    [
+      4,
+      "coder::delete-file",
+      [
+        { path: "f", change: "deleted" },
+        { path: "d/b", change: "deleted" },
+        { path: "d", change: "deleted" },
+      ],
+    ],
+    [3, "coder::update-file", [{ path: "f", change: "modified" }]],
+    [2, "coder::move", [{ path: "d/b", from: "d/a", change: "moved" }]],
+    [
+      1,
+      "coder::create-file",
+      [
+        { path: "d", change: "created" },
+        { path: "d/a", change: "created" },
+      ],
+    ],
+  ]);
+  const of = await call("coder::checkpoints", { path: "d/a" });
+  expect(of.checkpoints.map(({ seq }: { seq: number }) => seq)).toEqual([2, 1]);
+});
+
+test("links come back that lead nowhere by then", async () => {
+  const { at, call } = await open();
+  mkdirSync(at("d"));
+  writeFileSync(at("d/f"), "x");
+  symlinkSync("f", at("d/l"));
+  await call("coder::delete-file", { paths: ["d"], recursive: true });
+  await call("coder::undo", {});
+  expect(readlinkSync(at("d/l"))).toBe("f");
+  await call("coder::undo", {});
+  expect(existsSync(at("d"))).toBe(false);
+  await call("coder::undo", {});
+  expect(lstatSync(at("d/l")).isSymbolicLink()).toBe(true);
+});

@@ -1,0 +1,194 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { namesOf } from "../jail/backend.ts";
+import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
+import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
+import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { PendingTree } from "../transactions/pending-tree.ts";
+import type { Plan } from "../transactions/steps.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { refuseCoder } from "./errors.ts";
+import { requireJournal } from "./undoing/require-journal.ts";
+import { selectPaths } from "./undoing/select-paths.ts";
+
+const request = Type.Object(
+  {
+    dry_run: Type.Boolean({ default: false, description: "Check and answer, and change nothing." }),
+    force: Type.Boolean({
+      default: false,
+      description: "Undo also over what was changed since. That is recorded too.",
+    }),
+    paths: Type.Optional(
+      Type.Array(Type.String(), { description: "Undo only at these paths, and below them." }),
+    ),
+    seq: Type.Optional(UInt64({ description: "The checkpoint to undo." })),
+    steps: Type.Optional(UInt32({ description: "How many of the newest checkpoints to undo. Default 1." })),
+    transaction: Type.Optional(Type.String({ description: "The transaction to undo." })),
+  },
+  { title: "UndoInput" },
+);
+
+const UndoneCheckpoint = Named("UndoneCheckpoint", {
+  more: Type.Optional(UInt32({ description: "Paths that are not listed." })),
+  removed: Type.Array(Type.String()),
+  restored: Type.Array(Type.String()),
+  seq: UInt64(),
+  skipped: Type.Array(
+    Named("SkippedPath", {
+      path: Type.String(),
+      reason: Type.Union([Type.Literal("unavailable"), Type.Literal("in-the-way")]),
+    }),
+  ),
+});
+
+const state = () =>
+  Type.Union((["absent", "file", "dir", "symlink", "other"] as const).map((kind) => Type.Literal(kind)));
+
+const UndoConflict = Named("UndoConflict", {
+  expected: state(),
+  found: state(),
+  path: Type.String(),
+  seq: UInt64(),
+});
+
+const response = Type.Object(
+  {
+    conflicts: Type.Array(UndoConflict),
+    transaction: Type.Optional(Type.String()),
+    undone: Type.Array(UndoneCheckpoint),
+  },
+  { title: "UndoOutput" },
+);
+
+/** Paths that are listed of each kind. */
+const mostPaths = 100;
+
+/** `coder::undo`: takes back what calls changed (coder §20). */
+export const undo = defineCoderFunction({
+  id: "coder::undo",
+  since: "0.4.0",
+  description:
+    "Undo what calls changed, all or nothing: the newest checkpoints, or one by its `seq` or transaction. A path that is not what the checkpoint left there is a conflict, and then nothing is undone without `force`. An undo is a checkpoint too, so undoing it is redo.",
+  summary: "takes back what calls changed",
+  brief:
+    "Undo the newest change, or a checkpoint by `seq`, all or nothing. What was changed since by others is a conflict: nothing is undone then without `force`. Undo again to redo.",
+  effect: "writes",
+  paths: [],
+  request,
+  response,
+  examples: [
+    { title: "The last change", request: {} },
+    {
+      title: "What one call did to one folder, if that works",
+      request: { seq: 41, paths: ["src"], dry_run: true },
+    },
+  ],
+  async handle({ dry_run: isTrial, force, paths, ...which }, context) {
+    const journal = requireJournal(context);
+    const { transactions } = context;
+    if (transactions === undefined) throw refuseCoder.noJournal();
+    const asked = paths === undefined ? () => true : selectPaths(paths, context.jail);
+    const selects = (path: string) => asked(path) && !context.jail.denies(namesOf(path));
+    const records = chosenRecords(which, context);
+    const plan = async (): Promise<Plan<UndoOutcome>> => {
+      const tree = pendingTree(context);
+      const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
+        contentOf(journal, step, kept);
+      const outcome = await undoRecords({
+        tree: tree.restoring(context),
+        records,
+        selects,
+        force,
+        content,
+      });
+      const isKept = isTrial || (outcome.conflicts.length > 0 && !force);
+      return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
+    };
+    const label = `undo of ${records
+      .map(({ seq }) => `#${seq}`)
+      .slice(0, 5)
+      .join(", ")}`;
+    const { value, transaction } = await transactions.run(plan, { requester: context, label });
+    const isDone = force || value.conflicts.length === 0;
+    return {
+      undone: isDone ? value.undone.map(listed) : [],
+      conflicts: value.conflicts.slice(0, mostPaths),
+      ...(transaction !== undefined && { transaction }),
+    };
+  },
+  render: ({ undone, conflicts }, _, { dry_run: isTrial = false }) =>
+    [
+      ...undone.flatMap(renderUndone),
+      ...conflicts.map(({ path, seq }) => `conflict: ${path} is not what #${seq} left there`),
+      verdict(undone.length, conflicts.length, isTrial),
+    ].join("\n"),
+});
+
+interface Which {
+  readonly steps?: number;
+  readonly seq?: number;
+  readonly transaction?: string;
+}
+
+/** Newest first. Throws where there is none. */
+function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext): JournalRecord[] {
+  const journal = requireJournal(context);
+  if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
+  if (seq !== undefined) {
+    const record = readRecord(journal, seq);
+    if (record === undefined) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+    return [record];
+  }
+  const found: JournalRecord[] = [];
+  for (const record of readRecords(journal)) {
+    if (record.steps.length === 0) continue;
+    if (transaction !== undefined && record.transaction !== transaction) continue;
+    found.push(record);
+    if (found.length === (steps ?? 1)) return found;
+  }
+  if (found.length === 0)
+    throw refuseCoder.undoNothing(transaction === undefined ? "checkpoint" : `transaction ${transaction}`);
+  return found;
+}
+
+/** What was there may be larger than what calls may write. */
+function pendingTree({ jail, config }: CoderContext): PendingTree {
+  const unlimited = Number.MAX_SAFE_INTEGER;
+  return new PendingTree(
+    { jail, config: { ...config, max_write_bytes: unlimited } },
+    { maxBytes: unlimited },
+  );
+}
+
+function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeof UndoneCheckpoint> {
+  const lists = {
+    restored: [...new Set(restored)],
+    removed: [...new Set(removed)],
+    skipped,
+  };
+  const more = Object.values(lists).reduce((sum, { length }) => sum + Math.max(0, length - mostPaths), 0);
+  return {
+    seq,
+    restored: lists.restored.slice(0, mostPaths),
+    removed: lists.removed.slice(0, mostPaths),
+    skipped: skipped.slice(0, mostPaths),
+    ...(more > 0 && { more }),
+  };
+}
+
+function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
+  const { seq, restored, removed, skipped, more } = record;
+  return [
+    `#${seq}`,
+    ...restored.map((path) => `  restored: ${path}`),
+    ...removed.map((path) => `  removed: ${path}`),
+    ...skipped.map(({ path, reason }) => `  skipped: ${path} (${reason})`),
+    ...(more === undefined ? [] : [`  and ${more} more`]),
+  ];
+}
+
+function verdict(undone: number, conflicts: number, isTrial: boolean): string {
+  if (undone === 0)
+    return `Nothing ${isTrial ? "would be" : "was"} undone; send force to undo over conflicts.`;
+  const over = conflicts === 0 ? "" : ", over what was changed since";
+  return `${isTrial ? "Would be undone" : "Undone"}${over}; undo again to redo.`;
+}

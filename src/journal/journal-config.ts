@@ -1,0 +1,75 @@
+/** The configuration key `journal` of both workers, and what follows from it. */
+import { type Static, Type } from "@sinclair/typebox";
+import { readStateDirectory } from "../config/environment.ts";
+import { ConfigError } from "../config/file.ts";
+import type { Log } from "../log/log.ts";
+import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
+import { Journal } from "./journal.ts";
+import { recordNumbers } from "./record-files.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** The description says when there is a journal without the key. */
+export const JournalKey = (whenAbsent: string) =>
+  Type.Union(
+    [
+      Type.Null(),
+      Type.Object({
+        dir: Type.Optional(Type.String({ minLength: 1 })),
+        max_bytes: Type.Integer({ minimum: 4096, maximum: 65_536 * mebibyte, default: 64 * mebibyte }),
+        max_records: Type.Integer({ minimum: 0, maximum: 100_000, default: 500 }),
+      }),
+    ],
+    {
+      default: null,
+      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
+    },
+  );
+
+export type JournalConfig = Static<ReturnType<typeof JournalKey>>;
+
+interface Place {
+  readonly config: JournalConfig;
+  /** Canonical host path of the folder that is served. */
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+}
+
+/**
+ * Where workers of a root keep state. Undefined where no folder is fit for that, which the log says. Throws a `ConfigError`
+ * for a folder that the configuration names.
+ */
+export function locateState({ config, root, environment, log }: Place): StateFolder | undefined {
+  const dir = config?.dir ?? readStateDirectory(environment);
+  if (dir === undefined) {
+    log.info("no state is kept", { reason: "neither XDG_STATE_HOME nor HOME is set" });
+    return undefined;
+  }
+  try {
+    return openStateFolder({ dir, root });
+  } catch (error) {
+    if (!(error instanceof ConfigError) || config?.dir !== undefined) throw error;
+    log.info("no state is kept", { reason: error.message });
+    return undefined;
+  }
+}
+
+interface Opening extends Pick<Place, "config" | "log"> {
+  readonly state: StateFolder | undefined;
+  /** Whether there is a journal when the configuration does not say. */
+  readonly byDefault: boolean;
+}
+
+/** Whether a worker that serves this root has kept a journal. */
+export const hasRecords = (state: StateFolder | undefined): boolean =>
+  state !== undefined && recordNumbers(state).length > 0;
+
+/** The journal that the configuration asks for, if it does. */
+export function openJournal({ config, state, byDefault, log }: Opening): Journal | undefined {
+  const { max_bytes, max_records } = config ?? { max_bytes: 64 * mebibyte, max_records: 500 };
+  const isOn = config === null ? byDefault : max_records > 0;
+  return isOn && state !== undefined
+    ? new Journal({ state, log, bounds: { max_bytes, max_records } })
+    : undefined;
+}

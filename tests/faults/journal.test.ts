@@ -1,0 +1,63 @@
+/** The journal of a worker that is killed in the middle of changes brings everything back. */
+import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { randomFrom } from "../harness/random.ts";
+import { buildTree, compareSnapshots, snapshotTree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { openJournaled } from "./journaled.ts";
+
+const tree = { a: "one\n", "d/a": "two\n", "d/b": { link: "a" }, "e/empty/": null };
+const random = randomFrom(7);
+
+async function killedAfter(calls: number, env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "journal-child.ts")], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  let done = 0;
+  for await (const chunk of child.stdout.setEncoding("utf8")) {
+    done += (chunk as string).split("\n").length - 1;
+    if (done >= calls) child.kill("SIGKILL");
+  }
+  expect((await exited)[1]).toBe("SIGKILL");
+}
+
+test("8 kills, each followed by the undo of everything", async () => {
+  for (let seed = 1; seed <= 8; seed++) {
+    const root = temporaryFolder();
+    const state = temporaryFolder();
+    buildTree(root, tree);
+    const before = snapshotTree(root);
+    const base = join(root, "base");
+    await killedAfter(20 + random.below(60), { BASE: base, STATE: state, SEED: String(seed) });
+    const { call, runtime, logged } = await openJournaled(base, state);
+    await runtime.sweep!();
+    const { conflicts } = await call("coder::undo", { steps: 100_000 });
+    expect(conflicts).toEqual([]);
+    expect(compareSnapshots(snapshotTree(root), before)).toEqual([]);
+    expect(logged.filter((line) => !line.includes("torn"))).toEqual([]);
+    await runtime.close();
+    for (const folder of [root, state]) rmSync(folder, { recursive: true });
+  }
+});
+
+test("a torn frame is said in the log and costs no other", async () => {
+  const root = temporaryFolder();
+  const state = temporaryFolder();
+  mkdirSync(join(root, "base"));
+  const base = join(root, "base");
+  const { call, runtime, logged } = await openJournaled(base, state);
+  await call("coder::create-file", { files: [{ path: "a", content: "" }] });
+  const [location] = readdirSync(state);
+  appendFileSync(join(state, location!, "records", "000000000001"), "0123456789abcdef 100 0\n{");
+  const { undone } = await call("coder::undo", {});
+  expect(undone).toEqual([{ seq: 1, restored: [], removed: ["a"], skipped: [] }]);
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toContain("torn journal record seq=1 ignored_bytes=24");
+  await runtime.close();
+  for (const folder of [root, state]) rmSync(folder, { recursive: true });
+});
