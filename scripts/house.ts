@@ -208,6 +208,5 @@ export const plan: Plan = {
     "log/log",
     "workers",
     "coder/services",
-    "transactions/pending-tree",
   ],
 };
