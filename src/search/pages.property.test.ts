@@ -82,6 +82,9 @@ const kinds = fc.constantFrom<RequestFields>(
   { fuzzyPaths: true, content: false },
   { respectsIgnoreFiles: true },
 );
+/** As many as usual, or as the environment says. */
+const runs = (usual: number) => ({ numRuns: Number(process.env["CODER_RUNS"] ?? usual) });
+
 const turns = fc.array(turn, { minLength: 1, maxLength: 5 });
 
 test("the union of all pages is the whole answer", async () => {
@@ -92,9 +95,9 @@ test("the union of all pages is the whole answer", async () => {
       const pages = together(await fixture.readPages({ ...query, paths: true }, limits));
       expect(pages).toEqual(together([whole]));
     }),
-    { numRuns: 120 },
+    runs(120),
   );
-}, 120_000);
+}, 600_000);
 
 test("the union of all pages is the whole answer where paths are ranked, and those are in order", async () => {
   await fc.assert(
@@ -116,9 +119,9 @@ test("the union of all pages is the whole answer where paths are ranked, and tho
       );
       expect(whole.path_matches.map(({ path: one }) => one)).toEqual(paths);
     }),
-    { numRuns: 60 },
+    runs(60),
   );
-}, 120_000);
+}, 600_000);
 
 test("what does not change while others change is told once", async () => {
   const edit = fc.record({ path, content: fc.option(content, { nil: undefined }) });
@@ -144,9 +147,9 @@ test("what does not change while others change is told once", async () => {
         expect(together(pages).files.filter(isKept)).toEqual(expected.files.filter(isKept));
       },
     ),
-    { numRuns: 100 },
+    runs(100),
   );
-}, 120_000);
+}, 600_000);
 
 test("each thread count gives the same pages, with the same counts", async () => {
   await fc.assert(
@@ -160,6 +163,6 @@ test("each thread count gives the same pages, with the same counts", async () =>
       const without = ({ next_cursor, ...page }: SearchAnswer) => page;
       for (const pages of others) expect(pages.map(without)).toEqual(first!.map(without));
     }),
-    { numRuns: 25 },
+    runs(25),
   );
-}, 60_000);
+}, 600_000);
