@@ -102,7 +102,7 @@ export const plan: Plan = {
       "wasm",
     ],
     ignore: ["files", "globs", "jail"],
-    transactions: ["errors", "files", "jail", "log", "scheduling", "state"],
+    transactions: ["config", "errors", "files", "jail", "log", "scheduling", "state"],
     files: ["errors", "jail", "scheduling"],
     jail: ["bun", "errors", "globs", "scheduling"],
     regex: ["errors", "scheduling", "threads", "wasm"],

@@ -137,6 +137,7 @@ const ofPatches: Samples<typeof refusePatch> = {
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {
+  noRecord: refuseTransaction.noRecord("ENOSPC"),
   notTakenBack: refuseTransaction.notTakenBack("a.txt"),
 };
 

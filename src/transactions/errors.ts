@@ -2,6 +2,13 @@
 import { quoteShort, Refusal } from "../errors.ts";
 
 export const refuseTransaction = {
+  /** `reason`: what stands in the way of keeping its record. */
+  noRecord: (reason: string): Refusal =>
+    new Refusal(
+      "io",
+      `The transaction was not begun, because its record cannot be kept (${reason}); make the changes one by one with other functions, or ask the operator to look at the state folder.`,
+    ),
+
   /** A transaction failed, and what it had done could not be undone; `path` is the first that stands in the way. */
   notTakenBack: (path: string): Refusal =>
     new Refusal(

@@ -22,8 +22,9 @@ const firstWaitMilliseconds = 1;
 const longestWaitMilliseconds = 50;
 
 /** Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. Dispose of the lock. */
-export const lockRoot = (folder: StateFolder, deadline?: Deadline): Promise<Disposable> =>
-  lockFile(folder.path("lock"), deadline);
+export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promise<Disposable> {
+  return await lockFile(folder.path("lock"), deadline);
+}
 
 /**
  * The lock that a worker holds while it compares a file and replaces it, where no system call exchanges names: the look

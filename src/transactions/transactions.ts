@@ -1,11 +1,15 @@
 /** Several changes as one (coder §18): all or none of them, also when the process is killed in the middle. */
+
+import { ConfigError } from "../config/file.ts";
 import type { Requester } from "../files/mutation.ts";
 import type { FilesContext } from "../files/types.ts";
+import { errnoOf } from "../jail/errno.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { commitSteps } from "./commit.ts";
+import { refuseTransaction } from "./errors.ts";
 import { Intents } from "./intents.ts";
 import { recoverTransactions } from "./recover.ts";
 import { lockRoot } from "./root-lock.ts";
@@ -47,7 +51,9 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
     async run(plan, committing) {
       const { deadline } = committing.requester;
       using _turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
-      using _lock = await lockRoot(folder, deadline);
+      using _lock = await lockRoot(folder, deadline).catch((error: unknown) => {
+        throw refusalOfState(error);
+      });
       for (;;) {
         const first = await plan();
         const keys = [...first.keys];
@@ -63,6 +69,14 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       }
     },
   };
+}
+
+/** What keeps the state folder from being used. It names no host path. */
+function refusalOfState(error: unknown): unknown {
+  if (error instanceof ConfigError)
+    return refuseTransaction.noRecord("the state folder is not private to this user");
+  const code = errnoOf(error);
+  return code === undefined ? error : refuseTransaction.noRecord(code);
 }
 
 /** Whether entries of a transaction are in use no more, by the records in `folder`. */

@@ -25,6 +25,16 @@ const insert = (path: string, content: string): Call => [
   "coder::update-file",
   { files: [{ path, ops: [{ op: "insert", at_line: 1, content }] }] },
 ];
+const both = (content: string): Call => [
+  "coder::transact",
+  {
+    changes: [
+      { op: "update", path: "a.txt", ops: [{ op: "insert", at_line: 1, content: "first" }] },
+      { op: "create", path: "other/new.txt", content, overwrite: true },
+      { op: "update", path: "a.txt", ops: [{ op: "insert", at_line: 1, content }] },
+    ],
+  },
+];
 const remove = (path: string, recursive = false): Call => [
   "coder::delete-file",
   { paths: [path], recursive },
@@ -41,6 +51,7 @@ const writesOf = (bytes: number): Call[] => {
     create("a.txt", content, true),
     create("new/folders/new.txt", content),
     insert("a.txt", content),
+    both(content),
   ];
 };
 

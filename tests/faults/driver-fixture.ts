@@ -56,7 +56,10 @@ export async function startDriver(options: DriverOptions = {}): Promise<DriverFi
   const base = join(root, "base");
   const configFile = join(root, "config.yaml");
   writeFileSync(configFile, JSON.stringify({ base_path: base, fsync: false, ...options.config }));
-  const child = start({ configFile, base }, options);
+  // Of whichever user the driver becomes.
+  const state = temporaryFolder();
+  chmodSync(state, 0o777);
+  const child = start({ configFile, base, state }, options);
   const connection = new DriverConnection(child);
   await connection.ready;
   const view = options.ownMounts ? `/proc/${child.pid}/root` : "";
@@ -74,7 +77,7 @@ export async function startDriver(options: DriverOptions = {}): Promise<DriverFi
       child.stdin!.end();
       await connection.ended;
       // rmSync gives up on folders that are nested deeper than a path is long.
-      execFileSync("rm", ["-rf", root]);
+      execFileSync("rm", ["-rf", root, state]);
     },
   };
 }
@@ -93,7 +96,7 @@ export async function withDriver(
 }
 
 function start(
-  { configFile, base }: { configFile: string; base: string },
+  { configFile, base, state }: { configFile: string; base: string; state: string },
   options: DriverOptions,
 ): ChildProcess {
   const driver = [process.execPath, join(import.meta.dirname, "driver.ts"), configFile];
@@ -101,7 +104,7 @@ function start(
   const [command, ...args] = options.ownMounts ? [...ownMounts(), ...shell] : shell;
   return spawn(command!, args, {
     cwd: repository,
-    env: { ...process.env, BASE: base, ...options.env },
+    env: { ...process.env, BASE: base, XDG_STATE_HOME: state, ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
   });
 }

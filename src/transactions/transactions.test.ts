@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { filesOver } from "../files/files.ts";
+import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
+
+test("without a place for the record nothing is begun", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  const steps = [{ kind: "place", path: "n", staged: fileOf("n"), change: 0 }] as const;
+  writeFileSync(`${fixture.root}/state`, "a file");
+  const refused = fixture.commit(steps);
+  await expect(refused).rejects.toMatchObject({
+    reason: "io",
+    message: expect.stringMatching(/cannot be kept \((ENOTDIR|EEXIST|the state)/),
+  });
+  expect(fixture.snapshot()).toEqual(before);
+});
+
+test("a state folder that became open to others is not used", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  mkdirSync(fixture.state.location, { recursive: true });
+  chmodSync(fixture.state.location, 0o755);
+  const refused = fixture.commit([{ kind: "place", path: "n", staged: fileOf("n"), change: 0 }]);
+  await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/not private to this user/) });
+});
+
+test("a single change of the same path waits for a transaction, and is made on what that leaves", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const files = filesOver(fixture.context);
+  const began = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let plans = 0;
+  const plan = async () => {
+    if (++plans === 2) {
+      began.resolve();
+      await goOn.promise;
+    }
+    const steps = [
+      {
+        kind: "exchange",
+        path: "a.txt",
+        staged: fileOf("new\n"),
+        expected: fixture.version("a.txt"),
+        change: 0,
+      },
+    ] as const;
+    return { steps, keys: new Set(["a.txt"]), value: undefined };
+  };
+  // It is planned again when it had to wait: for an edit that is under way.
+  const first = files.update(
+    "a.txt",
+    async (before) => {
+      const transaction = fixture.transactions.run(plan, { requester: fixture.call });
+      void began.promise.then(goOn.resolve);
+      outcome = transaction;
+      return Buffer.concat([before, Buffer.from("edited\n")]);
+    },
+    fixture.call,
+  );
+  let outcome: Promise<unknown> | undefined;
+  await first;
+  const last = files.update(
+    "a.txt",
+    (before) => Buffer.concat([before, Buffer.from("last\n")]),
+    fixture.call,
+  );
+  await outcome;
+  await last;
+  expect(plans).toBe(2);
+  expect(await files.read("a.txt", { key: "max_read_bytes", bytes: 100 }, (body) => body.toString())).toBe(
+    "new\nlast\n",
+  );
+});
