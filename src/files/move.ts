@@ -77,6 +77,9 @@ export function requireWritableEnds(
 ): void {
   requireWritableFolder(source.folder, from);
   requireWritableFolder(target.folder, to);
+  // A folder that gets another one above it is changed itself: its `..` is.
+  const isMovedOn = source.folder.path !== target.folder.path || target.newFolders.length > 0;
+  if (source.stats!.isDirectory() && isMovedOn) mapErrno(to, () => source.requireWritable());
 }
 
 interface CheckedRequest extends Request {

@@ -47,7 +47,7 @@ const path = fc.oneof(
 );
 const flag = fc.boolean();
 const mostly = fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false));
-const mode = fc.constantFrom(0o644, 0o600, 0o755, 0o700);
+const mode = fc.constantFrom(0o644, 0o755, 0o700, 0o500);
 
 export const anyChange = fc.oneof(
   fc.record({

@@ -83,6 +83,12 @@ export class PendingFolder implements Folder {
     return this.#view.names.find(this, this.#source, nameText(name));
   }
 
+  /** The same, where the pending mode of this folder lets this process come to its entries. Throws EACCES. */
+  #find(name: Name): ReturnType<PendingFolder["change"]> {
+    if (this.#source.changes?.mode !== undefined) requireAccess(this.lstat("."), access.execute);
+    return this.change(name);
+  }
+
   /** Whether the disk says what has the name. */
   isOnDisk(name: Name): boolean {
     const { disk, isCopy } = this.#source;
@@ -96,7 +102,7 @@ export class PendingFolder implements Folder {
 
   child(name: Name): PendingFolder {
     const { disk, origin, isCopy } = this.#source;
-    const change = this.change(name);
+    const change = this.#find(name);
     const text = nameText(name);
     if (change === undefined) {
       const inner = requireThere(disk).child(name);
@@ -105,7 +111,6 @@ export class PendingFolder implements Folder {
     const { entry } = change;
     if (entry === undefined) throw errnoError("ENOENT");
     if (entry.type !== "dir") throw errnoError("ENOTDIR");
-    if (entry.mode !== undefined) requireAccess(this.lstat(name), access.execute);
     const inner = entry.origin === undefined ? undefined : this.#view.disk.folder(entry.origin);
     return this.#inner(text, {
       changes: entry,
@@ -145,7 +150,7 @@ export class PendingFolder implements Folder {
   openPath(name: Name): PathHandle {
     if (name === ".") return this.#openSelf();
     const { disk, isCopy } = this.#source;
-    const change = this.change(name);
+    const change = this.#find(name);
     if (change === undefined) {
       const handle = requireThere(disk).openPath(name);
       return isCopy ? new PendingHandle({ stats: statsOfCopy(handle.stats), disk: handle }) : handle;
@@ -201,7 +206,8 @@ export class PendingFolder implements Folder {
   }
 
   lstat(name: Name): Stats {
-    if (name !== "." && this.isOnDisk(name)) return this.#source.disk!.lstat(name);
+    if (name !== "." && this.#source.changes?.mode === undefined && this.isOnDisk(name))
+      return this.#source.disk!.lstat(name);
     const handle = this.openPath(name);
     try {
       return handle.stats;
@@ -212,7 +218,7 @@ export class PendingFolder implements Folder {
 
   identify(name: Name): string {
     const { disk, isCopy } = this.#source;
-    const change = name === "." ? undefined : this.change(name);
+    const change = name === "." ? undefined : this.#find(name);
     if (change === undefined && disk !== undefined && !isCopy) return disk.identify(name);
     if (change !== undefined && change.entry === undefined) throw errnoError("ENOENT");
     const origin = originOnDisk(change?.entry);
@@ -221,7 +227,7 @@ export class PendingFolder implements Folder {
   }
 
   readLink(name: Name): Buffer {
-    const change = this.change(name);
+    const change = this.#find(name);
     if (change === undefined) return requireThere(this.#source.disk).readLink(name);
     const { entry } = change;
     if (entry === undefined) throw errnoError("ENOENT");

@@ -1,4 +1,5 @@
 /** Carries steps out by plain means, for tests of what plans them. */
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   cpSync,
@@ -24,6 +25,12 @@ export class PendingFixture extends FilesFixture {
     return new PendingTree({ jail: this.jailed, config }, { maxBytes: 1_000_000, ...options });
   }
 
+  override [Symbol.dispose](): void {
+    // What may not be written to cannot be emptied.
+    execFileSync("chmod", ["-R", "u+rwX", this.root]);
+    super[Symbol.dispose]();
+  }
+
   /** Does what the steps say, all or nothing not promised; throws where a step does not fit what is there. */
   carryOut({ steps }: Pick<PendingTree, "steps">): void {
     const aside = mkdtempSync(join(this.root, "staged-"));
@@ -37,6 +44,7 @@ export class PendingFixture extends FilesFixture {
       inodes.set(step.staged, lstatSync(path).ino);
     }
     for (const step of steps) this.#take(step, { aside, staged, inodes });
+    execFileSync("chmod", ["-R", "u+rwX", aside]);
     rmSync(aside, { recursive: true });
   }
 
@@ -50,7 +58,6 @@ export class PendingFixture extends FilesFixture {
       });
     else if (entry.kind === "dir") {
       mkdirSync(path);
-      if (entry.mode !== undefined) chmodSync(path, entry.mode);
     } else {
       const { content } = entry;
       writeFileSync(
@@ -78,11 +85,14 @@ export class PendingFixture extends FilesFixture {
     if (step.kind === "place") {
       free(step.path);
       renameSync(staged.get(step.staged)!, this.at(step.path));
+      const { staged: entry } = step;
+      if (entry.kind === "dir" && entry.mode !== undefined) chmodSync(this.at(step.path), entry.mode);
     } else if (step.kind === "exchange") {
       check(step.path, step.expected);
       renameSync(staged.get(step.staged)!, this.at(step.path));
     } else if (step.kind === "set-aside") {
       check(step.path, step.expected);
+      if (lstatSync(this.at(step.path)).isDirectory()) chmodSync(this.at(step.path), 0o700);
       renameSync(this.at(step.path), join(aside, `gone-${Math.random()}`));
     } else if (step.kind === "rename") {
       check(step.from, step.expected);

@@ -2,7 +2,8 @@
  * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
  * must not have touched, and prints a `Report`.
  */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functions } from "../../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../../src/coder/services.ts";
@@ -47,6 +48,8 @@ type Caller = (path: string, number: number) => Promise<string> | string;
 /** The subject that is no backend: the design of `checked.ts`. */
 export const checked = "checked by realpath";
 const writing: readonly Call[] = ["update", "create", "overwrite", "delete", "remove"];
+/** Of this process: the base is built again for each, and the records of transactions lie outside of it. */
+const stateFolder = join(tmpdir(), `coder-state-${process.pid}`);
 const faultsKept = 5;
 /** However busy the machine is. */
 const fewestCalls = 20;
@@ -81,6 +84,7 @@ async function race({ cell, argument, root, subject, seconds }: RaceJob): Promis
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (subject === checked && escapes > 0) break;
   }
+  rmSync(stateFolder, { recursive: true, force: true });
   return { calls, escapes, faults, descriptors: [before, await countDescriptors(before)], outcomes };
 }
 
@@ -92,7 +96,7 @@ const checkedCaller =
 async function jailedCaller(name: string, root: string, faults: string[]): Promise<Caller> {
   const config = await readNamed(join(root, "config.yaml"));
   const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
-    environment: process.env,
+    environment: { ...process.env, XDG_STATE_HOME: stateFolder },
   });
   const log = createLog({ level: "error", form: "text", write: (line) => faults.push(line) });
   const invoke = createInvoke(runtime, log);
