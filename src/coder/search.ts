@@ -113,6 +113,10 @@ export const search = defineCoderFunction({
         search_paths: false,
       },
     },
+    {
+      title: "Files by some letters of their paths, the best three",
+      request: { query: "srch tst", fuzzy_paths: true, search_content: false, max_matches: 3 },
+    },
   ],
   answerBytes({ max_matches, max_line_bytes }, { config }) {
     const matches = max_matches ?? config.search_default_max_matches;
