@@ -68,8 +68,12 @@ function* readPart(folder: Folder, { from, to, isLeftOut, omits }: Window): Step
     yield* first.trim();
     yield;
   }
-  const window = (yield* first.inOrder()).slice(from);
-  return { entries: yield* entriesOf(folder, window), total, leftOut: yield* entriesOf(folder, leftOut) };
+  const window = (first.fewInOrder() ?? (yield* first.inOrder())).slice(from);
+  return {
+    entries: fewEntriesOf(folder, window) ?? (yield* entriesOf(folder, window)),
+    total,
+    leftOut: fewEntriesOf(folder, leftOut) ?? (yield* entriesOf(folder, leftOut)),
+  };
 }
 
 /** An entry, as the system reports it. */
@@ -97,6 +101,12 @@ const entriesPerStep = 512;
 /** The kind of an entry, for file systems that do not report kinds when a folder is read. */
 export const kindIn = (folder: Folder, name: Buffer): EntryKind =>
   ignoreVanished(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";
+
+/** `entriesOf` at once, if they are no more than in one step. */
+function fewEntriesOf(folder: Folder, dirents: readonly Dirent[]): Entry[] | undefined {
+  if (dirents.length > entriesPerStep) return undefined;
+  return dirents.map((dirent) => entryOf(folder, dirent));
+}
 
 function* entriesOf(folder: Folder, dirents: readonly Dirent[]): Steps<Entry[]> {
   const entries: Entry[] = [];

@@ -1,4 +1,4 @@
-import { mergeSort } from "../scheduling/merge-sort.ts";
+import { mergeSort, sortFew } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 
 /** The `count` smallest of the items that are added. Few of very many cost little more than looking at each. */
@@ -22,6 +22,11 @@ export class Smallest<T> {
   /** Forgets what is not among them, when that is worth the work. To be called now and then. */
   *trim(): Steps<void> {
     if (this.#kept.length >= 2 * this.#count) yield* this.#sort();
+  }
+
+  /** All of them, sorted, if they are few. */
+  fewInOrder(): readonly T[] | undefined {
+    return sortFew(this.#kept, this.#isBefore)?.slice(0, this.#count);
   }
 
   /** All of them, sorted. */

@@ -152,69 +152,66 @@ class DescriptorFolder implements HeldFolder {
     const listable = this.#opener.openBeneath?.(this.descriptor, name, "list");
     if (listable !== undefined) {
       const inner = { type: undefined, isCasefolded: () => isCasefolded(listable) };
-      return this.#childAt(listable, name, { isListable: true, naming: namingIn(this.#naming, inner) });
+      return this.#childAt(name, {
+        descriptor: listable,
+        isListable: true,
+        naming: namingIn(this.#naming, inner),
+        type: this.#type,
+      });
     }
     const descriptor = this.#opener.open(this.descriptor, name, folderFlags);
     try {
       const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#opener);
       const inner = { type, isCasefolded: () => isCasefoldedWithin(descriptor) };
       const naming = namingIn(this.#naming, inner);
-      return this.#childAt(descriptor, name, { isListable: false, naming, type: type ?? 0 });
+      return this.#childAt(name, { descriptor, isListable: false, naming, type: type ?? 0 });
     } catch (error) {
       closeSync(descriptor);
       throw error;
     }
   }
 
+  /** Spelled out, as a walk makes very many of them. */
   #childAt(
-    descriptor: number,
     name: Name,
-    more: Pick<FolderInit, "isListable" | "naming"> & Partial<Pick<FolderInit, "type">>,
+    { descriptor, isListable = false, naming, type }: Omit<FolderInit, "asked" | "path" | "isBase">,
   ): DescriptorFolder {
-    const path = pathIn(this.path, nameText(name));
     const { asked } = this;
-    return new DescriptorFolder(this.#opener, { descriptor, asked, path, type: this.#type, ...more });
+    const path = pathIn(this.path, nameText(name));
+    return new DescriptorFolder(this.#opener, { descriptor, asked, path, isListable, naming, type });
   }
 
   *list(onDirent: OnDirent): Generator<void, void, void> {
     this.#requireOpen();
-    const directly = this.#listDirectly(onDirent);
+    const own = this.#isListable ? this.descriptor : undefined;
+    const descriptor = own ?? this.#opener.openBeneath?.(this.descriptor, ".", "list");
+    const fillsBuffers = fillsRecordBuffers(this.#type);
+    let from: "start" | "set-back" | "next" = own !== undefined && this.#wasRead ? "set-back" : "start";
+    this.#wasRead = true;
     try {
-      for (;;) {
-        const { done, value: isListed } = directly.next();
-        if (done && isListed) return;
-        if (done) break;
+      for (; descriptor !== undefined; from = "next") {
+        const read = readDirents({ descriptor, from, fillsBuffers }, onDirent);
+        if (read === "end") return;
+        if (read === undefined) break;
         yield;
         this.#requireOpen();
       }
     } finally {
-      directly.return(true);
+      if (own === undefined && descriptor !== undefined) closeSync(descriptor);
     }
     yield* listByPath(this, onDirent);
-  }
-
-  /** Returns false, with nothing reported, when it cannot. */
-  *#listDirectly(onDirent: OnDirent): Generator<void, boolean, void> {
-    const fillsBuffers = fillsRecordBuffers(this.#type);
-    if (this.#isListable) {
-      const wasRead = this.#wasRead;
-      this.#wasRead = true;
-      return yield* readDirents({ descriptor: this.descriptor, wasRead, fillsBuffers }, onDirent);
-    }
-    const listable = this.#opener.openBeneath?.(this.descriptor, ".", "list");
-    if (listable === undefined) return false;
-    try {
-      return yield* readDirents({ descriptor: listable, wasRead: false, fillsBuffers }, onDirent);
-    } finally {
-      closeSync(listable);
-    }
   }
 
   openFolderBeneath(path: string): DescriptorFolder | undefined {
     this.#requireOpen();
     const descriptor = this.#opener.openBeneath?.(this.descriptor, path, "folder");
     if (descriptor === undefined) return undefined;
-    return this.#childAt(descriptor, path, { isListable: false, naming: this.#naming });
+    return this.#childAt(path, {
+      descriptor,
+      isListable: false,
+      naming: this.#naming,
+      type: this.#type,
+    });
   }
 
   openPathBeneath(path: string): PathHandle | undefined {

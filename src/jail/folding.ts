@@ -61,6 +61,7 @@ export interface NamedFolder {
 
 /** The naming in a folder inside one with the naming `outer`. Below a folder that folds, every path counts as folded. */
 export function namingIn(outer: Naming, { type, isCasefolded }: NamedFolder): Naming {
+  if (type === undefined && !outer.isFlagged) return outer;
   const ofKind =
     type === undefined
       ? { folding: "exact" as const, isFlagged: outer.isFlagged }

@@ -81,37 +81,35 @@ export function reopenThroughProc(descriptor: number, flags: number): number {
   return openSync(`/proc/self/fd/${descriptor}`, flags);
 }
 
-/** A folder to read. */
-interface ReadableFolder {
+/** A folder that is being read. */
+interface FolderReading {
   /** Opened for reading. */
   readonly descriptor: number;
-  /** It was read before. */
-  readonly wasRead: boolean;
+  /** Where to read: at the start, which a folder that was read before has to be set back to, or where the last call ended. */
+  readonly from: "start" | "set-back" | "next";
   /** Its file system ends a record buffer early only at the end of the folder. */
   readonly fillsBuffers: boolean;
 }
 
 /**
- * Reports all entries of the folder, some thousand in each step. Returns false, with nothing reported, when the runtime
- * cannot call getdents64 (Node), and when its first call fails. Throws the errno error when a later one does.
+ * Reports the next entries of the folder, some thousand at most, and whether there are more. Undefined, with nothing
+ * reported, when the runtime cannot call getdents64 (Node), and when the first call for a folder fails. Throws the errno
+ * error when a later one does.
  */
-export function* readDirents(
-  { descriptor, wasRead, fillsBuffers }: ReadableFolder,
+export function readDirents(
+  { descriptor, from, fillsBuffers }: FolderReading,
   onDirent: OnDirent,
-): Generator<void, boolean, void> {
+): "more" | "end" | undefined {
   direct ??= loadDirect() ?? "none";
   const getdents64 = getdents64On[process.arch];
-  if (direct === "none" || getdents64 === undefined) return false;
-  if (wasRead && direct.lseek(descriptor, 0, 0) !== 0) return false;
+  if (direct === "none" || getdents64 === undefined) return undefined;
+  if (from === "set-back" && direct.lseek(descriptor, 0, 0) !== 0) return undefined;
   records ??= Buffer.allocUnsafeSlow(recordBytes);
-  for (let hasParsed = false; ; hasParsed = true) {
-    const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
-    if (length < 0 && hasParsed) throw failureOf(descriptor);
-    if (length <= 0) return length === 0;
-    parseDirents(records, length, onDirent);
-    if (fillsBuffers && length + longestRecord <= recordBytes) return true;
-    yield;
-  }
+  const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
+  if (length < 0 && from === "next") throw failureOf(descriptor);
+  if (length <= 0) return length === 0 ? "end" : undefined;
+  parseDirents(records, length, onDirent);
+  return fillsBuffers && length + longestRecord <= recordBytes ? "end" : "more";
 }
 
 /** The error that stops the listing: errno is not accessible here, so `readdirSync` has to throw it. */

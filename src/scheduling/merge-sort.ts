@@ -11,7 +11,8 @@ const few = 24;
  * `isBefore` must never be true both ways.
  */
 export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolean): Steps<T[]> {
-  if (items.length <= few) return insertionSort(items, isBefore);
+  const sorted = sortFew(items, isBefore);
+  if (sorted !== undefined) return sorted;
   const compare = (one: T, other: T) => (isBefore(one, other) ? -1 : 1);
   if (items.length <= chunk) return items.sort(compare);
   let from: T[] = [];
@@ -27,7 +28,9 @@ export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolea
   return from;
 }
 
-function insertionSort<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] {
+/** Sorts the items in place, if they are few. */
+export function sortFew<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
+  if (items.length > few) return undefined;
   for (let i = 1; i < items.length; i++) {
     const item = items[i]!;
     let at = i;

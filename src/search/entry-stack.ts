@@ -1,4 +1,6 @@
+import type { Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
+import { nameOf } from "../jail/name.ts";
 import { mergeSort } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
@@ -46,23 +48,22 @@ export class EntryStack {
   /** Sorts the entries from index `from` on by the paths below them: those of a folder continue with "/". */
   *sort(from: number): Steps<void> {
     const order = this.#order;
-    if (order.length - from <= few) {
-      this.#sortFew(from);
-      return;
-    }
     const shared = yield* this.#commonPrefix(from);
     const sorted = yield* mergeSort(order.slice(from), (one, other) => this.#isBefore(one, other, shared));
     for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
   }
 
-  #sortFew(from: number): void {
+  /** Does the same at once, if they are few; else returns false. */
+  sortFew(from: number): boolean {
     const order = this.#order;
+    if (order.length - from > few) return false;
     for (let i = from + 1; i < order.length; i++) {
       const entry = order[i]!;
       let at = i;
       for (; at > from && this.#isBefore(entry, order[at - 1]!); at--) order[at] = order[at - 1]!;
       order[at] = entry;
     }
+    return true;
   }
 
   /** Removes all but the first `size` entries. */
@@ -99,6 +100,16 @@ export class EntryStack {
   /** By what it is sorted: its name, for a folder with "/" after it. */
   keyOf(index: number): Buffer {
     return this.bytes.subarray(this.start(index), this.end(index) + (this.kind(index) === "dir" ? 1 : 0));
+  }
+
+  /** The name of a folder, and its key with one character per byte. */
+  folderAt(index: number): { readonly name: Name; readonly key: string } {
+    const { bytes } = this;
+    const [start, end] = [this.start(index), this.end(index)];
+    const key = bytes.toString("latin1", start, end + 1);
+    for (let at = start; at < end; at++)
+      if (bytes[at]! >= 0x80) return { name: nameOf(bytes.subarray(start, end)), key };
+    return { name: key.slice(0, -1), key };
   }
 
   /** Length of the common prefix of all names from `from` on: names that programs generate differ at their ends. */

@@ -33,23 +33,26 @@ export async function searchPaths(options: PathSearchOptions): Promise<boolean> 
 class PathSink implements FileSink {
   readonly #literal: PathLiteral;
   readonly #options: PathSearchOptions;
+  #isFull: boolean;
 
   constructor(options: PathSearchOptions) {
+    this.#isFull = options.answer.isFull;
     this.#literal = new PathLiteral(options.request.query);
     this.#options = options;
   }
 
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
     const { answer, page, walk } = this.#options;
-    if (answer.isFull) return false;
+    if (this.#isFull) return false;
     page?.countPath();
     if (!this.#literal.matches(folder, bytes, from, to)) return true;
     const walked = page && folder.walked + bytes.toString("latin1", from, to);
     if (walked !== undefined && walked === page?.after?.file && !isAfter(atPath, page.after)) return true;
     answer.addPath(folder.prefix + bytes.toString("utf8", from, to));
+    this.#isFull = answer.isFull;
     if (walked === undefined) return true;
     page?.noteMatch({ walkedPathOf: () => walked }, 0, answer.lastAdded);
-    if (answer.isFull) page?.noteExcluded(walk.excluded);
+    if (this.#isFull) page?.noteExcluded(walk.excluded);
     return true;
   }
 }

@@ -162,11 +162,8 @@ export class Walk {
 
   /** Enters the next entry, a folder, unless it is gone or too deep. */
   #enter(level: Level): void {
-    const entries = this.#entries;
-    const name = nameOf(entries.bytes.subarray(entries.start(level.next), entries.end(level.next)));
-    const key = entries.keyOf(level.next).toString("latin1");
+    const { name, key } = this.#entries.folderAt(level.next++);
     const walked = level.held.walked + key;
-    level.next++;
     if (this.#levels.length > maxDepth) {
       this.#options.onTooDeep();
       return;
@@ -241,7 +238,7 @@ export class Walk {
     } catch (error) {
       throw refusalOfErrno(error, folder.asked);
     }
-    yield* entries.sort(level.first);
+    if (!entries.sortFew(level.first)) yield* entries.sort(level.first);
     level.end = entries.size;
     if (level.after !== undefined) level.next = entries.firstNotBefore(firstKey(level.after), level.first);
     level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
