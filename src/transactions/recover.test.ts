@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { treeOf } from "../../tests/harness/tree.ts";
 import { filesOver } from "../files/files.ts";
 import * as steps from "../files/mutate-steps.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
@@ -200,6 +201,16 @@ describe("another program has changed something since", () => {
     expect(other.records()).toEqual([".json"]);
     expect(other.lines).toEqual([expect.stringContaining("a folder that is no longer here")]);
   });
+});
+
+test("a worker that goes on finishes what another has left, before its next transaction", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  await fixture.crashAfter(everyKind(fixture), 11);
+  await fixture.commit([{ kind: "place", path: "n", staged: fileOf("n"), change: 0 }]);
+  const { n, ...rest } = treeOf(fixture.snapshot());
+  using other = new TransactionsFixture("descriptors", sampleTree);
+  expect([n, rest]).toEqual(["n", treeOf(other.snapshot())]);
+  expect(fixture.records()).toEqual([]);
 });
 
 test("a transaction after a crash that was taken back works as ever", async () => {

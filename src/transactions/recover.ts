@@ -15,18 +15,21 @@ import { traceSteps } from "./survey.ts";
 export interface Recovering {
   readonly jail: Jail;
   readonly intents: Intents;
-  readonly folder: StateFolder;
   readonly fsync: boolean;
+  readonly log: Log | undefined;
+}
+
+interface AtStart extends Recovering {
+  readonly folder: StateFolder;
   /** Then nothing is changed, only said. */
   readonly readOnly: boolean;
-  readonly log: Log | undefined;
 }
 
 /**
  * Takes back each transaction that was not committed, and removes what the others left. Throws an error of one sentence
  * when the system refuses that, such as for a full disk: the next start goes on from there.
  */
-export async function recoverTransactions(recovering: Recovering): Promise<void> {
+export async function recoverTransactions(recovering: AtStart): Promise<void> {
   const { intents, readOnly, folder, log } = recovering;
   if (intents.isEmpty) return;
   for (const record of intents.kept())
@@ -41,6 +44,12 @@ export async function recoverTransactions(recovering: Recovering): Promise<void>
     return;
   }
   using _lock = await lockRoot(folder);
+  await recoverLocked(recovering);
+}
+
+/** The same for who has the lock of the root. */
+export async function recoverLocked(recovering: Recovering): Promise<void> {
+  const { intents } = recovering;
   for (const left of intents.left()) {
     try {
       await recover(recovering, left);
@@ -112,7 +121,7 @@ async function takeBack({ jail, intents, fsync, log }: Recovering, { left, steps
  * the one that was served.
  */
 function stepsHere(
-  recovering: Recovering,
+  recovering: Pick<Recovering, "jail">,
   { base, steps }: IntentRecord,
 ): readonly IntendedStep[] | undefined {
   const now = baseOf(recovering);
@@ -126,10 +135,15 @@ function stepsHere(
   });
 }
 
+/** Says in one sentence what cannot be finished, and why. */
+export class UnfinishedTransaction extends Error {
+  override readonly name = "UnfinishedTransaction";
+}
+
 const notFinished = ({ id, path }: LeftIntent, error: unknown): unknown => {
   const reason = error instanceof Refusal ? error.message : errnoOf(error);
   if (reason === undefined) return error;
-  return new Error(
+  return new UnfinishedTransaction(
     `Transaction ${id}, which a killed process left half done, cannot be taken back now (${reason}): nothing is served until it is; remove the cause and start again. Its record is ${path}.`,
   );
 };

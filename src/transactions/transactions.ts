@@ -11,7 +11,7 @@ import type { StateFolder } from "../state/state-folder.ts";
 import { commitSteps } from "./commit.ts";
 import { refuseTransaction } from "./errors.ts";
 import { Intents } from "./intents.ts";
-import { recoverTransactions } from "./recover.ts";
+import { recoverLocked, recoverTransactions, UnfinishedTransaction } from "./recover.ts";
 import { lockRoot } from "./root-lock.ts";
 import type { Plan } from "./steps.ts";
 
@@ -47,6 +47,19 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   const intents = new Intents(folder, files.config);
   const turns = createSemaphore({ permits: 1 });
   const ctx = { ...files, intents, log };
+
+  /** What another worker, which was killed since our start, has left half done is no tree to build on. */
+  async function recoverNow(): Promise<void> {
+    if (intents.isEmpty) return;
+    try {
+      await recoverLocked({ jail: files.jail, intents, fsync: files.config.fsync, log });
+    } catch (error) {
+      if (!(error instanceof UnfinishedTransaction)) throw error;
+      log?.error(error.message);
+      throw refuseTransaction.noRecord("an earlier one is half done and cannot be taken back yet");
+    }
+  }
+
   return {
     async run(plan, committing) {
       const { deadline } = committing.requester;
@@ -54,6 +67,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       using _lock = await lockRoot(folder, deadline).catch((error: unknown) => {
         throw refusalOfState(error);
       });
+      await recoverNow();
       for (;;) {
         const first = await plan();
         const keys = [...first.keys];
