@@ -53,6 +53,7 @@ export const plan: Plan = {
       "jail",
       "journal",
       "log",
+      "patch",
       "regex",
       "scheduling",
       "schema",

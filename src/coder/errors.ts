@@ -69,6 +69,18 @@ export const refuseCoder = {
       `The field expected_revisions names ${quoteShort(path)}, which is none of the paths, and nothing was removed; write each path there as it stands in the field paths.`,
     ),
 
+  strayPatchRevision: (name: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field expected_revisions names ${quoteShort(name)}, which the patch does not, and nothing was changed; write each name there as it stands in the patch, without a/ and b/.`,
+    ),
+
+  tooManyPatchedFiles: (files: number, limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch is about ${files} files, and one call changes at most ${limit}; send it in several calls.`,
+    ),
+
   unknownFileType: (type: string): Refusal =>
     new Refusal(
       "bad-input",

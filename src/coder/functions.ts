@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { applyPatch } from "./apply-patch.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import { copy } from "./copy.ts";
@@ -30,6 +31,7 @@ export const functions: readonly FunctionDefinition[] = [
   copy,
   makeFolder,
   transact,
+  applyPatch,
   commit,
   checkpoints,
   undo,

@@ -147,6 +147,7 @@ export type PathAccess =
   | "write"
   | "write-tree"
   | "create"
+  | "create-tree"
   | "replace"
   | "remove"
   | "remove-tree"
@@ -162,6 +163,18 @@ export interface RequestPath {
   readonly access: PathAccess;
   /** The fields beside it with which a call has this access, where it depends on them. */
   readonly when?: Readonly<Record<string, unknown>>;
+  /** What the path is for, where the field has several: its name among them. */
+  readonly part?: string;
+  /** The value of the field, where a path is a part of a longer text. */
+  render?(path: string, others: OtherPaths): string;
+}
+
+/** What the other paths of a call are that has several. */
+export interface OtherPaths {
+  /** A file that is there. */
+  readonly there: string;
+  /** A name under which nothing is. */
+  readonly free: string;
 }
 
 /** One function as it is on the wire. */

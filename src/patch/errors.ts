@@ -76,6 +76,14 @@ export const refusePatch = {
       `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which a patch cannot change here; leave that file out.`,
     ),
 
+  /** A file is to be made, or moved, where something is. */
+  pathIsTaken: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Something is at ${quoteShort(path)} already, and a patch puts a new file only where nothing is; name it as a file to update, or delete it before.`,
+      path,
+    ),
+
   notRemoved: (path: string, lines: number): Refusal =>
     new Refusal(
       "bad-input",

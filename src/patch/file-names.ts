@@ -1,7 +1,7 @@
 /** Names of files in the headers of unified diffs. */
 
-/** What stands for no file. */
-export const noFile = "/dev/null";
+/** A name in a header; undefined for /dev/null, which stands for no file. */
+export type HeaderName = string | undefined;
 
 /** The pairs of prefixes with which git distinguishes both sides of a comparison. */
 const prefixPairs: ReadonlySet<string> = new Set(["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"]);
@@ -33,9 +33,12 @@ export function readNamePair(text: string): readonly [string, string] | undefine
 }
 
 /** The names without the prefixes of git. A name that stands against no file has the prefix of its side. */
-export function withoutPrefixes([old, now]: readonly [string, string]): readonly [string, string] {
-  if (old === noFile) return [old, now.startsWith("b/") ? now.slice(2) : now];
-  if (now === noFile) return [old.startsWith("a/") ? old.slice(2) : old, now];
+export function withoutPrefixes([old, now]: readonly [HeaderName, HeaderName]): readonly [
+  HeaderName,
+  HeaderName,
+] {
+  if (old === undefined) return [old, now?.startsWith("b/") ? now.slice(2) : now];
+  if (now === undefined) return [old.startsWith("a/") ? old.slice(2) : old, now];
   return prefixPairs.has(old.slice(0, 2) + now.slice(0, 2)) ? [old.slice(2), now.slice(2)] : [old, now];
 }
 

@@ -1,7 +1,7 @@
 /** Patches in the unified format, as POSIX, GNU diff and git write them, and as models do. */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
-import { noFile, readName, withoutPrefixes } from "./file-names.ts";
+import { type HeaderName, readName, withoutPrefixes } from "./file-names.ts";
 import { type GitHeader, gitDiff, parseGitHeader } from "./git-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
@@ -47,7 +47,7 @@ interface FileHeader {
   readonly text: string;
   readonly git: GitHeader | undefined;
   /** The names of the lines right above the hunks, without prefixes. */
-  readonly names: readonly [string, string] | undefined;
+  readonly names: readonly [HeaderName, HeaderName] | undefined;
   /** The line behind it. */
   readonly end: number;
 }
@@ -73,14 +73,15 @@ function namesAt(lines: LineTable, line: number, git: GitHeader | undefined) {
   return { names: isPair ? names : withoutOnePrefix(names), lines: isPair ? 2 : 1 };
 }
 
-const withoutOnePrefix = ([name]: readonly [string, string]): readonly [string, string] => {
-  const bare = name.replace(/^[ab]\//, "");
+const withoutOnePrefix = ([name]: readonly [HeaderName, HeaderName]): readonly [HeaderName, HeaderName] => {
+  const bare = name?.replace(/^[ab]\//, "");
   return [bare, bare];
 };
 
-function nameAt(lines: LineTable, line: number): string {
+function nameAt(lines: LineTable, line: number): HeaderName {
   const text = lines.textOf(line);
   const name = readName(text.slice(4).trim());
+  if (name === "/dev/null" && !text.includes('"')) return undefined;
   if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
   return name;
 }
@@ -102,17 +103,17 @@ function* readHunks(lines: LineTable, first: number): Steps<{ hunks: Hunk[]; end
 function fileOf(header: FileHeader, hunks: readonly Hunk[]): FilePatch {
   const { line, git } = header;
   const [old, now] = namesOf(header);
-  if (old === noFile && now === noFile) throw refusePatch.noFileName({ line: line + 1, text: header.text });
+  const path = now ?? old;
+  if (path === undefined) throw refusePatch.noFileName({ line: line + 1, text: header.text });
   const mode = modeOf(git);
-  if (old === noFile || git?.isNew === true)
-    return { change: "add", path: now === noFile ? old : now, line, hunks, ...mode };
-  if (now === noFile || git?.isDeleted === true) return { change: "delete", path: old, line, hunks };
+  if (old === undefined || git?.isNew === true) return { change: "add", path, line, hunks, ...mode };
+  if (now === undefined || git?.isDeleted === true) return { change: "delete", path: old, line, hunks };
   const moved = git?.moved;
   const target =
     moved === undefined || moved.from === moved.to ? undefined : { path: moved.to, isCopy: moved.isCopy };
   return {
     change: "update",
-    path: moved?.from ?? now,
+    path: moved?.from ?? path,
     line,
     hunks,
     ...mode,
@@ -128,16 +129,16 @@ function modeOf(git: GitHeader | undefined): { mode?: number } {
 }
 
 /** The name before and the name after. Without a rename they are one, but for what marks an older copy. */
-function namesOf({ git, names, line, text }: FileHeader): readonly [string, string] {
+function namesOf({ git, names, line, text }: FileHeader): readonly [HeaderName, HeaderName] {
   if (git?.moved !== undefined) return [git.moved.from, git.moved.to];
   const ofGit =
     git?.names === undefined || git.names[0] === git.names[1] ? git?.names : withoutPrefixes(git.names);
   const both = names ?? ofGit;
   if (both === undefined) throw refusePatch.noFileName({ line: line + 1, text });
   const [old, now] = both;
-  if (old === noFile || now === noFile) return both;
+  if (old === undefined || now === undefined) return both;
   if (old !== now && !(old.startsWith(now) && olderCopy.test(old.slice(now.length))))
-    throw refusePatch.twoNames({ line: line + 1, text }, both);
+    throw refusePatch.twoNames({ line: line + 1, text }, [old, now]);
   return [now, now];
 }
 

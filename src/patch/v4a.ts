@@ -33,6 +33,8 @@ export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
 class V4aParser {
   readonly #lines: LineTable;
   #at = 0;
+  /** Whether a patch has begun that has not ended. */
+  #isOpen = false;
 
   constructor(lines: LineTable) {
     this.#lines = lines;
@@ -40,20 +42,19 @@ class V4aParser {
 
   *parse(): Steps<FilePatch[]> {
     const files: FilePatch[] = [];
-    let isOpen = false;
     for (let steps = 0; this.#at < this.#lines.count; steps++) {
       if (steps % linesPerStep === linesPerStep - 1) yield;
       const change = headerAt(this.#lines, this.#at);
       if (change !== undefined) files.push(yield* this.#section(change));
       else {
-        if (this.#isMarker(begin)) isOpen = true;
-        else if (this.#isMarker(end)) isOpen = false;
-        else if (isOpen && !this.#isBlank())
+        if (this.#isMarker(begin)) this.#isOpen = true;
+        else if (this.#isMarker(end)) this.#isOpen = false;
+        else if (this.#isOpen && !this.#isBlank())
           throw this.#unexpected('send "*** Update File: path" before it, or "*** End Patch"');
         this.#at++;
       }
     }
-    if (isOpen) throw refusePatch.cutOff();
+    if (this.#isOpen) throw refusePatch.cutOff();
     return files;
   }
 
@@ -174,7 +175,9 @@ class V4aParser {
     return { line: line + 1, text: this.#lines.textOf(line) };
   }
 
+  /** The last line of a patch that has not ended may be the start of one. */
   #unexpected(wanted: string) {
+    if (this.#isOpen && this.#at === this.#lines.count - 1) return refusePatch.cutOff();
     return refusePatch.badLine(this.#lineAt(this.#at), wanted);
   }
 }

@@ -8,6 +8,7 @@ import { describe } from "../files/stats.ts";
 import type { FilesContext, Limit } from "../files/types.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
+import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { PendingChanges, type PendingPlace } from "./pending-changes.ts";
 import { createPending, readAt, updatePending } from "./pending-content.ts";
 import { admitPending, type EntryState, type PendingContext } from "./pending-context.ts";
@@ -121,6 +122,12 @@ export class PendingTree implements PendingFiles {
       this.#changes.setMode(place, mode);
       return 1;
     });
+  }
+
+  /** What is at a path, or at the end of the link there. Throws what the jail throws, also for what is missing. */
+  kindAt(path: string): EntryKind | undefined {
+    using place = admitPending(this.#context, { path });
+    return kindOf(place.stats!);
   }
 
   /** What is at a path. Throws what the jail throws, and not for what is missing. */

@@ -34,6 +34,21 @@ test("a plan is carried out once, as it was shown", async () => {
   });
 });
 
+test("the plan of a patch is carried out as it was shown, and not on another file", async () => {
+  await withWorker("source", async (served) => {
+    served.build({ a: "one\n" });
+    const patch = "*** Begin Patch\n*** Update File: a\n-one\n+two\n*** Add File: s/b\n+b\n*** End Patch\n";
+    const { answer } = await served.call("coder::apply-patch", { patch, dry_run: true });
+    const { plan, results } = answer as { plan: string; results: unknown[] };
+    writeFileSync(join(served.base, "a"), "one\nmore\n");
+    expect(await codeOf(served, plan)).toBe("C221");
+    writeFileSync(join(served.base, "a"), "one\n");
+    const done = await served.call("coder::commit", { plan });
+    expect(done.answer).toEqual({ committed: true, transaction: expect.any(String), results });
+    expect(treeOf(served.snapshot())).toEqual({ a: "two\n", "s/": null, "s/b": "b\n" });
+  });
+});
+
 test("a plan is worthless when one of the files is another, and good again when it is back", async () => {
   await withWorker("source", async (served) => {
     served.build({ a: "one\n" });

@@ -2,6 +2,7 @@
 
 import type { TObject, TRecord, TSchema } from "@sinclair/typebox";
 import { functions } from "../../src/coder/functions.ts";
+import type { RequestPath } from "../../src/contract/definition.ts";
 import type { Random } from "../harness/random.ts";
 import type { Tree } from "../harness/tree.ts";
 
@@ -158,14 +159,15 @@ const strings: Readonly<Record<string, readonly string[]>> = {
 /** What the random values of one payload are made from. */
 interface Making {
   readonly random: Random;
-  /** Pointers to the fields that are paths. */
-  readonly paths: ReadonlySet<string>;
+  /** The fields that are paths, or hold some. */
+  readonly paths: readonly RequestPath[];
 }
 
 /** A value that a field takes, or nearly; `at` is the pointer to the field, with `*` for each item of an array. */
 function valueFor(schema: TSchema, at: string, making: Making): unknown {
   const { random, paths } = making;
-  if (paths.has(at)) return pathFrom(random);
+  const found = paths.filter((path) => path.at === at);
+  if (found.length > 0) return pathFor(random.pick(found), random);
   if (schema["anyOf"] !== undefined) return valueFor(random.pick(schema["anyOf"] as TSchema[]), at, making);
   if (schema["const"] !== undefined)
     return random.chance(0.95)
@@ -189,6 +191,14 @@ function valueFor(schema: TSchema, at: string, making: Making): unknown {
     default:
       return null;
   }
+}
+
+/** A path, or a text with some in it. */
+function pathFor({ render }: RequestPath, random: Random): string {
+  if (render === undefined) return pathFrom(random);
+  return few(random, () =>
+    render(pathFrom(random), { there: pathFrom(random), free: pathFrom(random) }),
+  ).join("");
 }
 
 /** An object with names of files for its keys. */
@@ -215,7 +225,7 @@ function objectFor(
 /** A call of one of the functions. A third of the payloads have something wild in them. */
 export function randomCall(random: Random): RandomCall {
   const { id: functionId, request, paths } = random.pick(functions);
-  const making = { random, paths: new Set(paths.map(({ at }) => at)) };
+  const making = { random, paths };
   const payload = objectFor(request as TObject, "", making);
   if (random.chance(0.02)) return { functionId, payload: wild(random) };
   if (random.chance(0.33)) spoil(payload, random);

@@ -1,4 +1,11 @@
-import type { FunctionDefinition, PathAccess, RequestPath } from "../../src/contract/definition.ts";
+import type {
+  FunctionDefinition,
+  OtherPaths,
+  PathAccess,
+  RequestPath,
+} from "../../src/contract/definition.ts";
+
+export type { OtherPaths };
 
 /** A path that calls of a function have, as its definition says. */
 export interface PathArgument {
@@ -10,14 +17,6 @@ export interface PathArgument {
   /** Whether a call has another path too: one of `OtherPaths`. */
   readonly hasOtherPaths: boolean;
   payload(path: string, others?: OtherPaths): Readonly<Record<string, unknown>>;
-}
-
-/** What the other paths of a call are that has several. */
-export interface OtherPaths {
-  /** A file that is there. */
-  readonly there: string;
-  /** A name under which nothing is. */
-  readonly free: string;
 }
 
 /** What `commonTree` has for calls with two paths. */
@@ -44,32 +43,38 @@ function pathArgumentOf(
   overrides: Overrides,
 ): PathArgument {
   const { id, effect, paths, examples } = definition;
-  const { at, access, when } = path;
+  const { at, access, part, when } = path;
   const places = examples.map(({ request }) => placeIn(structuredClone(request), at));
   const found = examples.findIndex(({ request }) => valueAt(request, at) !== undefined);
   const example = examples[found < 0 ? places.findIndex((place) => place !== undefined) : found];
   if (example === undefined) throw new Error(`no example of ${id} has ${at}`);
   return {
     id,
-    name: [id, at, access].join(" "),
+    name: [id, at, part ?? [], access].flat().join(" "),
     access,
     effect,
-    hasOtherPaths: paths.some((other) => other.at !== at && valueAt(example.request, other.at) !== undefined),
+    hasOtherPaths:
+      (path.render?.length ?? 0) > 1 ||
+      paths.some((other) => other.at !== at && isSent(other, valueAt(example.request, other.at))),
     payload(value, others = defaultOtherPaths) {
       const payload: Node = structuredClone(example.request) as Node;
       for (const other of paths) {
-        if (other.at === at) continue;
+        if (other.at === at || other.render !== undefined) continue;
         const place = placeIn(payload, other.at);
         if (place?.holder[place.key] !== undefined)
           place.holder[place.key] = others[makes.has(other.access) ? "free" : "there"];
       }
       const { holder, key, fields } = placeIn(payload, at)!;
       Object.assign(fields, overrides[id], when);
-      holder[key] = value;
+      holder[key] = path.render?.(value, others) ?? value;
       return payload;
     },
   };
 }
+
+/** Whether an example sends a path there that the call of another argument needs as well. */
+const isSent = ({ render }: RequestPath, value: unknown): boolean =>
+  render === undefined && value !== undefined;
 
 const makes: ReadonlySet<PathAccess> = new Set(["create", "replace"]);
 

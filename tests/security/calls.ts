@@ -27,6 +27,7 @@ const calls: Readonly<Record<PathAccess, Call>> = {
   write: "update",
   "write-tree": "update",
   create: "create",
+  "create-tree": "overwrite",
   replace: "overwrite",
   remove: "delete",
   "remove-tree": "remove",
@@ -46,13 +47,18 @@ export const pathCalls: readonly PathCall[] = pathArgumentsOf(functions, overrid
 }));
 
 /** How such a call ends on an escape case. */
-export function expectedResult(escapeCase: EscapeCase, { call, access }: PathCall): CallResult {
+export function expectedResult(escapeCase: EscapeCase, { call, access, id }: PathCall): CallResult {
   const { expected, makeFolder, copy } = escapeCase;
+  // A patch is about files, and names what it replaces.
+  if (id === "coder::apply-patch" && access === "list") return escapeCase.below ?? expected.list;
+  const isPatched = id === "coder::apply-patch";
+  if (isPatched && (expected.list === "ok" || (access === "create-tree" && expected.create === "C217")))
+    return "C210";
   if (access === "make-folder" || access === "make-folder-tree") {
     if (expected.list === "ok") return "nothing";
     return makeFolder ?? (expected.create === "C217" ? "C217" : expected[call]);
   }
   const result = (access === "copy" ? copy : undefined) ?? expected[call];
-  const mustExist = access === "move" || access === "copy";
+  const mustExist = access === "move" || access === "copy" || (isPatched && access === "remove");
   return mustExist && result === "nothing" ? "C211" : result;
 }

@@ -39,6 +39,8 @@ export interface EscapeCase {
   readonly entry?: string;
   /** How it ends to make a folder there; default: as to create a file. */
   readonly makeFolder?: CallResult;
+  /** How it ends to make a file below it; default: as to list it. */
+  readonly below?: CallResult;
   /** How a copy of what is there ends; default: as a recursive delete. */
   readonly copy?: CallResult;
 }

@@ -103,13 +103,16 @@ interface Kind {
 /** The other ends of calls with two paths; the folder may be on the way to a protected file. */
 const otherEnds: readonly OtherPaths[] = ["a.txt", "other"].map((there) => ({ there, free: "moved-here" }));
 
-/** Those whose path a call changes; a copy leaves its source alone. */
+/** Those whose path a call changes: a copy leaves its source alone, and so does what only names a folder. */
 const writing = (all: readonly PathArgument[]) =>
   all
-    .filter(({ effect, access }) => effect === "writes" && access !== "copy")
+    .filter(({ effect, access }) => effect === "writes" && access !== "copy" && access !== "list")
     .flatMap((argument) =>
       argument.hasOtherPaths
-        ? otherEnds.map((others) => ({ ...argument, others, name: `${argument.name}, ${others.there}` }))
+        ? // A patch takes no folder to another place.
+          otherEnds
+            .slice(0, argument.access === "create-tree" ? 1 : 2)
+            .map((others) => ({ ...argument, others, name: `${argument.name}, ${others.there}` }))
         : [{ ...argument, others: otherEnds[0]! }],
     );
 
@@ -124,13 +127,15 @@ const kinds: Readonly<Record<string, Kind>> = {
     async open(base, configFiles, backend) {
       const found = { source: "test", keys: { base_path: base, fsync: false } };
       const config = loadConfig({ config: found, basePath: undefined, environment: {} });
-      const runtime = await openCoder(config, { configFiles, environment: { CODER_JAIL: backend } });
+      const environment = { CODER_JAIL: backend, XDG_STATE_HOME: join(root, "state") };
+      const runtime = await openCoder(config, { configFiles, environment });
       const invoke = createInvoke(runtime, log);
       return {
         async call(name, path) {
           const { id, payload, others } = coderArguments.find((argument) => argument.name === name)!;
           const definition = functions.find((candidate) => candidate.id === id)!;
-          return JSON.stringify(await invoke(definition, payload(path, others)));
+          const answer = JSON.stringify(await invoke(definition, payload(path, others)));
+          return answer.replace(/"(?:transaction":"\w+|plan":"\w+|plan_expires_at":\d+)/g, "");
         },
         close: () => runtime.close(),
       };

@@ -1,5 +1,6 @@
 /** What a model reads of several changes that were made as one, or would be. */
 import { renderEdit } from "../editing/text.ts";
+import { type PatchedFileResult, renderPatched } from "../patching/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
 interface Transacted {
@@ -11,22 +12,15 @@ interface Transacted {
 
 /** One line for each change, with what it changed in a file below it. */
 export function renderTransacted({ committed, results, transaction, plan }: Transacted): string {
-  const lines = results.map((result) => renderResult(result as ChangeResult | PatchedFile));
+  const lines = results.map((result) => renderResult(result as ChangeResult | PatchedFileResult));
   if (transaction !== undefined) lines.push(`transaction ${transaction}`);
   else if (committed) lines.push("nothing had to be changed");
   if (plan !== undefined) lines.push(`plan ${plan}`);
   return lines.join("\n");
 }
 
-/** A file that a patch has changed. */
-interface PatchedFile {
-  readonly op?: undefined;
-  readonly path: string;
-  readonly kind: string;
-}
-
-function renderResult(result: ChangeResult | PatchedFile): string {
-  if (result.op === undefined) return `${result.path}: ${result.kind}`;
+function renderResult(result: ChangeResult | PatchedFileResult): string {
+  if (!("op" in result)) return renderPatched(result);
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":

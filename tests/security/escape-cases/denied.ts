@@ -159,6 +159,7 @@ export const denied: readonly EscapeCase[] = [
     tree: { "secrets/f": "denied-secret\n" },
     path: "secrets",
     expected: { ...aFolder, remove: "C211" },
+    below: "C211",
     reaches: ["search", "remove"],
   },
   {
@@ -166,6 +167,7 @@ export const denied: readonly EscapeCase[] = [
     tree: { "secrets/f": "denied-secret\n", l: { link: "secrets" } },
     path: "l",
     expected: { ...aFolder, delete: "ok" },
+    below: "C211",
     reaches: ["search", "remove"],
   },
   {

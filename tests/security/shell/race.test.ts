@@ -24,6 +24,7 @@ const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
   write: ["s/real/f"],
   "write-tree": ["s", "s/real"],
   create: ["s/real/n#"],
+  "create-tree": ["s/real/n#/m"],
   replace: ["s/real/f", "s/real/n#/m/new"],
   remove: ["s/real/f"],
   "remove-tree": ["s/real/sub", "s"],

@@ -1,0 +1,27 @@
+/** The results of a patch, as on the wire. */
+import type { Echo } from "../../edits/echo.ts";
+import { JsonBudget } from "../../text/json-budget.ts";
+import { jsonBytes } from "../../text/json-size.ts";
+import type { PatchedEntry } from "./patch-tree.ts";
+
+/** Bytes that the echoes of all files take as JSON: a patch that is applied is sent in any case. */
+const mostEchoBytes = 64 * 1024;
+
+/** The results in the order of the patch. Once the echoes are too long together, further files have none. */
+export function resultsOf(entries: readonly PatchedEntry[]) {
+  const budget = new JsonBudget(mostEchoBytes, 0);
+  return entries.map(({ path, kind, from, lines, revision, echoes, isTruncated }) => {
+    const echo = echoes.map(({ op_index: hunk, ...shown }: Echo) => ({ hunk, ...shown }));
+    const isShown = budget.admit(jsonBytes(echo));
+    const isCut = isTruncated || !isShown;
+    return {
+      path,
+      kind,
+      ...(from !== undefined && { from }),
+      ...(lines !== undefined && { new_line_count: lines }),
+      ...(revision !== undefined && { revision }),
+      ...(echo.length > 0 && { echo: isShown ? echo : [] }),
+      ...(isCut && { echo_truncated: true }),
+    };
+  });
+}
