@@ -11,6 +11,8 @@ export interface KeyedMutex {
   run<T>(keys: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>;
   /** Whether `run` would run its work under these keys now, before it returns. */
   isFree(keys: readonly string[]): boolean;
+  /** Grows with each work that begins and ends: while it stays the same, no call has changed anything under a key. */
+  readonly turns: number;
 }
 
 /** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
@@ -19,6 +21,7 @@ const mostAtOnce = 32;
 export function createKeyedMutex(): KeyedMutex {
   const lastInLine = new Map<string, Promise<unknown>>();
   const slots = createSemaphore({ permits: mostAtOnce });
+  let turns = 0;
 
   async function takeTurn<T>(
     earlier: readonly Promise<unknown>[],
@@ -29,7 +32,12 @@ export function createKeyedMutex(): KeyedMutex {
     deadline.check();
     using _slot = slots.tryAcquire() ?? (await slots.acquire({ signal: deadline.signal }));
     deadline.check();
-    return await work();
+    turns++;
+    try {
+      return await work();
+    } finally {
+      turns++;
+    }
   }
 
   return {
@@ -41,6 +49,9 @@ export function createKeyedMutex(): KeyedMutex {
       });
       for (const key of keys) lastInLine.set(key, done);
       return turn;
+    },
+    get turns() {
+      return turns;
     },
     isFree: (keys) => slots.isFree && !keys.some((key) => lastInLine.has(key)),
   };

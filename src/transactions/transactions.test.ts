@@ -71,3 +71,19 @@ test("a single change of the same path waits for a transaction, and is made on w
     "new\nlast\n",
   );
 });
+
+test("what another call changes while a transaction is planned is planned with", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const files = filesOver(fixture.context);
+  let plans = 0;
+  const plan = async () => {
+    const expected = fixture.version("a.txt");
+    if (++plans === 1) await files.update("a.txt", () => Buffer.from("edited meanwhile\n"), fixture.call);
+    const steps = [
+      { kind: "exchange", path: "a.txt", staged: fileOf("new\n"), expected, change: 0 },
+    ] as const;
+    return { steps, keys: new Set(["a.txt"]), value: undefined };
+  };
+  await fixture.transactions.run(plan, { requester: fixture.call });
+  expect([plans, fixture.snapshot().get("a.txt")?.content]).toEqual([2, "new\n"]);
+});

@@ -69,9 +69,11 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       });
       await recoverNow();
       for (;;) {
+        const { turns: before } = files.locks;
         const first = await plan();
         const keys = [...first.keys];
-        const isFree = files.locks.isFree(keys);
+        // What other calls changed while it was made would only show when a step finds it.
+        const isFree = files.locks.turns === before && files.locks.isFree(keys);
         const done = await files.locks.run(keys, deadline, async () => {
           const { steps, value, keys: needed } = isFree ? first : await plan();
           if (![...needed].every((key) => first.keys.has(key))) return undefined;
