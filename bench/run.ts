@@ -16,6 +16,7 @@ import { renderChart } from "./chart.ts";
 import { type Comparison, type Ratio, runComparison } from "./comparison.ts";
 import { openDiskComparisons } from "./disk.ts";
 import { type Figure, measureFigures } from "./figures.ts";
+import { openJournalComparisons } from "./journal.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
@@ -61,6 +62,8 @@ async function main(): Promise<void> {
   if (run.only.includes("disk")) {
     await using disk = await openDiskComparisons();
     await compareAll(disk.comparisons);
+    await using journal = await openJournalComparisons();
+    await compareAll(journal.comparisons);
   }
   if (run.only.includes("servers")) {
     await using servers = await openServerComparisons(peers.mcpFilesystem);

@@ -1,5 +1,5 @@
 /** What a step of the disk takes away, or puts in its place, for listeners who keep it. */
-import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
@@ -37,6 +37,19 @@ export const entriesOfRename = (
   replaced: () => entryIn(target.folder, target.name),
   placed: () => entryIn(source.folder, source.name),
 });
+
+/** A regular file that is open. */
+export function openedFile(descriptor: number): HeldEntry {
+  const { mode, size } = fstatSync(descriptor);
+  return {
+    kind: "file",
+    mode: mode & 0o7777,
+    size,
+    read: (use) => use(descriptor),
+    linkText: () => Buffer.alloc(0),
+    inside: () => [],
+  };
+}
 
 /** A link that is not on the disk yet. */
 export const linkWith = (text: Buffer): HeldEntry => ({

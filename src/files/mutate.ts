@@ -11,7 +11,7 @@ import type { Folder, JailedPath, Name, PathHandle, ResolvedPath } from "../jail
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { type ReplacedFile, replaceExpected } from "./exchange.ts";
-import { type At, entriesAt, linkWith } from "./held-entry.ts";
+import { type At, entriesAt, linkWith, openedFile } from "./held-entry.ts";
 import type { HiddenFolder } from "./hidden-folder.ts";
 import { moveToNew } from "./move-to-new.ts";
 import type { Mutation, MutationKind, Permissions, Requester } from "./mutation.ts";
@@ -65,7 +65,7 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
       kind: isReplacing ? "replace" : "create",
       revisionBefore: isReplacing ? () => revisionAt(at(name)) : undefined,
       revisionAfter: () => revisionOf(descriptor),
-      entries: entriesAt({ folder, name, temporary, at }),
+      entries: { ...entriesAt({ folder, name, at }), placed: () => openedFile(descriptor) },
     }),
     () => {
       if (expected !== undefined) replaceExpected({ path: at(temporary), descriptor }, at(name), expected);

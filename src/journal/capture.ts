@@ -145,9 +145,10 @@ function bytesOf(descriptor: number, size: number): Buffer {
   let length = 0;
   for (;;) {
     const read = readSync(descriptor, bytes, length, bytes.length - length, length);
-    if (read === 0) return bytes.subarray(0, length);
     length += read;
     if (length > largestInline) throw new Unavailable("too-large");
-    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
+    // Of a regular file a short read is the last.
+    if (length < bytes.length) return bytes.subarray(0, length);
+    bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
   }
 }

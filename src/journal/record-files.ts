@@ -34,6 +34,8 @@ const ownBetweenLooks = 64;
 /** What is known of a record. */
 interface Holding {
   bytes: number;
+  /** Whether this worker made it. */
+  readonly isOwn: boolean;
   readonly blobs: number[];
 }
 
@@ -68,7 +70,7 @@ export class RecordFiles {
       try {
         const descriptor = openSync(this.#pathOf(seq), createFlags, 0o600);
         this.#sinceLook++;
-        this.#hold(seq);
+        this.#hold(seq, true);
         this.#drop(seq);
         return { seq, descriptor };
       } catch (error) {
@@ -89,13 +91,13 @@ export class RecordFiles {
   append(seq: number, descriptor: number, pieces: readonly Buffer[]): void {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     this.#makeRoom(seq, length);
-    const before = fstatSync(descriptor).size;
+    let written = 0;
     try {
-      if (writevSync(descriptor, pieces) !== length)
-        throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+      written = writevSync(descriptor, pieces);
+      if (written < length) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
     } catch (error) {
       // What comes after a part of a frame would not be found.
-      ftruncateSync(descriptor, before);
+      ftruncateSync(descriptor, fstatSync(descriptor).size - written);
       throw error;
     }
     this.#add(seq, length);
@@ -130,25 +132,36 @@ export class RecordFiles {
     return this.#state.path(folderName, fileName(seq, blob));
   }
 
-  /** Learns what is there. */
+  /** Learns what is there; our own records are known. */
   #look(): void {
     this.#sinceLook = 0;
+    const own = this.#holdings;
     this.#holdings = new Map();
     this.#bytes = 0;
     const folder = this.#state.find(folderName);
     for (const { name, seq, blob } of folder === undefined ? [] : list(folder)) {
-      const holding = this.#hold(seq);
+      const known = own.get(seq);
+      if (known?.isOwn === true) {
+        if (blob === undefined) this.#keep(seq, known);
+        continue;
+      }
+      const holding = this.#hold(seq, false);
       if (blob !== undefined) holding.blobs.push(blob);
       this.#add(seq, lstatSync(`${folder}/${name}`, { throwIfNoEntry: false })?.size ?? 0);
     }
   }
 
-  #hold(seq: number): Holding {
-    const known = this.#holdings.get(seq);
-    if (known !== undefined) return known;
-    const holding = { bytes: 0, blobs: [] };
+  #keep(seq: number, holding: Holding): void {
     this.#holdings.set(seq, holding);
     this.#last = Math.max(this.#last, seq);
+    this.#bytes += holding.bytes;
+  }
+
+  #hold(seq: number, isOwn: boolean): Holding {
+    const known = this.#holdings.get(seq);
+    if (known !== undefined) return known;
+    const holding = { bytes: 0, blobs: [], isOwn };
+    this.#keep(seq, holding);
     return holding;
   }
 
