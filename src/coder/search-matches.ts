@@ -15,16 +15,16 @@ const ContextLines = (description: string) =>
 const Flag = (description: string) => Type.Optional(Type.Boolean({ since, description }));
 
 export const MatchFields = {
-  context_lines_after: ContextLines("Lines to show after each match."),
-  context_lines_before: ContextLines("Lines to show before each match."),
+  context_lines_after: ContextLines("Lines after each match."),
+  context_lines_before: ContextLines("Lines before each match."),
   every_match: Flag("Every match of a line, with its end."),
   mode: Type.Optional(
     Type.Union([Type.Literal("content"), Type.Literal("files"), Type.Literal("counts")], {
       since,
-      description: "`files`: only which files match; `counts`: and how many lines.",
+      description: "`files`: which match; `counts`: how often.",
     }),
   ),
-  multiline: Flag("Matches may span lines; `.` matches a newline only after `(?s)`."),
+  multiline: Flag("Matches may span lines; `.` does so after `(?s)`."),
 };
 
 const MatchRequest = Type.Object(MatchFields);

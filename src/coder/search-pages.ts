@@ -9,9 +9,9 @@ const since = "0.4.0";
 
 export const PageRequestFields = {
   cursor: Type.Optional(
-    Type.String({ since, description: "`next_cursor` of the page before; send the other fields as then." }),
+    Type.String({ since, description: "`next_cursor` of the page before; other fields as then." }),
   ),
-  deadline_ms: Type.Optional(UInt32({ since, description: "Stops then, with what it has found." })),
+  deadline_ms: Type.Optional(UInt32({ since, description: "Stops then, with what it has." })),
   max_bytes: Type.Optional(UInt32({ since, description: "Most bytes of the answer." })),
 };
 

@@ -21,7 +21,7 @@ const request = Type.Object(
     file_types: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
-        description: "Only files of these types, by ripgrep's names, such as `ts`.",
+        description: "By ripgrep's names, such as `ts`.",
       }),
     ),
     ignore_case: Type.Boolean({ default: false }),
@@ -52,7 +52,7 @@ const request = Type.Object(
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
     fuzzy_paths: Type.Optional(
-      Type.Boolean({ since: "0.4.0", description: "Paths match by characters in order, best first." }),
+      Type.Boolean({ since: "0.4.0", description: "Paths match by letters in order, best first." }),
     ),
     ...FolderFilterFields,
     ...MatchFields,
@@ -97,7 +97,7 @@ export const search = defineCoderFunction({
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
   summary: "a literal or a regex in contents and paths",
   brief:
-    "Search contents and paths for a literal, or with `regex` for a regex of Rust. Globs match paths from the base folder.",
+    "Search contents and paths for a literal, or with `regex` for a Rust regex. Globs match paths from the base.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,

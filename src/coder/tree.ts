@@ -20,14 +20,14 @@ import { renderTree } from "./tree/text.ts";
 const request = Type.Object(
   {
     include_hidden: Type.Optional(
-      Type.Boolean({ since: "0.4.0", description: "False leaves out names that begin with a dot." }),
+      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
     ),
     max_depth: Nullable(UInt32(), {
       default: null,
       description: "Maximum depth to descend; the root node is depth 0.",
     }),
     max_nodes: Type.Optional(
-      UInt32({ since: "0.4.0", description: "Most nodes; those nearest to the root are shown." }),
+      UInt32({ since: "0.4.0", description: "Most nodes, nearest to the root first." }),
     ),
     path: Type.String({
       default: ".",

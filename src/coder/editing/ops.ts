@@ -44,7 +44,7 @@ export const UpdateOp = Type.Union(
       {
         since: "0.4.0",
         description:
-          "Replace the exact text `old_str`, which must be there once, or each time with `replace_all`.",
+          "Replace the text `old_str`, there once, or each time with `replace_all`.",
       },
     ),
   ],
