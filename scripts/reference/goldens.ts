@@ -1,5 +1,5 @@
 import type { WorkerDefinition } from "../../src/contract/definition.ts";
-import { describeTool } from "../../src/mcp/tools.ts";
+import { describeTools } from "../../src/mcp/tools.ts";
 import { renderOwnReference } from "../../src/reference/json.ts";
 
 type Workers = Readonly<Record<"coder" | "shell", WorkerDefinition>>;
@@ -14,10 +14,7 @@ export function renderGoldens({ coder, shell }: Workers): [path: string, text: s
       "tests/conformance/own.golden.json",
       render({ coder: renderOwnReference(coder.functions), shell: renderOwnReference(shell.functions) }),
     ],
-    [
-      "tests/mcp/tools.golden.json",
-      render(coder.functions.map((definition) => describeTool(definition, ofModels))),
-    ],
+    ["tests/mcp/tools.golden.json", render(describeTools(coder.functions, ofModels))],
   ];
 }
 

@@ -7,7 +7,7 @@ import { InFlight } from "../worker/in-flight.ts";
 import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 import { Leases } from "./leases.ts";
 import { renderFailure, renderResult } from "./results.ts";
-import { describeTool, type ToolOptions, toolName } from "./tools.ts";
+import { describeTools, type ToolOptions, toolName } from "./tools.ts";
 
 export interface ToolHostOptions extends ToolOptions {
   readonly worker: WorkerName;
@@ -55,7 +55,7 @@ export class ToolHost {
   constructor(options: ToolHostOptions) {
     const { worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0, isStructured } = options;
     this.worker = worker;
-    this.tools = functions.map((definition) => describeTool(definition, options));
+    this.tools = describeTools(functions, options);
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
     this.callMilliseconds = callMilliseconds;

@@ -2,6 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import { inputSchema } from "./input-schema.ts";
 import { portableSchema } from "./portable-schema.ts";
+import { shareFields } from "./shared-fields.ts";
 
 /** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */
 export const toolName = (id: string): string => id.replaceAll(/[^A-Za-z0-9]+/g, "_");
@@ -13,8 +14,11 @@ export interface ToolOptions {
   readonly takesFlatEnvelopes: boolean;
 }
 
-/** A function as a tool (MCP 2025-11-25, server/tools). */
-export function describeTool(definition: FunctionDefinition, options: ToolOptions): Tool {
+/** Functions as tools (MCP 2025-11-25, server/tools). */
+export const describeTools = (definitions: readonly FunctionDefinition[], options: ToolOptions): Tool[] =>
+  shareFields(definitions.map((definition) => describeTool(definition, options)));
+
+function describeTool(definition: FunctionDefinition, options: ToolOptions): Tool {
   const { isStructured, takesFlatEnvelopes } = options;
   const { id, brief, description, effect, response } = definition;
   const { isAdditive = false, isIdempotent = false, isOpenWorld = false } = definition;
