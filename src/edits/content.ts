@@ -11,8 +11,8 @@ export interface FileContent extends JsonText {
 }
 
 export function textContent(file: Buffer): FileContent {
-  const decoded = decodeForAnswer(file);
-  return { ...decoded, bytes: decoded.isUtf8 ? file.length : Buffer.byteLength(decoded.text) };
+  const { text, jsonBytes, isUtf8 } = decodeForAnswer(file);
+  return { text, jsonBytes, isUtf8, bytes: isUtf8 ? file.length : Buffer.byteLength(text) };
 }
 
 /** In base64 (RFC 4648), with padding. */

@@ -74,16 +74,24 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
   const given = value as Record<string, unknown>;
   if (options.unknownKeys === "refuse") refuseUnknownKeys(schema, given, field);
   const result: Record<string, unknown> = {};
-  for (const name of Object.keys(schema.properties)) {
-    const property = schema.properties[name]!;
-    const at = field === "" ? name : `${field}.${name}`;
+  const { properties } = schema;
+  for (const name in properties) {
+    const property = properties[name]!;
     if (Object.hasOwn(given, name) && !isOmitted(property, given[name]))
-      result[name] = check(property, given[name], at, options);
-    else if ("default" in property) result[name] = structuredClone(property.default);
+      result[name] = check(property, given[name], pathOf(field, name), options);
+    else if (property.default !== undefined) result[name] = copyOf(property.default);
     else if (property[OptionalKind] !== "Optional")
-      throw new Mismatch(at, `is missing; expected ${expected(property)}`);
+      throw new Mismatch(pathOf(field, name), `is missing; expected ${expected(property)}`);
   }
   return result;
+}
+
+const pathOf = (field: string, name: string): string => (field === "" ? name : `${field}.${name}`);
+
+/** Most defaults are no objects, or empty arrays: `structuredClone` takes many times as long as the rest of a field. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) && value.length === 0 ? [] : structuredClone(value);
 }
 
 /**
@@ -99,8 +107,10 @@ const acceptsNull = (property: TSchema): boolean =>
 function refuseUnknownKeys(schema: TObject, given: Record<string, unknown>, field: string): void {
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(schema.properties, key)) continue;
-    const at = field === "" ? key : `${field}.${key}`;
-    throw new Mismatch(at, `is not a known key; the keys are ${Object.keys(schema.properties).join(", ")}`);
+    throw new Mismatch(
+      pathOf(field, key),
+      `is not a known key; the keys are ${Object.keys(schema.properties).join(", ")}`,
+    );
   }
 }
 

@@ -41,6 +41,18 @@ const quotes = jsonBytes("");
 const isPlain = ({ end_column, before, after }: LineMatch): boolean =>
   end_column === undefined && before === undefined && after === undefined;
 
+/** A spread takes longer than the rest of a match without other fields. */
+function entryOf(path: string, match: LineMatch): ContentMatch {
+  if (!isPlain(match)) return { path, ...match };
+  const { line, column, text } = match;
+  return { path, line, column, text };
+}
+
+function entryBytes(entry: ContentMatch, pathBytes: number): number {
+  if (!isPlain(entry)) return objectBytes(entry, { path: pathBytes });
+  return contentMatchBytes + pathBytes + digits(entry.line) + digits(entry.column) + jsonBytes(entry.text);
+}
+
 /** Most bytes of the fields of a page, without the path in its cursor. */
 const pageBytes = jsonBytes({
   next_cursor: "x".repeat(cursorBytes(0)),
@@ -177,17 +189,16 @@ export class SearchAnswerBuilder {
     const bytes = texts + numbers + lines.length * perLine + commas;
     if (bytes > this.#bytesLeft(pathBytes)) return false;
     this.#budget.add(bytes);
-    for (const line of lines) this.#contents.push({ path, ...line });
+    for (const match of lines) this.#contents.push(entryOf(path, match));
     this.#lastAdded = lines.at(-1);
     return true;
   }
 
   #addLine(path: string, match: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const whole = { path, ...match };
+    const whole = entryOf(path, match);
     const entry = this.#shorten(whole, pathBytes);
-    const bytes = objectBytes(entry, { path: pathBytes });
-    if (this.#admit(this.#contents, bytes, pathBytes)) {
+    if (this.#admit(this.#contents, entryBytes(entry, pathBytes), pathBytes)) {
       this.#contents.push(entry);
       this.#lastAdded = match;
       // The search in this file ends with a match that is longer than the rest of the answer.

@@ -34,7 +34,7 @@ export function encodeFindings(findings: readonly Finding[], outcomes?: Float64A
   let [at, ascii, other] = [0, "", ""];
   for (const { index, isInPath, lines, count } of findings) {
     const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
-    const texts = lines.length === 1 && shape === 0 ? lines[0]!.text : lines.flatMap(textsOf).join("");
+    const texts = shape === 0 ? joinTexts(lines) : lines.flatMap(textsOf).join("");
     const isAscii = Buffer.byteLength(texts) === texts.length;
     if (isAscii) ascii += texts;
     else other += texts;
@@ -47,6 +47,9 @@ export function encodeFindings(findings: readonly Finding[], outcomes?: Float64A
   }
   return { ascii, other, numbers, ...(outcomes && { outcomes }) };
 }
+
+const joinTexts = (lines: readonly LineMatch[]): string =>
+  lines.length === 1 ? lines[0]!.text : lines.map(({ text }) => text).join("");
 
 /** The flags of its fields, which all matches of a search share. */
 const shapeOf = ({ before, after, end_column }: LineMatch): number =>
@@ -108,25 +111,30 @@ class Decoder {
     const [index, flags, count, length] = [this.#number(), this.#number(), this.#number(), this.#number()];
     const isAscii = (flags & asciiTexts) !== 0;
     const lines: LineMatch[] = [];
+    const isPlain = (flags & (hasContext | hasEnds)) === 0;
     for (let left = length; left > 0; left--) {
-      lines.push(this.#line(isAscii, flags));
+      const [line, column, units] = [this.#number(), this.#number(), this.#number()];
+      lines.push(
+        isPlain
+          ? { line, column, text: this.#text(units, isAscii) }
+          : this.#fullMatch({ line, column }, { units, isAscii, flags }),
+      );
     }
     return { index, isInPath: (flags & inPath) !== 0, lines, count };
   }
 
-  #line(isAscii: boolean, shape: number): LineMatch {
-    const [line, column, units] = [this.#number(), this.#number(), this.#number()];
-    const ends = shape & hasEnds ? [this.#number(), this.#number()] : undefined;
+  #fullMatch(
+    place: Pick<LineMatch, "line" | "column">,
+    { units, isAscii, flags }: { units: number; isAscii: boolean; flags: number },
+  ): LineMatch {
+    const [end_line, end_column] = flags & hasEnds ? [this.#number(), this.#number()] : [];
     const text = this.#text(units, isAscii);
-    if (ends === undefined && !(shape & hasContext)) return { line, column, text };
-    const [end_line, end_column] = ends ?? [];
     return {
-      line,
-      column,
+      ...place,
       ...(end_line && { end_line }),
       ...(end_column !== undefined && { end_column }),
       text,
-      ...(shape & hasContext && this.#context(isAscii)),
+      ...(flags & hasContext && this.#context(isAscii)),
     };
   }
 

@@ -18,7 +18,7 @@ export function jsonBytes(value: unknown): number {
 /** Digits of a whole number that is not negative. */
 export function digits(number: number): number {
   let count = 1;
-  for (let rest = number; rest >= 10; rest /= 10) count++;
+  for (let least = 10; number >= least; least *= 10) count++;
   return count;
 }
 

@@ -88,9 +88,9 @@ interface Taken {
 function viewWindow(read: FileRead, taken: Taken): FileView {
   const { path, options } = read;
   const content = contentOf(read, taken);
-  const { stats, revision, window } = taken;
-  const facts = { path, stats, isUtf8: content.isUtf8, revision };
-  return viewOf({ ...facts, window: options.hasLineCounts ? window : undefined }, content);
+  const { stats, revision } = taken;
+  const window = options.hasLineCounts ? taken.window : undefined;
+  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, window }, content);
 }
 
 /** The content of the answer. Throws too-large before it makes one that is. */
@@ -98,10 +98,12 @@ function contentOf(read: FileRead, taken: Taken): FileContent {
   const { options, context } = read;
   const { content: file, first = 1, lines } = taken.window;
   const content = options.isBase64 ? base64Content(file) : textContent(file);
+  const { isNumbered, maxOutputBytes } = options;
   const numbering = { first, lines };
-  const bytes = content.bytes + (options.isNumbered ? numberBytes(numbering) : 0);
-  if (bytes > (options.maxOutputBytes ?? bytes)) throw tooMuch(read, taken, { ...content, bytes });
-  if (!options.isNumbered) return content;
+  const bytes = content.bytes + (isNumbered ? numberBytes(numbering) : 0);
+  if (maxOutputBytes !== undefined && bytes > maxOutputBytes)
+    throw tooMuch(read, taken, { ...content, bytes });
+  if (!isNumbered) return content;
   if (bytes > context.maxAnswerBytes) throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, "reads");
   return numberContent(content, numbering);
 }
