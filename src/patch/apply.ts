@@ -30,9 +30,7 @@ const linesPerStep = 16_384;
  */
 export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
   const table = yield* tabulateLines(before);
-  const hunks = (yield* fitHunks(file, patch.lines, table)).toSorted(
-    (a, b) => changeOf(a).from - changeOf(b).from,
-  );
+  const hunks = inOrder(yield* fitHunks(file, patch.lines, table));
   requireApart(hunks);
   const writer = new PatchWriter(before, table, hunks);
   for (const hunk of hunks) yield* writer.write(hunk);
@@ -41,6 +39,12 @@ export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Step
   if (isPartlyRemoved) throw refusePatch.notRemoved(file.path, after.lines);
   return after;
 }
+
+/** Sorted by what they change first, which they nearly always are. */
+const inOrder = (hunks: readonly FittedHunk[]): readonly FittedHunk[] =>
+  hunks.every((hunk, at) => at === 0 || changeOf(hunks[at - 1]!).from <= changeOf(hunk).from)
+    ? hunks
+    : hunks.toSorted((a, b) => changeOf(a).from - changeOf(b).from);
 
 /** The lines from the first that a hunk changes up to the last. */
 function changeOf({ start, text }: FittedHunk): Region {

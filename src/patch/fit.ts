@@ -22,13 +22,19 @@ export interface FittedHunk {
 /** Of these, in which lines are the same text, the header of a hunk may choose by its line number. */
 const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
 
+/** Lines between two steps. */
+const linesPerStep = 8192;
+
+/** Of a longer hunk the beginning is compared with the file, to say what is like it. */
+export const mostExplainedBytes = 64 * 1024;
+
 /** Finds the places of all hunks in one file. Throws a refusal for the first that has none, or more than one. */
 export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<FittedHunk[]> {
   const fitter = new HunkFitter(body);
   const fitted: FittedHunk[] = [];
   for (const [index, hunk] of file.hunks.entries()) {
     const place = { path: file.path, number: index + 1, lines: [hunk.first + 1, hunk.end] as const };
-    const text = new HunkText(lines, hunk, file.change === "add");
+    const text = yield* HunkText.read(lines, hunk, file.change === "add");
     if (file.change === "add" && text.oldCount > 0) throw refusePatch.newFileHasLines(place);
     fitted.push(yield* fitter.fit(hunk, text, place));
     yield;
@@ -71,10 +77,10 @@ class HunkFitter {
         stated !== undefined &&
         sections === undefined &&
         isSameText(matching) &&
-        this.#isAt(text, stated, matching)
+        (yield* this.#isAt(text, stated, matching))
       )
         return { start: stated, matching };
-      const all = this.#findAll(text, yield* this.#indexFor(matching));
+      const all = yield* this.#findAll(text, yield* this.#indexFor(matching));
       const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
       const start = this.#choose(starts, isSameText(matching) ? stated : undefined);
       if (start === undefined) continue;
@@ -117,27 +123,27 @@ class HunkFitter {
     return behind.length === 1 ? behind[0] : "several";
   }
 
-  #findAll(text: HunkText, index: LineIndex): number[] {
+  *#findAll(text: HunkText, index: LineIndex): Steps<number[]> {
     const pattern = new Int32Array(text.oldCount);
-    text.forEachOld(({ from, to }, at) => {
+    for (let at = 0; at < pattern.length; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const { from, to } = text.oldExtentOf(at);
       pattern[at] = index.idOf(text.bytes, [from, to]);
-    });
-    return index.findAll(pattern);
+      if (pattern[at]! < 0) return [];
+    }
+    return yield* index.findAll(pattern);
   }
 
-  #isAt(text: HunkText, start: number, matching: Matching): boolean {
+  *#isAt(text: HunkText, start: number, matching: Matching): Steps<boolean> {
     if (start < 0 || start + text.oldCount > this.#body.count) return false;
-    let isEqual = true;
-    text.forEachOld(({ from, to }, at) => {
-      if (!isEqual) return;
-      const line = start + at;
-      const [one, other] = [
-        comparedPart(matching, this.#body.bytes, [this.#body.startOf(line), this.#body.endOf(line)]),
-        comparedPart(matching, text.bytes, [from, to]),
-      ];
-      isEqual = one.equals(other);
-    });
-    return isEqual;
+    for (let at = 0; at < text.oldCount; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const { from, to } = text.oldExtentOf(at);
+      const extent = [this.#body.startOf(start + at), this.#body.endOf(start + at)] as const;
+      const line = comparedPart(matching, this.#body.bytes, extent);
+      if (!line.equals(comparedPart(matching, text.bytes, [from, to]))) return false;
+    }
+    return true;
   }
 
   *#indexFor(matching: Matching): Steps<LineIndex> {
@@ -153,12 +159,12 @@ class HunkFitter {
   /** Says why it fits nowhere: it does elsewhere than it may, or something is like it, or nothing is. */
   *#explain(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<never> {
     if (hunk.isAtEnd || sections !== undefined) {
-      const [start] = this.#findAll(text, yield* this.#indexFor("blanks"));
+      const [start] = yield* this.#findAll(text, yield* this.#indexFor("blanks"));
       const candidates =
         start === undefined ? [] : candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
       if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });
     }
-    const sent = text.oldText().toString();
+    const sent = text.oldText(mostExplainedBytes).toString();
     throw refusePatch.hunkNotFound(place, yield* explainMissing(this.#body.bytes, sent));
   }
 }

@@ -18,6 +18,12 @@ export interface HeadingScope {
 /** How a heading is compared with lines, the strictest first. */
 const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
 
+/** Headings between two steps. */
+const headingsPerStep = 512;
+
+/** Lines that a heading may name. */
+const mostScopes = 10_000;
+
 /** Lines between two steps. */
 const linesPerStep = 16_384;
 
@@ -33,14 +39,16 @@ export class HeadingFinder {
   /** The sections of the innermost heading; undefined where there is no heading. */
   *find(headings: readonly string[], place: HunkPlace): Steps<readonly HeadingScope[] | undefined> {
     let sections: readonly HeadingScope[] | undefined;
-    for (const heading of headings) {
+    for (const [at, heading] of headings.entries()) {
+      if (at % headingsPerStep === headingsPerStep - 1) yield;
       const lines = yield* this.#linesOf(heading, sections);
       if (lines.length === 0)
         throw refusePatch.headingNotFound(place, {
           heading,
           ...(yield* explainMissing(this.#body.bytes, heading)),
         });
-      sections = yield* this.#sectionsOf(lines);
+      // What is nearly everywhere narrows nothing.
+      if (lines.length <= mostScopes) sections = yield* this.#sectionsOf(lines);
     }
     return sections;
   }
@@ -51,7 +59,7 @@ export class HeadingFinder {
     for (const matching of headingMatchings) {
       const index: LineIndex = yield* this.#indexFor(matching);
       const id = index.idOf(bytes, [0, bytes.length]);
-      const lines = narrow(index.findAll([id]), sections);
+      const lines = narrow(yield* index.findAll(Int32Array.of(id)), sections);
       if (lines.length > 0) return lines;
     }
     return narrow(yield* this.#linesThatBegin(bytes), sections);
@@ -76,9 +84,7 @@ export class HeadingFinder {
     for (const from of lines) {
       const depth = this.#indentOf(from);
       let to = from + 1;
-      while (to < this.#body.count && this.#indentOf(to) > depth) {
-        if (++to % linesPerStep === 0) yield;
-      }
+      for (; to < this.#body.count && this.#indentOf(to) > depth; to++) if (to % linesPerStep === 0) yield;
       sections.push({ from, to: Math.min(to + 1, this.#body.count) });
     }
     return sections;

@@ -1,7 +1,7 @@
 /** The lines of one hunk, ready to be compared with a file. */
 import { lineFeed } from "../edits/lines.ts";
-import type { LineTable } from "./line-table.ts";
-import { carriageReturn } from "./line-table.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import { carriageReturn, type LineTable } from "./line-table.ts";
 import type { Hunk } from "./patch.ts";
 
 /** What becomes of a line. */
@@ -13,44 +13,76 @@ interface Extent {
   readonly to: number;
 }
 
+/** Lines between two steps. */
+const linesPerStep = 16_384;
+
 /** Lines without the character that they begin with in the patch. */
 export class HunkText {
   readonly bytes: Buffer;
-  /** How many lines there are, and how many of those are lines of the file as it is. */
-  readonly count: number;
-  readonly oldCount: number;
-  /** Lines of the file that it begins and ends with, and leaves alone. */
-  readonly leading: number;
-  readonly trailing: number;
-  /** Whether it says of a line that no ending follows it. */
-  readonly hasMarker: boolean;
   readonly #kinds: Uint8Array;
   readonly #extents: Uint32Array;
+  /** Which of its lines the file has before. */
+  readonly #old: Uint32Array;
+  #count = 0;
+  #oldCount = 0;
+  #addedBytes = 0;
+  #leading = 0;
+  #trailing = 0;
+  #hasMarker = false;
+
+  private constructor(bytes: Buffer, lines: number) {
+    this.bytes = bytes;
+    this.#kinds = new Uint8Array(lines);
+    this.#extents = new Uint32Array(2 * lines);
+    this.#old = new Uint32Array(lines);
+  }
 
   /** A line that says nothing is context, or is added where all lines are. */
-  constructor(table: LineTable, { first, end }: Pick<Hunk, "first" | "end">, isNewFile: boolean) {
+  static *read(table: LineTable, hunk: Pick<Hunk, "first" | "end">, isNewFile: boolean): Steps<HunkText> {
+    const { first, end } = hunk;
+    const text = new HunkText(table.bytes, end - first);
     const unsaid = isNewFile ? lineKinds.added : lineKinds.context;
-    this.bytes = table.bytes;
-    this.#kinds = new Uint8Array(end - first);
-    this.#extents = new Uint32Array(2 * (end - first));
-    let [count, hasMarker] = [0, false];
     for (let line = first; line < end; line++) {
-      if (table.startsWith(line, "\\")) {
-        hasMarker = true;
-        if (count > 0) this.#openLine(count - 1, table.bytes[table.endOf(line) - 2] === carriageReturn);
-        continue;
-      }
+      if ((line - first) % linesPerStep === linesPerStep - 1) yield;
       const start = table.startOf(line);
-      const kind = kindOf(table.bytes[start]);
-      this.#kinds[count] = kind ?? unsaid;
-      this.#extents[2 * count] = kind === undefined ? start : start + 1;
-      this.#extents[2 * count++ + 1] = table.endOf(line);
+      if (table.bytes[start] === backslash)
+        text.#openLast(table.bytes[table.endOf(line) - 2] === carriageReturn);
+      else {
+        const kind = kindOf(table.bytes[start]);
+        text.#add(kind ?? unsaid, { from: kind === undefined ? start : start + 1, to: table.endOf(line) });
+      }
     }
-    this.count = count;
-    this.hasMarker = hasMarker;
-    this.oldCount = this.#countOld();
-    this.leading = this.#countEqual((line) => line);
-    this.trailing = this.leading === count ? 0 : this.#countEqual((line) => count - 1 - line);
+    return text;
+  }
+
+  /** How many lines there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many of them the file has before. */
+  get oldCount(): number {
+    return this.#oldCount;
+  }
+
+  /** Lines of the file that it begins with, and leaves alone. */
+  get leading(): number {
+    return this.#leading;
+  }
+
+  /** Lines of the file that it ends with, and leaves alone; none where it changes nothing. */
+  get trailing(): number {
+    return this.#leading === this.#count ? 0 : this.#trailing;
+  }
+
+  /** Whether it says of a line that no ending follows it. */
+  get hasMarker(): boolean {
+    return this.#hasMarker;
+  }
+
+  /** Bytes of the lines that it adds. */
+  get addedBytes(): number {
+    return this.#addedBytes;
   }
 
   kindOf(line: number): number {
@@ -62,49 +94,48 @@ export class HunkText {
     return { from: this.#extents[2 * line]!, to: this.#extents[2 * line + 1]! };
   }
 
-  /** Calls `visit` with each line that the file has before. */
-  forEachOld(visit: (extent: Extent, index: number) => void): void {
-    for (let line = 0, index = 0; line < this.count; line++)
-      if (this.#kinds[line] !== lineKinds.added) visit(this.extentOf(line), index++);
+  /** The same of the lines that the file has before, which are numbered from 0 among themselves. */
+  oldExtentOf(index: number): Extent {
+    return this.extentOf(this.#old[index]!);
   }
 
-  /** Bytes of the lines that it adds. */
-  get addedBytes(): number {
-    let bytes = 0;
-    for (let line = 0; line < this.count; line++)
-      if (this.#kinds[line] === lineKinds.added)
-        bytes += this.#extents[2 * line + 1]! - this.#extents[2 * line]!;
-    return bytes;
-  }
-
-  /** The lines that the file has before, as they are sent. */
-  oldText(): Buffer {
+  /** The lines that the file has before, as they are sent, or as many of the first as fit. */
+  oldText(mostBytes: number): Buffer {
     const lines: Buffer[] = [];
-    this.forEachOld(({ from, to }) => lines.push(this.bytes.subarray(from, to)));
+    for (let index = 0, bytes = 0; index < this.#oldCount; index++) {
+      const { from, to } = this.oldExtentOf(index);
+      bytes += to - from;
+      if (bytes > mostBytes && index > 0) break;
+      lines.push(this.bytes.subarray(from, Math.min(to, from + mostBytes)));
+    }
     return Buffer.concat(lines);
   }
 
+  #add(kind: number, { from, to }: Extent): void {
+    const line = this.#count++;
+    this.#kinds[line] = kind;
+    this.#extents[2 * line] = from;
+    this.#extents[2 * line + 1] = to;
+    if (kind === lineKinds.added) this.#addedBytes += to - from;
+    else this.#old[this.#oldCount++] = line;
+    if (kind !== lineKinds.context) this.#trailing = 0;
+    else if (this.#leading === line) this.#leading++;
+    else this.#trailing++;
+  }
+
   /** The line feed belongs to the patch; so does a carriage return if the lines of the patch itself end in CRLF. */
-  #openLine(line: number, isCrlf: boolean): void {
-    const { from, to } = this.extentOf(line);
+  #openLast(isCrlf: boolean): void {
+    this.#hasMarker = true;
+    if (this.#count === 0) return;
+    const { from, to } = this.extentOf(this.#count - 1);
     let end = to;
     if (end > from && this.bytes[end - 1] === lineFeed) end--;
     if (isCrlf && end > from && this.bytes[end - 1] === carriageReturn) end--;
-    this.#extents[2 * line + 1] = end;
-  }
-
-  #countOld(): number {
-    let old = 0;
-    for (let line = 0; line < this.count; line++) if (this.#kinds[line] !== lineKinds.added) old++;
-    return old;
-  }
-
-  #countEqual(at: (index: number) => number): number {
-    let equal = 0;
-    while (equal < this.count && this.#kinds[at(equal)] === lineKinds.context) equal++;
-    return equal;
+    this.#extents[2 * this.#count - 1] = end;
   }
 }
+
+const backslash = 0x5c;
 
 /** Undefined where nothing is said: such a line lost the character that it began with. */
 function kindOf(byte: number | undefined): number | undefined {

@@ -6,6 +6,9 @@ import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
 /** Lines between two steps. */
 const linesPerStep = 32_768;
 
+/** Numbers of lines between two steps. */
+const idsPerStep = 262_144;
+
 /** The lines of a file, of which those that are alike have one number. */
 export class LineIndex {
   readonly matching: Matching;
@@ -38,22 +41,26 @@ export class LineIndex {
       index.#ids[line] = index.#add(from, to);
     }
     yield;
-    index.#sort();
+    yield* index.#sort();
     return index;
   }
 
   /** The first lines of all places where these lines stand, ascending; the pattern is not empty. */
-  findAll(pattern: readonly number[] | Int32Array): number[] {
+  *findAll(pattern: Int32Array): Steps<number[]> {
     const rarest = this.#rarestOf(pattern);
     if (rarest < 0) return [];
     const id = pattern[rarest]!;
     const [from, to] = [this.#bounds[id]!, this.#bounds[id + 1]!];
     if ((to - from) * pattern.length > 2 * (this.#ids.length + pattern.length))
-      return this.#findByBorders(pattern);
+      return yield* this.#findByBorders(pattern);
     const starts: number[] = [];
-    for (let at = from; at < to; at++) {
+    for (let at = from, compared = 0; at < to; at++) {
       const start = this.#lines[at]! - rarest;
       if (this.#isAt(pattern, start)) starts.push(start);
+      compared += pattern.length;
+      if (compared < linesPerStep) continue;
+      yield;
+      compared = 0;
     }
     return starts;
   }
@@ -92,17 +99,22 @@ export class LineIndex {
   }
 
   /** Counting sort. */
-  #sort(): void {
+  *#sort(): Steps<void> {
     this.#bounds = new Int32Array(this.#count + 2);
-    for (const id of this.#ids) this.#bounds[id + 2]!++;
+    for (let line = 0; line < this.#ids.length; line++) {
+      if (line % idsPerStep === idsPerStep - 1) yield;
+      this.#bounds[this.#ids[line]! + 2]!++;
+    }
     for (let id = 2; id <= this.#count; id++) this.#bounds[id]! += this.#bounds[id - 1]!;
     this.#lines = new Int32Array(this.#ids.length);
-    for (let line = 0; line < this.#ids.length; line++)
+    for (let line = 0; line < this.#ids.length; line++) {
+      if (line % idsPerStep === idsPerStep - 1) yield;
       this.#lines[this.#bounds[this.#ids[line]! + 1]!++] = line;
+    }
   }
 
   /** Which line of the pattern the file has least often; -1 where it lacks one. */
-  #rarestOf(pattern: readonly number[] | Int32Array): number {
+  #rarestOf(pattern: Int32Array): number {
     let [rarest, fewest] = [-1, Number.POSITIVE_INFINITY];
     for (let at = 0; at < pattern.length; at++) {
       const id = pattern[at]!;
@@ -113,17 +125,18 @@ export class LineIndex {
     return rarest;
   }
 
-  #isAt(pattern: readonly number[] | Int32Array, start: number): boolean {
+  #isAt(pattern: Int32Array, start: number): boolean {
     if (start < 0 || start + pattern.length > this.#ids.length) return false;
     for (let at = 0; at < pattern.length; at++) if (this.#ids[start + at] !== pattern[at]) return false;
     return true;
   }
 
   /** Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. */
-  #findByBorders(pattern: readonly number[] | Int32Array): number[] {
-    const borders = bordersOf(pattern);
+  *#findByBorders(pattern: Int32Array): Steps<number[]> {
+    const borders = yield* bordersOf(pattern);
     const starts: number[] = [];
     for (let line = 0, matched = 0; line < this.#ids.length; line++) {
+      if (line % idsPerStep === idsPerStep - 1) yield;
       while (matched > 0 && pattern[matched] !== this.#ids[line]) matched = borders[matched]!;
       if (pattern[matched] === this.#ids[line]) matched++;
       if (matched === pattern.length) starts.push(line - matched + 1);
@@ -133,9 +146,10 @@ export class LineIndex {
 }
 
 /** For each length of a match that goes no further: the longest shorter one that ends in the same place. */
-function bordersOf(pattern: readonly number[] | Int32Array): Int32Array {
+function* bordersOf(pattern: Int32Array): Steps<Int32Array> {
   const borders = new Int32Array(pattern.length + 1);
   for (let length = 1, border = 0; length < pattern.length; length++) {
+    if (length % idsPerStep === idsPerStep - 1) yield;
     while (border > 0 && pattern[border] !== pattern[length]) border = borders[border]!;
     if (pattern[border] === pattern[length]) border++;
     borders[length + 1] = border;

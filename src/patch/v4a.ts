@@ -16,6 +16,7 @@ const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "***
 
 /** Lines between two steps. */
 const linesPerStep = 4096;
+const headingsPerStep = 512;
 
 export const isV4aHeader = (lines: LineTable, line: number): boolean => headerAt(lines, line) !== undefined;
 
@@ -95,6 +96,7 @@ class V4aParser {
     const headings: string[] = [];
     let linesBefore: number | undefined;
     for (; this.#startsWith("@@"); this.#at++) {
+      if (this.#at % headingsPerStep === headingsPerStep - 1) yield;
       const text = this.#lines.textOf(this.#at);
       linesBefore = statedOffset(text) ?? linesBefore;
       const heading = headingIn(text);

@@ -6,6 +6,7 @@ import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import { applyHunks, type PatchedFile } from "../../patch/apply.ts";
 import { refusePatch } from "../../patch/errors.ts";
+import { mostExplainedBytes } from "../../patch/fit.ts";
 import { HunkText } from "../../patch/hunk-text.ts";
 import type { FilePatch, Patch } from "../../patch/patch.ts";
 import type { PendingTree } from "../../transactions/pending-tree.ts";
@@ -158,8 +159,10 @@ class TreePatcher {
   async #requireRevision(body: Buffer, { path, file, expected }: FileChange): Promise<void> {
     if (expected === undefined || revisionOfBytes([body]) === expected) return;
     const [hunk] = file.hunks;
-    const sent = hunk && new HunkText(this.#request.patch.lines, hunk, false).oldText().toString();
-    const near = sent ? await inSlices(explainMissing(body, sent), this.#context.deadline) : undefined;
+    const { deadline } = this.#context;
+    const text = hunk && (await inSlices(HunkText.read(this.#request.patch.lines, hunk, false), deadline));
+    const sent = text?.oldText(mostExplainedBytes).toString();
+    const near = sent ? await inSlices(explainMissing(body, sent), deadline) : undefined;
     const ranges = (near?.candidates ?? [])
       .slice(0, 1)
       .map(({ from_line, to_line }) => [from_line, to_line] as const);
