@@ -87,6 +87,7 @@ export const transact = defineCoderFunction({
     { at: "/changes/*/path", access: "remove-tree", when: of("delete", { recursive: true }) },
     { at: "/changes/*/path", access: "make-folder", when: of("make-folder", { parents: false }) },
     { at: "/changes/*/path", access: "make-folder-tree", when: of("make-folder", { parents: true }) },
+    { at: "/changes/*/path", access: "change-mode", when: of("chmod", { mode: "0640" }) },
     { at: "/changes/*/from", access: "move", when: of("move") },
     { at: "/changes/*/from", access: "copy", when: of("copy") },
     { at: "/changes/*/to", access: "create", when: of("move", withoutParents) },

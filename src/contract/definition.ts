@@ -138,7 +138,7 @@ export type Provenance =
  * What a call does with the target of a path. `read`: reads a file; `list`: lists a folder, or what is below it; `write`:
  * changes an existing file; `create`: makes it, where nothing is; `replace`: makes it, or replaces a file; `move`: moves
  * it away, a folder with everything inside, and fails where nothing is; `copy`: reads a file, a link itself, or a folder
- * with everything inside; `make-folder`: makes a folder, where none is. With `-tree`: everything in a folder too, or the
+ * with everything inside; `change-mode`: sets the mode of a file or folder; `make-folder`: makes a folder, where none is. With `-tree`: everything in a folder too, or the
  * folders above it.
  */
 export type PathAccess =
@@ -153,6 +153,7 @@ export type PathAccess =
   | "remove-tree"
   | "move"
   | "copy"
+  | "change-mode"
   | "make-folder"
   | "make-folder-tree";
 

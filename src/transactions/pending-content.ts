@@ -1,5 +1,8 @@
 /** The verbs of a pending tree that make and edit files. */
+
 import { closeSync, fstatSync } from "node:fs";
+import { refuse } from "../errors.ts";
+import { admitPermitted } from "../files/change-mode.ts";
 import { type Creation, requireContentSize, requireCreatable, targetOf } from "../files/create.ts";
 import { openWithin, readWithin } from "../files/read.ts";
 import { type Owner, requireWritableFile } from "../files/require-writable-file.ts";
@@ -16,7 +19,9 @@ import {
 } from "../files/update.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
+import type { PendingPlace } from "./pending-changes.ts";
 import { admitPending, type PendingContext } from "./pending-context.ts";
+import { requireOwner } from "./pending-stats.ts";
 import type { EntryVersion } from "./steps.ts";
 
 /** See `Files.create`. */
@@ -64,6 +69,24 @@ export async function updatePending<T>(
   const file = { content, mode: place.stats!.mode & 0o777, ...keptOf(place, owner) };
   changes.rewrite(place, file, { size, seen: seen && { ...seen, revision: revisionOfBytes([before]) } });
   return answer;
+}
+
+/** See `PendingTree.changeOwnMode`. */
+export function changeOwnMode({ jail, changes, config }: PendingContext, path: string, mode: number): void {
+  using place = admitPermitted(jail, { path, recursive: false }) as PendingPlace;
+  const stats = place.stats!;
+  requireOwner(stats);
+  if (stats.isDirectory() || (stats.isFile() && stats.nlink === 1)) {
+    changes.setMode(place, mode);
+    return;
+  }
+  if (!stats.isFile()) throw refuse.notAFile(path);
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  if (stats.size > limit.bytes)
+    throw refuse.tooLarge(path, limit, "leave its mode as it is, or ask the operator to raise the limit");
+  requireWritableFolder(place.folder, path);
+  const copy = changes.copies.copyFile(place.folder, place.name, { keepsTimes: true });
+  changes.exchange(place, { ...copy, staged: { ...copy.staged, mode } });
 }
 
 interface Body {

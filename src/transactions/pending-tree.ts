@@ -10,7 +10,7 @@ import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { PendingChanges, type PendingPlace } from "./pending-changes.ts";
-import { createPending, readAt, updatePending } from "./pending-content.ts";
+import { changeOwnMode, createPending, readAt, updatePending } from "./pending-content.ts";
 import { admitPending, type EntryState, type PendingContext } from "./pending-context.ts";
 import { refusePending } from "./pending-errors.ts";
 import { copyPending, makePendingFolder, movePending, removePending } from "./pending-places.ts";
@@ -122,6 +122,14 @@ export class PendingTree implements PendingFiles {
       this.#changes.setMode(place, mode);
       return 1;
     });
+  }
+
+  /**
+   * The same of a file or folder under this path alone: a file that has other names too, which may lie where no call
+   * reaches, is replaced by a copy with that mode. Throws wrong-kind for anything else.
+   */
+  changeOwnMode(path: string, mode: number): Promise<void> {
+    return refusing(path, async () => changeOwnMode(this.#context, path, mode));
   }
 
   /** What is at a path, or at the end of the link there. Throws what the jail throws, also for what is missing. */

@@ -33,6 +33,7 @@ const calls: Readonly<Record<PathAccess, Call>> = {
   "remove-tree": "remove",
   move: "remove",
   copy: "remove",
+  "change-mode": "update",
   "make-folder": "create",
   "make-folder-tree": "overwrite",
 };
@@ -58,6 +59,8 @@ export function expectedResult(escapeCase: EscapeCase, { call, access, id }: Pat
     if (expected.list === "ok") return "nothing";
     return makeFolder ?? (expected.create === "C217" ? "C217" : expected[call]);
   }
+  // A folder has a mode as well; the base keeps its own.
+  if (access === "change-mode" && expected.list === "ok") return escapeCase.changeMode ?? "ok";
   const result = (access === "copy" ? copy : undefined) ?? expected[call];
   const mustExist = access === "move" || access === "copy" || (isPatched && access === "remove");
   return mustExist && result === "nothing" ? "C211" : result;

@@ -41,6 +41,8 @@ export interface EscapeCase {
   readonly makeFolder?: CallResult;
   /** How it ends to make a file below it; default: as to list it. */
   readonly below?: CallResult;
+  /** How it ends to set the mode of a folder that is there; default: it works. */
+  readonly changeMode?: CallResult;
   /** How a copy of what is there ends; default: as a recursive delete. */
   readonly copy?: CallResult;
 }

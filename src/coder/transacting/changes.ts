@@ -110,14 +110,15 @@ export interface ChangeResult extends ShownFields {
 export async function makeChanges(
   changes: readonly TransactChange[],
   answer: ChangeAnswer,
-  { context, tree }: { readonly context: ChangeContext; readonly tree: PendingTree },
+  made: Made,
 ): Promise<ChangeResult[]> {
+  const { context, tree } = made;
   const results: ChangeResult[] = [];
   for (const [index, change] of changes.entries()) {
     tree.change = index;
     context.deadline.check();
     try {
-      results.push(await makeChange(change, answer, context));
+      results.push(await makeChange(change, answer, made));
     } catch (error) {
       throw error instanceof Refusal ? refuse.inChange(error, index) : error;
     }
@@ -125,11 +126,8 @@ export async function makeChanges(
   return results;
 }
 
-async function makeChange(
-  change: TransactChange,
-  answer: ChangeAnswer,
-  context: ChangeContext,
-): Promise<ChangeResult> {
+async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Made): Promise<ChangeResult> {
+  const { context } = made;
   switch (change.op) {
     case "create":
       return await create(change, context);
@@ -143,7 +141,7 @@ async function makeChange(
     case "make-folder":
       return makeFolder(change, context);
     case "chmod":
-      return await changeMode(change, context);
+      return await changeMode(change, made);
   }
 }
 
@@ -188,11 +186,13 @@ function makeFolder(
   return { op, path, created: context.files.makeFolder(path, options, context) };
 }
 
-async function changeMode(
-  { op, path, mode }: ChangeOf<"chmod">,
-  context: ChangeContext,
-): Promise<ChangeResult> {
-  const permissions = { mode: parsePermissionBits(mode), uid: undefined, gid: undefined };
-  await context.files.changeMode(path, { ...permissions, recursive: false }, context);
+async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made): Promise<ChangeResult> {
+  await tree.changeOwnMode(path, parsePermissionBits(mode));
   return { op, path };
+}
+
+/** The tree that changes are made on, and the context of the call with its files. */
+interface Made {
+  readonly context: ChangeContext;
+  readonly tree: PendingTree;
 }

@@ -152,6 +152,9 @@ const single: Case[] = [
     tree: { a: { text: "a", mode: 0o700 } },
   }),
   makes("the mode of a folder", { "s/a": "a" }, [chmod("s", "0700")], { tree: { "s/": { mode: 0o700 } } }),
+  makes("the mode of one name of a file with two", { a: "a", b: { hardlink: "a" } }, [chmod("b", "0600")], {
+    tree: { b: { text: "a", mode: 0o600 } },
+  }),
   makes("a label", {}, [create("a")], { payload: { label: "why" }, tree: { a: "" } }),
 ];
 
@@ -304,6 +307,7 @@ const refusals: Case[] = [
   fails("a folder where a file is", { a: "a" }, folder("a"), ["C217"]),
   fails("a bad mode", { a: "a" }, chmod("a", "rw"), ["C210", "mode"]),
   fails("the mode of what is missing", {}, chmod("a", "0600"), ["C211"]),
+  fails("the mode of a FIFO", { p: { fifo: true } }, chmod("p", "0600"), ["C210"]),
   fails("the mode of the base", {}, chmod(".", "0700"), ["C215"]),
   fails("outside", { "../outside/x": "x" }, move("../outside/x", "x"), ["C215"]),
   fails("to outside", { a: "a" }, copy("a", "../outside/a"), ["C215"]),

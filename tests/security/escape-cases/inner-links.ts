@@ -88,7 +88,7 @@ export const innerLinks: readonly EscapeCase[] = [
   works(
     "a link to the base",
     { ...theBase, delete: "ok", remove: "ok" },
-    { tree: { l: { link: "<base>" } }, path: "l" },
+    { tree: { l: { link: "<base>" } }, path: "l", changeMode: "C215" },
   ),
   works("a file below a link to the base", aFile, {
     tree: { l: { link: "<base>/" } },

@@ -30,6 +30,7 @@ const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
   "remove-tree": ["s/real/sub", "s"],
   move: ["s/real/f"],
   copy: ["s/real/f", "s"],
+  "change-mode": ["s/real/f"],
   "make-folder": ["s/real/n#"],
   "make-folder-tree": ["s/real/n#/m"],
 };
