@@ -1,5 +1,6 @@
 /** Stages a transaction and records what it is about to do. */
 
+import { refuse } from "../errors.ts";
 import type { Requester } from "../files/mutation.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { type DraftStep, recordStep } from "./draft.ts";
@@ -60,8 +61,15 @@ function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): 
     const { step, entries } = draft;
     if (step.kind !== "chmod") return recordStep(draft, 0);
     const entry = entries.entry!;
-    const before = modes.get(entry) ?? Number(statPath(jail, entry.pathAfter(0))!.mode) & 0o7777;
+    const before = modes.get(entry) ?? modeNow(jail, entry.pathAfter(0));
+    if (before === undefined) throw refuse.inChange(refuse.changed(step.path), step.change);
     modes.set(entry, step.mode);
     return recordStep(draft, before);
   });
+}
+
+/** Undefined when nothing is there any more. */
+function modeNow(jail: PreparingContext["jail"], path: string): number | undefined {
+  const stats = statPath(jail, path);
+  return stats && Number(stats.mode) & 0o7777;
 }
