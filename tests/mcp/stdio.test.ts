@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, watch as watchFolder } from "node:fs";
 import { createInterface } from "node:readline";
-import { commandOf, type Subject, subjects } from "../harness/subject.ts";
+import { commandOf, type Subject, stateFolder, subjects } from "../harness/subject.ts";
 import {
   connectStdio,
   endlessSearch,
@@ -72,7 +72,8 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
 function startRaw(subject: Subject, options: McpFolderOptions = {}) {
   const { file, remove } = makeMcpFolder(options);
   const [command, ...before] = commandOf(subject);
-  const child = spawn(command, [...before, "mcp", "--config", file], { stdio: "pipe" });
+  const env = { ...process.env, XDG_STATE_HOME: stateFolder() };
+  const child = spawn(command, [...before, "mcp", "--config", file], { stdio: "pipe", env });
   const frames = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const send = (message: unknown) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...(message as object) })}\n`);
