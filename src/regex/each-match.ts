@@ -32,7 +32,7 @@ export function countEachMatch(search: EachMatchSearch): number {
  * Most matches that calls of the engine find one by one; one call that marks all of them in a copy is faster for more. In
  * a large text that takes long: the copies are fresh memory.
  */
-const mostSinglyIn = (length: number): number => Math.min(16 + length / 16_384, 100);
+const mostSinglyIn = (length: number): number => Math.min(64 + length / 16_384, 160);
 
 /** Finds the first matches one by one. Returns how many; undefined when there are no others to visit. */
 function visitSingly(search: EachMatchSearch, limit: number, visit: MatchVisitor): number | undefined {
