@@ -191,3 +191,9 @@ test("a path with line ends is named on one line", () => {
 test("a path of any length is named in short", () => {
   expect(refuse.absent("x".repeat(5000), "missing").message.length).toBeLessThan(600);
 });
+
+test("what could not be taken back is named without temporary names", () => {
+  const { message, path } = refuseTransaction.notTakenBack("s/.coder-tmp-00000000-1-1-0123456789abcdef/a");
+  expect(message).toContain('taken back at "s", which');
+  expect(path).toBe("s");
+});

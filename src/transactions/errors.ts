@@ -1,5 +1,6 @@
 /** What only transactions say. */
 import { quoteShort, Refusal } from "../errors.ts";
+import { isTemporary } from "../jail/temporary.ts";
 
 export const refuseTransaction = {
   /** `reason`: what stands in the way of keeping its record. */
@@ -13,7 +14,14 @@ export const refuseTransaction = {
   notTakenBack: (path: string): Refusal =>
     new Refusal(
       "io",
-      `The transaction failed, and what it had done by then could not all be taken back at ${quoteShort(path)}, which another program has changed meanwhile; read the files that it names before you change them again, and ask the operator, whose log says where their earlier contents are kept.`,
-      path,
+      `The transaction failed, and what it had done by then could not all be taken back at ${quoteShort(visiblePart(path))}, which another program has changed meanwhile; read the files that it names before you change them again, and ask the operator, whose log says where their earlier contents are kept.`,
+      visiblePart(path),
     ),
 };
+
+/** Of what lies under a temporary name, which callers do not get to see, the folder that holds it. */
+function visiblePart(path: string): string {
+  const names = path.split("/");
+  const hidden = names.findIndex(isTemporary);
+  return hidden < 0 ? path : names.slice(0, hidden).join("/") || ".";
+}
