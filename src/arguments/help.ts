@@ -25,8 +25,8 @@ Examples
 ${examples.map((example) => `  ${example}\n`).join("")}`;
 }
 
-const aliases = `  coder checkpoints [PATH | JSON]                what calls changed; short for call coder::checkpoints
-  coder undo [SEQ | JSON]                        take back the newest change, or a checkpoint; short for call coder::undo
+const aliases = `  coder checkpoints [PATH | JSON]            what calls changed; short for call coder::checkpoints
+  coder undo [SEQ | JSON]                    take back the newest change, or a checkpoint; short for call coder::undo
 `;
 
 /** Column of the descriptions. */

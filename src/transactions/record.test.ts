@@ -33,11 +33,13 @@ test("one that was cut short, or changed anywhere, is torn", () => {
   const bytes = encodeRecord(record);
   for (let length = 0; length < bytes.length; length++)
     expect(decodeRecord(bytes.subarray(0, length))).toBe("torn");
-  fc.assert(
-    fc.property(fc.nat(bytes.length - 2), fc.integer({ min: 1, max: 127 }), (at, flip) => {
-      const changed = Buffer.from(bytes);
-      changed[at]! ^= flip;
-      expect(decodeRecord(changed)).toBe("torn");
-    }),
-  );
+  for (let at = 0; at < bytes.length - 1; at++)
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 255 }), (flip) => {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= flip;
+        expect(decodeRecord(changed)).toBe("torn");
+      }),
+      { numRuns: 5 },
+    );
 });

@@ -61,7 +61,7 @@ export interface IntentRecord {
 /** As a line with a checksum, which a write that was cut short does not have. */
 export function encodeRecord(record: IntentRecord): Buffer {
   const text = JSON.stringify(record);
-  return Buffer.from(`${checksumOf(text)} ${text}\n`);
+  return Buffer.from(`${headOf(text)}${text}\n`);
 }
 
 /** A line after the record. */
@@ -72,14 +72,15 @@ export function decodeRecord(
   bytes: Buffer,
 ): { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" {
   const [line = "", mark, end] = bytes.toString().split("\n");
-  const text = line.slice(checksumLength + 1);
-  if (mark === undefined || line.slice(0, checksumLength) !== checksumOf(text)) return "torn";
+  const text = line.slice(headLength);
+  if (mark === undefined || line.slice(0, headLength) !== headOf(text)) return "torn";
   return {
     record: JSON.parse(text) as IntentRecord,
     isCommitted: end !== undefined && `${mark}\n` === committedMark.toString(),
   };
 }
 
-const checksumLength = 64;
+/** Characters of a checksum and the blank behind it. */
+const headLength = 64 + 1;
 
-const checksumOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+const headOf = (text: string): string => `${createHash("sha256").update(text).digest("hex")} `;
