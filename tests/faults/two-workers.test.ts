@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
 import type { DriverRequest } from "./driver.ts";
@@ -75,30 +76,37 @@ test("both edit one file at once: it stays whole, and no edit is lost or there t
 });
 
 test("both edit one file while another program replaces it: no edit overwrites what it has not seen", async () => {
-  const writer = startWriter();
+  const writer = await startWriter();
   const insertAll = async () =>
     (await Promise.all([insertMany(one, "one"), insertMany(other, "other")])).flat();
   const done = [...(await insertAll()), ...(await insertAll())];
   expect(done.length).toBeGreaterThan(0);
-  expect(await writer.stop()).toBeGreaterThan(0);
+  expect(await writer.stop()).toMatch(aboveZero);
   expect(readdirSync(one.base)).toEqual(["f.txt"]);
 });
 
+const aboveZero = /^[1-9]\d*$/;
+
 /**
  * A program that replaces the file with a line of its own, waits until edits have been made on that, and does so again.
- * If one is made on what was there before, it gives up after 10 s.
+ * If one is made on what was there before, it gives up after 10 s. Resolves when it has replaced the file once; `stop`
+ * answers what it prints in the end: how often its line was edited, or what it found instead.
  */
-function startWriter(): { stop(): Promise<number> } {
+async function startWriter(): Promise<{ stop(): Promise<string> }> {
   const program = `
-    const { readFileSync, renameSync, writeFileSync } = require("node:fs");
+    const { readFileSync, renameSync, writeFileSync, writeSync } = require("node:fs");
     const [file, own] = process.argv.slice(-2);
     let isStopped = false;
     process.stdin.on("data", () => (isStopped = true));
-    const print = (text) => process.stdout.write(text, () => process.exit());
+    const print = (text) => {
+      writeSync(1, text);
+      process.exit();
+    };
     (function write(written) {
       const line = \`writer \${written}\\n\`;
       writeFileSync(own, line);
       renameSync(own, file);
+      if (written === 0) writeSync(1, "started\\n");
       const end = Date.now() + 10_000;
       (function look() {
         const text = readFileSync(file, "utf8");
@@ -110,12 +118,12 @@ function startWriter(): { stop(): Promise<number> } {
     })(0);`;
   const [file, own] = [join(one.base, "f.txt"), join(one.root, "own.txt")];
   const child = spawn(process.execPath, ["-e", program, file, own], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  expect(await lines.next()).toEqual({ done: false, value: "started" });
   return {
     async stop() {
       child.stdin.write("stop");
-      let printed = "";
-      for await (const piece of child.stdout) printed += piece;
-      return Number(printed);
+      return String((await lines.next()).value);
     },
   };
 }
@@ -145,9 +153,9 @@ async function editRead(worker: DriverFixture, name: string): Promise<string[]> 
 }
 
 test("10,000 edits of two workers beside another program: each is made on what its caller has read", async () => {
-  const writer = startWriter();
+  const writer = await startWriter();
   const done = (await Promise.all([editRead(one, "one"), editRead(other, "other")])).flat();
-  expect(await writer.stop()).toBeGreaterThan(0);
+  expect(await writer.stop()).toMatch(aboveZero);
   expect(done.length).toBeGreaterThan(0);
   // No content is there twice. If two edits were made on one, the second has overwritten what the first left.
   expect(new Set(done).size).toBe(done.length);
