@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Refusal } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
 import { backends } from "../jail/jail.test-kit.ts";
-import { anyChange, changedTree, makeChange, type RandomChange } from "./changes.test-kit.ts";
+import { anyChange, makeChange, type RandomChange, treeFor } from "./changes.test-kit.ts";
 import { type PendingFiles, PendingTree } from "./pending-tree.ts";
 import type { Step } from "./steps.ts";
 import { TransactionsFixture } from "./transactions.test-kit.ts";
@@ -39,8 +39,8 @@ describe.each(backends)("transactions over %s", (backend) => {
   test("leave what the same changes leave one by one", async () => {
     await fc.assert(
       fc.asyncProperty(changes, async (list) => {
-        using single = new TransactionsFixture(backend, changedTree);
-        using together = new TransactionsFixture(backend, changedTree);
+        using single = new TransactionsFixture(backend, treeFor(list));
+        using together = new TransactionsFixture(backend, treeFor(list));
         await makeAll(filesOver(single.context), list, single);
         await together.commit(await planAll(list, together));
         expect(together.snapshot()).toEqual(single.snapshot());
@@ -53,7 +53,7 @@ describe.each(backends)("transactions over %s", (backend) => {
   test("leave nothing when the process is killed between two steps", async () => {
     await fc.assert(
       fc.asyncProperty(changes, fc.nat(), async (list, after) => {
-        using fixture = new TransactionsFixture(backend, changedTree);
+        using fixture = new TransactionsFixture(backend, treeFor(list));
         const before = fixture.snapshot();
         const steps = await planAll(list, fixture);
         if (steps.length === 0) return;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Refusal } from "../errors.ts";
 import { backends } from "../jail/jail.test-kit.ts";
-import { anyChange, changedTree, makeChange } from "./changes.test-kit.ts";
+import { anyChange, makeChange, treeFor } from "./changes.test-kit.ts";
 import { PendingFixture } from "./pending.test-kit.ts";
 
 async function outcomeOf(act: () => Promise<unknown>): Promise<unknown> {
@@ -19,8 +19,8 @@ describe.each(backends)("a pending tree over %s", (backend) => {
     const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(changes, async (list) => {
-        using single = new PendingFixture(backend, changedTree);
-        using together = new PendingFixture(backend, changedTree);
+        using single = new PendingFixture(backend, treeFor(list));
+        using together = new PendingFixture(backend, treeFor(list));
         const before = together.snapshot();
         const pending = together.pending();
         for (const [index, change] of list.entries()) {
