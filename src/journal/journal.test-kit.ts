@@ -6,9 +6,11 @@ import { join } from "node:path";
 import type { Tree } from "../../tests/harness/tree.ts";
 import { FilesFixture } from "../files/files.test-kit.ts";
 import { commitLink } from "../files/mutate.ts";
+import { renameEntry } from "../files/mutate-names.ts";
 import type { Requester } from "../files/mutation.ts";
 import { Mutations } from "../files/mutations.ts";
 import { revisionOfBytes } from "../files/revision.ts";
+import { mapErrno } from "../jail/errno.ts";
 import type { BackendName } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { createLog } from "../log/log.ts";
@@ -134,7 +136,11 @@ class ImmediateTree implements UndoTree {
   }
 
   async move(from: string, to: string): Promise<void> {
-    await this.#bench.files.rename({ from, to, overwrite: false }, this.#call);
+    // A link that leads outside from where it was moved to has to go back all the same.
+    using source = this.#bench.jailed.admit(from, { changes: "tree", lastLink: "bare" });
+    using target = this.#bench.jailed.admit(to, { changes: "tree", lastLink: "bare", mayBeMissing: true });
+    const scope = { mutations: this.#mutations, requester: this.#call };
+    mapErrno(from, () => renameEntry(scope, { source, target, exclusive: to }));
   }
 
   async setMode(path: string, mode: number): Promise<void> {
