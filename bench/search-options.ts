@@ -36,6 +36,7 @@ const options: readonly Option[] = [
     queries: [
       ...["no match", "common", "ends with a literal", "alternation"].map(queryNamed),
       { name: "over two lines", query: "\\{\\n\\s+return \\w+;", regex: true },
+      { name: "its literal in the second line", query: "\\w+\\s*\\n\\s*throw new", regex: true },
       { name: "over many lines", query: "export function [^{]*\\{[^}]*\\}", regex: true },
     ],
   },

@@ -17,6 +17,8 @@ import { teddyMasksOf } from "./teddy.ts";
 export class Prefilter {
   /** Each candidate is a match. */
   readonly isWhole: boolean;
+  /** Nanoseconds per byte of text, roughly, with what its candidates cost. */
+  readonly cost: number;
   /** Bytes that `prepare` writes after a text. */
   readonly slack: number;
   /** Of the last candidate. */
@@ -29,7 +31,8 @@ export class Prefilter {
   /** Searchers that need not run on an ASCII text. */
   readonly #nonAsciiSearchers: number;
 
-  constructor(searchers: readonly PrefilterSearcher[], isWhole: boolean) {
+  constructor({ searchers, cost }: Strategy, isWhole: boolean) {
+    this.cost = cost;
     this.#searchers = searchers;
     this.#starts = searchers.map(() => pending);
     this.#ends = searchers.map(() => pending);
@@ -106,7 +109,7 @@ function cheapest(
   const byClasses = classes && kernel && strategyForClasses(classes, kernel);
   const strategy = cheaper(byLiterals ?? noStrategy, byClasses ?? noStrategy);
   if (strategy.cost > engineCost) return undefined;
-  return new Prefilter(strategy.searchers, strategy === byLiterals && shortened?.isWhole === true);
+  return new Prefilter(strategy, strategy === byLiterals && shortened?.isWhole === true);
 }
 
 /** Most bytes of a string, and literals of a seq, that searchers use: more are hardly rarer. */
@@ -117,11 +120,9 @@ const maxSeqLength = 64;
 export function literalPrefilter(text: string, kernel: SearchKernel | undefined): Prefilter {
   const string = Buffer.from(text).toString("latin1");
   const [prefix, suffix] = [string.slice(0, maxStringLength), string.slice(maxStringLength)];
-  const searchers =
-    suffix === ""
-      ? strategyForSeq([[prefix]], kernel).searchers
-      : [new MemmemSearcher(prefix, [], [[suffix]])];
-  return new Prefilter(searchers, true);
+  if (suffix === "") return new Prefilter(strategyForSeq([[prefix]], kernel), true);
+  const searchers = [new MemmemSearcher(prefix, [], [[suffix]])];
+  return new Prefilter({ searchers, cost: indexCost(prefix) }, true);
 }
 
 function strategyForLiterals({ seqs, isWhole }: InnerLiterals, kernel: SearchKernel | undefined): Strategy {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createRegexEngine } from "./engine.ts";
 import type { Hir } from "./hir.ts";
-import { firstLineOf, matchesEmpty, matchesWithinLines } from "./text-shape.ts";
+import { anyText, extentOf, linePartsOf, matchesEmpty, matchesWithinLines } from "./text-shape.ts";
 
 const { runtime } = createRegexEngine();
 const hirOf = (pattern: string): Hir => runtime.compile(`(?mR)${pattern}`).syntax();
@@ -35,17 +35,40 @@ test.each([
 });
 
 test.each([
-  ["foo\\(\\s*bar", "foo\\("],
-  ["a\\w+\\n\\w", "a\\w+"],
-  ["\\w+ [^}]", "\\w+ "],
-])("the first line of %s", (pattern, first) => {
-  const hir = firstLineOf(hirOf(pattern));
-  expect(hir?.kind === "concat" && hir.of.length > 0).toBe(true);
-  expect(JSON.stringify(hir)).toBe(JSON.stringify({ kind: "concat", of: partsOf(hirOf(first)) }));
+  ["foo\\(\\s*bar", ["foo\\(", "bar"]],
+  ["a\\w+\\n\\w", ["a\\w+", "\\w"]],
+  ["\\w+ [^}]", ["\\w+ "]],
+  ["a\\nb\\r\\nc", ["a", "b\\r", "c"]],
+  ["a|b\\n", []],
+  ["\\Aa\\s", []],
+  ["a\\s+\\z", []],
+])("the parts of %s that match in one line", (pattern, expected) => {
+  const found = linePartsOf(hirOf(pattern)).map(({ part }) => part);
+  expect(found.map(stringify)).toEqual(expected.map((part) => stringify(concatOf(hirOf(part)))));
 });
 
-test.each(["\\Aa\\s", "a\\s+\\z", "a|b\\n"])("no first line of %s", (pattern) => {
-  expect(firstLineOf(hirOf(pattern))).toBeUndefined();
+const stringify = (hir: Hir): string =>
+  JSON.stringify(hir, (_, value) => (value instanceof Uint8Array ? [...value] : value));
+
+const concatOf = (hir: Hir): Hir => (hir.kind === "concat" ? hir : { kind: "concat", of: [hir] });
+
+test.each([
+  ["a", 0, "a"],
+  ["(?i:k)", 0, "Kk\xff"],
+  ["a\\n(b|\\nc)", 2, "\nabc"],
+  ["(?:\\n[0-2]){3}", 3, "\n012"],
+  ["\\s*", Number.POSITIVE_INFINITY, "\t\n\v\f\r \xff"],
+  ["(?:\\n){9}", Number.POSITIVE_INFINITY, "\n"],
+])("what a match of %s holds", (pattern, newlines, bytes) => {
+  const extent = extentOf([hirOf(pattern)]);
+  const held = [...extent.bytes.keys()].filter((byte) => extent.bytes[byte] === 1);
+  expect([extent.newlines, held.filter((byte) => byte < 0x80 || byte === 0xff)]).toEqual([
+    newlines,
+    [...Buffer.from(bytes, "latin1")],
+  ]);
+  expect(extent.isAny).toBe(false);
 });
 
-const partsOf = (hir: Hir): readonly Hir[] => (hir.kind === "concat" ? hir.of : [hir]);
+test("a match of (?s).* holds anything", () => {
+  expect(extentOf([hirOf("(?s).*")])).toEqual(anyText);
+});

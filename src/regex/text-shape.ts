@@ -19,14 +19,92 @@ const emptiness: HirFold<boolean> = {
   alternation: (branches) => branches.some(Boolean),
 };
 
-/**
- * The first parts of a pattern, of which each match holds a match in its first line; undefined where that is not known, or
- * where the rest of a text matches otherwise than the whole.
- */
-export function firstLineOf(hir: Hir): Hir | undefined {
-  if (hir.kind !== "concat" || asksForTextEnds(hir)) return undefined;
-  const end = hir.of.findIndex((part) => !isWithinLine(part));
-  return { kind: "concat", of: end < 0 ? hir.of : hir.of.slice(0, end) };
+/** Bytes and newlines that a text may hold, for texts that match some parts of a pattern. */
+export interface Extent {
+  readonly newlines: number;
+  /** By byte, 1 where it may occur. Texts that are not ASCII have any bytes past it: decoding may change those. */
+  readonly bytes: Uint8Array;
+  /** Any text is like that. */
+  readonly isAny: boolean;
+}
+
+/** The part of a pattern that matches in one line, and what else of a match may come before it, and after it. */
+export interface LinePart {
+  readonly part: Hir;
+  readonly before: Extent;
+  readonly after: Extent;
+}
+
+/** Parts that are looked at: the rest of a long pattern hardly holds the rarest. */
+const maxLineParts = 8;
+
+/** The first parts of a pattern that match in one line each; none where some lines of a text match otherwise than in it. */
+export function linePartsOf(hir: Hir): readonly LinePart[] {
+  if (asksForTextEnds(hir)) return [];
+  const parts = (hir.kind === "concat" ? hir.of : [hir]).flatMap(splitAtNewlines);
+  const found: LinePart[] = [];
+  for (let from = 0; from < parts.length && found.length < maxLineParts; from++) {
+    let to = from;
+    while (to < parts.length && isWithinLine(parts[to]!)) to++;
+    if (to === from) continue;
+    const part: Hir = { kind: "concat", of: parts.slice(from, to) };
+    found.push({ part, before: extentOf(parts.slice(0, from)), after: extentOf(parts.slice(to)) });
+    from = to;
+  }
+  return found;
+}
+
+/** A literal as the literals of its lines, and the newlines between them. */
+function splitAtNewlines(hir: Hir): readonly Hir[] {
+  if (hir.kind !== "literal" || !hir.bytes.includes(newline)) return [hir];
+  const parts = Buffer.from(hir.bytes).toString("latin1").split(/(\n)/);
+  return parts
+    .filter((part) => part !== "")
+    .map((part) => ({ kind: "literal", bytes: Uint8Array.from(Buffer.from(part, "latin1")) }));
+}
+
+/** Of more newlines, an extent says that there may be any number. */
+const maxNewlines = 8;
+
+/** What a text may hold that matches these parts one after the other. */
+export function extentOf(parts: readonly Hir[]): Extent {
+  const bytes = new Uint8Array(256);
+  for (const part of parts) markBytes(part, bytes);
+  const count = parts.reduce((sum, part) => sum + foldHir(part, newlineCount), 0);
+  const newlines = count > maxNewlines ? Number.POSITIVE_INFINITY : count;
+  return { newlines, bytes, isAny: newlines > maxNewlines && bytes.every((mark) => mark === 1) };
+}
+
+export const anyText: Extent = {
+  newlines: Number.POSITIVE_INFINITY,
+  bytes: new Uint8Array(256).fill(1),
+  isAny: true,
+};
+
+const newlineCount: HirFold<number> = {
+  empty: 0,
+  look: 0,
+  literal: (bytes) => bytes.filter((byte) => byte === newline).length,
+  class: (ranges) => (hasNewline(ranges) ? 1 : 0),
+  repetition: (part, { max }) => (part === 0 ? 0 : part * max),
+  concat: (parts) => parts.reduce((sum, part) => sum + part, 0),
+  alternation: (branches) => Math.max(0, ...branches),
+};
+
+const lastAscii = 0x7f;
+
+/** Marks the bytes of each text that matches. */
+function markBytes(hir: Hir, bytes: Uint8Array): void {
+  if (hir.kind === "literal") for (const byte of hir.bytes) markRange([byte, byte], bytes);
+  else if (hir.kind === "class") for (const range of hir.ranges) markRange(range, bytes);
+  else if (hir.kind === "repetition") markBytes(hir.of, bytes);
+  else if (hir.kind === "concat" || hir.kind === "alternation")
+    for (const part of hir.of) markBytes(part, bytes);
+}
+
+function markRange([first, last]: Range, bytes: Uint8Array): void {
+  bytes.fill(1, first, Math.min(last, lastAscii) + 1);
+  if (last > lastAscii) bytes.fill(1, lastAscii + 1);
 }
 
 const isWithinLine = (hir: Hir): boolean => foldHir(hir, withinLine);
@@ -35,14 +113,17 @@ const withinLine: HirFold<boolean> = {
   empty: true,
   look: true,
   literal: (bytes) => !bytes.includes(newline),
-  class: (ranges: readonly Range[]) => !ranges.some(([first, last]) => first <= newline && newline <= last),
+  class: (ranges) => !hasNewline(ranges),
   repetition: (part) => part,
   concat: (parts) => parts.every(Boolean),
   alternation: (branches) => branches.every(Boolean),
 };
 
+const hasNewline = (ranges: readonly Range[]): boolean =>
+  ranges.some(([first, last]) => first <= newline && newline <= last);
+
 /** Whether `hir` asks for the start or the end of the text. */
-function asksForTextEnds(hir: Hir): boolean {
+export function asksForTextEnds(hir: Hir): boolean {
   switch (hir.kind) {
     case "look":
       return hir.look === "Start" || hir.look === "End";

@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import { createSearchKernel, type SearchKernel } from "../prefilter/kernel.ts";
 import { findLineBounds } from "../prefilter/line-bounds.ts";
 import { createRegexEngine } from "../regex/engine.ts";
+import { visitDecoded } from "./line-matcher.ts";
 import {
   countMatchingLines,
   type LineMatch,
@@ -65,6 +66,34 @@ export const searchSpansIn = (bytes: Buffer, query: LineQuery, limits?: Partial<
 
 export const countSpansIn = (bytes: Buffer, query: LineQuery, limits?: Partial<LineSearch>): number =>
   run(countSpans, bytes, { ...query, multiline: true }, limits);
+
+/** Offsets of a match in a text. */
+export type TextRange = readonly [start: number, end: number];
+
+/** Where each of the matches of `every` lies. */
+export function rangesIn(matches: readonly LineMatch[], text: Buffer): TextRange[] {
+  const starts = [0, ...[...text.entries()].filter(([, byte]) => byte === 10).map(([at]) => at + 1)];
+  return matches.map(
+    ({ line, column, end_line = line, end_column }): TextRange => [
+      starts[line - 1]! + column - 1,
+      starts[end_line - 1]! + end_column! - 1,
+    ],
+  );
+}
+
+/** The specification for matches over lines: the engine on the whole text. */
+export function rangesInWhole(bytes: Buffer, query: LineQuery): TextRange[] {
+  if (bytes.includes(0)) return [];
+  const found: TextRange[] = [];
+  const span = { from: 0, to: bytes.length, limit: Number.POSITIVE_INFINITY };
+  visitDecoded(engine.runtime.compile(`(?mR)${sourceOf(query)}`), bytes, span, (start, end) => {
+    // After the last newline there is no line.
+    const isAfterLines = start === bytes.length && (start === 0 || bytes[start - 1] === 10);
+    if (!isAfterLines) found.push([start, end]);
+    return true;
+  });
+  return found;
+}
 
 /** The specification, word for word: the engine on every line. */
 export function searchEachLine(bytes: Buffer, query: LineQuery): LineMatch[] {

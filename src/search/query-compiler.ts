@@ -10,7 +10,14 @@ import {
   type RegexRuntime,
   toSource,
 } from "../regex/regex-runtime.ts";
-import { firstLineOf, matchesEmpty, matchesWithinLines } from "../regex/text-shape.ts";
+import {
+  asksForTextEnds,
+  extentOf,
+  linePartsOf,
+  matchesEmpty,
+  matchesWithinLines,
+} from "../regex/text-shape.ts";
+import { wholeText } from "./candidate-lines.ts";
 import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
 import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher, type TextPlan } from "./text-matcher.ts";
 
@@ -85,13 +92,20 @@ export class QueryCompiler {
 function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): Pick<TextPlan, "prefilter" | "reach"> {
   if (matchesWithinLines(hir)) {
     const prefilter = choosePrefilter(hir, kernel);
-    return { prefilter, reach: prefilter === undefined ? "text" : "line" };
+    return prefilter === undefined ? { prefilter, reach: wholeText } : { prefilter, reach: "line" };
   }
-  const firstLine = firstLineOf(hir);
-  const ofFirstLine = firstLine && choosePrefilter(firstLine, kernel);
-  return ofFirstLine === undefined
-    ? { prefilter: chooseTextPrefilter(hir, kernel), reach: "text" }
-    : { prefilter: ofFirstLine, reach: "rest" };
+  const lineParts = linePartsOf(hir).filter(({ before }) => !before.isAny);
+  const [best] = lineParts
+    .flatMap(({ part, ...reach }) => {
+      const prefilter = choosePrefilter(part, kernel);
+      return prefilter === undefined ? [] : [{ prefilter, reach }];
+    })
+    .sort((one, other) => one.prefilter.cost - other.prefilter.cost);
+  if (best !== undefined) return best;
+  const prefilter = chooseTextPrefilter(hir, kernel);
+  if (prefilter === undefined || asksForTextEnds(hir)) return { prefilter, reach: wholeText };
+  const extent = extentOf([hir]);
+  return { prefilter, reach: { before: extent, after: extent } };
 }
 
 function compileDfa(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatcher | undefined {

@@ -6,8 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { ripgrep as program } from "../ignore/ripgrep.test-kit.ts";
-import { type LineQuery, plain, searchIn, searchSpansIn } from "./lines.test-kit.ts";
-import type { LineMatch } from "./lines.ts";
+import {
+  type LineQuery,
+  plain,
+  rangesIn,
+  searchIn,
+  searchSpansIn,
+  type TextRange,
+} from "./lines.test-kit.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const file = join(folder, "a");
@@ -43,33 +49,21 @@ function ripgrep(text: Buffer, pattern: string, options: readonly string[]): Mes
     .map((line) => JSON.parse(line) as Message);
 }
 
-type Range = readonly [start: number, end: number];
-
 /** Ranges in the file. ripgrep also finds empty matches within characters. */
-const rangesOf = (messages: readonly Message[], text: Buffer): Range[] =>
+const rangesOf = (messages: readonly Message[], text: Buffer): TextRange[] =>
   messages
     .filter(({ type }) => type === "match")
     .flatMap(({ data }) =>
       data.submatches.map(
-        ({ start, end }): Range => [data.absolute_offset + start, data.absolute_offset + end],
+        ({ start, end }): TextRange => [data.absolute_offset + start, data.absolute_offset + end],
       ),
     )
     .filter(([start]) => ((text[start] ?? 0) & 0xc0) !== 0x80);
 
-function rangesIn(matches: readonly LineMatch[], text: Buffer): Range[] {
-  const starts = [0, ...[...text.entries()].filter(([, byte]) => byte === 10).map(([at]) => at + 1)];
-  return matches.map(
-    ({ line, column, end_line = line, end_column }): Range => [
-      starts[line - 1]! + column - 1,
-      starts[end_line - 1]! + end_column! - 1,
-    ],
-  );
-}
-
 /** ripgrep does not show an empty match at the end of a last line without newline. */
 const isShown =
   (text: Buffer) =>
-  ([start]: Range): boolean =>
+  ([start]: TextRange): boolean =>
     start < text.length;
 
 /** With a branch that matches nothing here, but could match a newline: without one, ripgrep searches line by line. */

@@ -1,4 +1,5 @@
 /** The search for matches that may span lines. */
+import { linesOfMatches } from "./candidate-lines.ts";
 import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import { type LineMatch, type LineSearch, unitsOf } from "./lines.ts";
 import { isAfter } from "./place.ts";
@@ -77,7 +78,7 @@ function visitSpans(searched: SearchedText, sink: SpanSink): void {
       return;
     }
     isText = true;
-    from = visit.visitFrom(candidate);
+    from = visit.visitFrom(from, candidate);
   }
 }
 
@@ -88,7 +89,7 @@ class SpanVisit {
   readonly #searched: SearchedText;
   readonly #sink: SpanSink;
   readonly #known = { from: 0, counted: 0 };
-  /** The line of the last match or candidate. */
+  /** The line of the last match, or of the last candidate whose match is in its line. */
   readonly #bounds = { start: 0, next: -1, newlines: 0 };
   #line = 1;
   /** End of the last line of the last match that counted. */
@@ -99,16 +100,22 @@ class SpanVisit {
     this.#sink = sink;
   }
 
-  /** Visits the matches that a candidate stands for. Returns the start of the line where the search goes on. */
-  visitFrom(candidate: number): number {
-    const { length, matcher } = this.#searched;
-    if (matcher.reach === "text") {
-      this.#visitPart(0, length);
-      return length;
+  /**
+   * Visits the matches that a candidate stands for, the first one in `text[from, length)`. Returns the start of the line
+   * where the search goes on.
+   */
+  visitFrom(from: number, candidate: number): number {
+    const { text, length, matcher } = this.#searched;
+    const { reach } = matcher;
+    if (reach !== "line") {
+      const nextCandidate = (line: number) => matcher.candidate(text, line, length);
+      const { start, end } = linesOfMatches({ text, from, length }, reach, candidate, nextCandidate);
+      this.#visitPart(start, end);
+      return end;
     }
     this.#moveTo(candidate);
     const { start, next } = this.#bounds;
-    const end = matcher.reach === "line" ? Math.min(next + 1, length) : length;
+    const end = Math.min(next + 1, length);
     this.#visitPart(start, end);
     return end;
   }
@@ -120,7 +127,7 @@ class SpanVisit {
     this.#known.from = this.#known.counted = bounds.start;
   }
 
-  /** Visits the matches in `text[start, end)`, which is the text, its rest from a line on, or a line with its newline. */
+  /** Visits the matches in the lines `text[start, end)`. */
   #visitPart(start: number, end: number): void {
     const { text, matcher, search } = this.#searched;
     const sink = this.#sink;

@@ -3,10 +3,8 @@ import { literalPrefilter, type Prefilter } from "../prefilter/prefilter.ts";
 import type { MatchVisitor } from "../regex/each-match.ts";
 import type { Regex } from "../regex/regex-runtime.ts";
 import { AsciiCheck } from "./ascii-check.ts";
+import { type CandidateReach, fromLineOn } from "./candidate-lines.ts";
 import { countDecoded, countLiterals, type LineSpan, visitDecoded, visitLiterals } from "./line-matcher.ts";
-
-/** Where the match lies that a candidate is of: in its line, from its line on, or anywhere in the text. */
-export type CandidateReach = "line" | "rest" | "text";
 
 /** Matches whole texts, over lines, and paths against a query. */
 export interface TextMatcher {
@@ -47,7 +45,7 @@ export class LiteralTextMatcher implements TextMatcher {
     this.#bytes = Buffer.from(text);
     this.#prefilter = literalPrefilter(text, kernel);
     this.slack = this.#prefilter.slack;
-    this.reach = text.includes(newline) ? "rest" : "line";
+    this.reach = text.includes(newline) ? fromLineOn : "line";
   }
 
   matchesPath(path: string): boolean {
