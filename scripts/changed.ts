@@ -33,6 +33,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
       "state",
       "threads",
       "transactions",
+      "watch",
       "watchdog",
       "worker",
     ],

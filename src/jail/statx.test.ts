@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import { closeSync, constants, lstatSync, openSync, truncateSync, utimesSync } from "node:fs";
+import { closeSync, constants, linkSync, lstatSync, openSync, truncateSync, utimesSync } from "node:fs";
 import { JailFixture } from "./jail.test-kit.ts";
 import { kindOf } from "./kind.ts";
-import { statAt } from "./statx.ts";
+import { linksAt, statAt } from "./statx.ts";
 
 const sandbox = new JailFixture({
   "f.txt": "text",
@@ -17,6 +17,7 @@ afterAll(() => {
   closeSync(folder);
   sandbox[Symbol.dispose]();
 });
+linkSync(sandbox.at("large.bin"), sandbox.at("large-too.bin"));
 Bun.spawnSync(["mkfifo", sandbox.at("fifo")]);
 truncateSync(sandbox.at("large.bin"), 5 * 2 ** 32 + 7);
 utimesSync(sandbox.at("large.bin"), 1, 2 ** 32 + 5.25);
@@ -32,6 +33,11 @@ test.each(["f.txt", "large.bin", "d", "l", "dangling", "ä日.txt", "fifo", "."]
       mtime: Math.floor(stats.mtimeMs / 1000),
       mode: stats.mode & 0o777,
     });
+    expect(linksAt(folder, name)).toEqual({
+      kind: kindOf(stats)!,
+      links: stats.nlink,
+      inode: BigInt(stats.ino),
+    });
   },
 );
 
@@ -42,6 +48,6 @@ test("a name that is bytes is taken as it is", () => {
 
 test("every failure is undefined, and a path is a bug", () => {
   for (const name of ["missing", "n".repeat(300), "n".repeat(5000)])
-    expect(statAt(folder, name)).toBeUndefined();
+    for (const stat of [statAt, linksAt]) expect(stat(folder, name)).toBeUndefined();
   for (const name of ["..", "", "d/x", "a\0"]) expect(() => statAt(folder, name)).toThrow("one name");
 });

@@ -10,11 +10,7 @@ import { pathArgument, putPath } from "./path-argument.ts";
  * the runtime (Node) or the system lacks the call: then `lstat` reports why, or succeeds.
  */
 export function statAt(descriptor: number, name: Name): FileStats | undefined {
-  requireOneName(name);
-  libc ??= load() ?? "none";
-  const statx = statxOn[process.arch];
-  if (libc === "none" || statx === undefined || !putPath(name)) return undefined;
-  if (libc.syscall(statx, descriptor, pathArgument, flags, wanted, result) !== 0) return undefined;
+  if (!callStatx(descriptor, name, wanted)) return undefined;
   const mode = halves[modeAt]!;
   return {
     kind: kindsByFormat[mode >>> 12] ?? "other",
@@ -24,6 +20,33 @@ export function statAt(descriptor: number, name: Name): FileStats | undefined {
   };
 }
 
+/** Which entry it is, and how many names it has. */
+export interface Links {
+  readonly kind: EntryKind;
+  /** Names that lead to it (hard links). */
+  readonly links: number;
+  readonly inode: bigint;
+}
+
+/** The same for what distinguishes an entry from others. */
+export function linksAt(descriptor: number, name: Name): Links | undefined {
+  if (!callStatx(descriptor, name, wantedOfLinks)) return undefined;
+  return {
+    kind: kindsByFormat[halves[modeAt]! >>> 12] ?? "other",
+    links: words[linksOffset]!,
+    inode: (BigInt(words[inodeAt + 1]!) << 32n) | BigInt(words[inodeAt]!),
+  };
+}
+
+/** Whether the call has filled `result`. */
+function callStatx(descriptor: number, name: Name, mask: number): boolean {
+  requireOneName(name);
+  libc ??= load() ?? "none";
+  const statx = statxOn[process.arch];
+  if (libc === "none" || statx === undefined || !putPath(name)) return false;
+  return libc.syscall(statx, descriptor, pathArgument, flags, mask, result) === 0;
+}
+
 /** Numbers of the system call on the architectures that Bun runs on. */
 const statxOn: Readonly<Record<string, number>> = { x64: 332, arm64: 291 };
 
@@ -31,12 +54,15 @@ const statxOn: Readonly<Record<string, number>> = { x64: 332, arm64: 291 };
 const flags = 0x100 | 0x800;
 /** STATX_TYPE, STATX_MODE, STATX_MTIME and STATX_SIZE. */
 const wanted = 0x1 | 0x2 | 0x40 | 0x200;
+/** STATX_TYPE, STATX_NLINK and STATX_INO. */
+const wantedOfLinks = 0x1 | 0x4 | 0x100;
 
 /** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
 const result = new Uint8Array(256);
 const halves = new Uint16Array(result.buffer);
 const words = new Uint32Array(result.buffer);
 const [modeAt, sizeAt, mtimeAt] = [28 / 2, 40 / 4, 112 / 4];
+const [linksOffset, inodeAt] = [16 / 4, 32 / 4];
 const wordRange = 2 ** 32;
 
 /** The kinds by the format of a mode (S_IFDIR and so on, inode(7)). */

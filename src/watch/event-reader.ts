@@ -1,0 +1,66 @@
+/** Reads the kernel's queue: changes of contents are reported at once, changed names become pending. */
+import { isTemporaryIn } from "../jail/temporary.ts";
+import type { ChangedNames } from "./changed-names.ts";
+import type { FolderTable } from "./folder-table.ts";
+import { events, type Inotify, type OnEvent } from "./inotify.ts";
+import type { IncompleteReason, TreeListener } from "./tree.ts";
+
+/** Most reads of a drain, of some thousand events each: a queue that is longer is filled as fast as it is read. */
+const mostReads = 4096;
+
+const contentEvents = events.modify | events.closeWrite | events.attrib;
+const nameEvents = events.create | events.delete | events.movedFrom | events.movedTo;
+
+export interface EventReaderOptions {
+  readonly inotify: Inotify;
+  readonly table: FolderTable;
+  readonly pending: ChangedNames;
+  readonly listener: TreeListener;
+}
+
+export class EventReader {
+  readonly #options: EventReaderOptions;
+  #failure: IncompleteReason | undefined;
+
+  constructor(options: EventReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Reads until the queue is empty. Returns why the tree cannot be kept up to date with what was read. */
+  read(): IncompleteReason | undefined {
+    this.#failure = undefined;
+    for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
+      if (reads === mostReads) return "busy";
+    return this.#failure;
+  }
+
+  readonly #onEvent: OnEvent = ({ watch, mask, bytes, from, to }) => {
+    const { table, pending, listener } = this.#options;
+    if ((mask & events.overflow) !== 0) this.#failure = "overflow";
+    const folder = table.ofWatch(watch);
+    if (folder === undefined) return;
+    if (to === from) {
+      this.#onOwnEvent(watch, mask);
+      return;
+    }
+    if (isTemporaryIn(bytes, from, to)) return;
+    const name = bytes.toString("latin1", from, to);
+    if ((mask & contentEvents) !== 0 && (mask & events.isFolder) === 0) {
+      const entry = folder.entryOf(name);
+      if (typeof entry === "number") listener.onDirty?.(entry);
+      else pending.add(folder, name);
+    } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
+  };
+
+  /** An event of a watched folder itself. Those of folders below the base come from the folder above too. */
+  #onOwnEvent(watch: number, mask: number): void {
+    const { table, pending } = this.#options;
+    const folder = table.ofWatch(watch)!;
+    const isEnd = (mask & (events.ignored | events.unmount)) !== 0;
+    if (isEnd) table.forgetWatch(watch);
+    if (folder === table.base) {
+      if (isEnd) this.#failure = "base-gone";
+      else if ((mask & events.attrib) !== 0) table.unlisted.push(folder);
+    } else if (isEnd && folder.parent !== undefined) pending.add(folder.parent, folder.name);
+  }
+}

@@ -1,0 +1,133 @@
+/** Opens and lists the folders of a watched tree, each by its path from the base in one step that follows no link. */
+import { closeSync, constants } from "node:fs";
+import { isCasefolded } from "../jail/casefold.ts";
+import { errnoOf } from "../jail/errno.ts";
+import { namingOfBase } from "../jail/folding.ts";
+import type { EntryKind } from "../jail/kind.ts";
+import { O_PATH, openAt, openBeneath, readDirents } from "../jail/openat.ts";
+import { fillsRecordBuffers } from "../jail/pseudo.ts";
+import { statAt } from "../jail/statx.ts";
+import { isTemporaryIn } from "../jail/temporary.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import type { UnwatchedReason } from "./tree.ts";
+
+/** The entries of a folder in the order of their keys (`WatchedFolder.keys`). */
+export interface Listing {
+  readonly keys: readonly string[];
+  readonly kinds: readonly EntryKind[];
+}
+
+/** An opened folder, or why it cannot be watched; "gone" when there is none. */
+export type Opened = number | UnwatchedReason | "gone";
+
+export class FolderReader {
+  readonly #base: number;
+  readonly #fillsBuffers: boolean;
+  readonly #mayFold: boolean;
+
+  /** For the base that `descriptor` holds, on a file system of this type. */
+  constructor(descriptor: number, type: number) {
+    this.#base = descriptor;
+    this.#fillsBuffers = fillsRecordBuffers(type);
+    this.#mayFold = namingOfBase({ type, isCasefolded: () => false }).isFlagged;
+  }
+
+  /** Opens the folder at this path from the base, one character per byte, for listing. Close what it returns. */
+  open(path: string): Opened {
+    const descriptor = this.#openPath(path);
+    if (descriptor === undefined) return this.#reasonAgainst(path);
+    const reason = this.#reasonAgainstOpened(descriptor);
+    if (reason === undefined) return descriptor;
+    closeSync(descriptor);
+    return reason;
+  }
+
+  /** Lists an opened folder, without temporary files. Throws the errno error. */
+  *list(descriptor: number): Steps<Listing> {
+    const keys: string[] = [];
+    const kinds = new Map<string, EntryKind>();
+    for (let from: "start" | "next" = "start"; ; from = "next") {
+      const read = readDirents(
+        { descriptor, from, fillsBuffers: this.#fillsBuffers },
+        (bytes, start, end, kind) => {
+          if (isTemporaryIn(bytes, start, end)) return;
+          const name = bytes.toString("latin1", start, end);
+          const known = kind ?? kindAt(descriptor, name);
+          const key = known === "dir" ? `${name}/` : name;
+          keys.push(key);
+          kinds.set(key, known);
+        },
+      );
+      if (read !== "more") break;
+      yield;
+    }
+    // The code units of these strings are the bytes.
+    keys.sort();
+    return { keys, kinds: keys.map((key) => kinds.get(key)!) };
+  }
+
+  #openPath(path: string): number | undefined {
+    let folder = this.#base;
+    try {
+      for (const part of partsOf(path)) {
+        const next = openBeneath(folder, Buffer.from(part, "latin1"), "list");
+        if (folder !== this.#base) closeSync(folder);
+        folder = this.#base;
+        if (next === undefined) return undefined;
+        folder = next;
+      }
+      const opened = folder;
+      folder = this.#base;
+      return opened;
+    } finally {
+      if (folder !== this.#base) closeSync(folder);
+    }
+  }
+
+  #reasonAgainstOpened(descriptor: number): UnwatchedReason | undefined {
+    const own = openBeneath(descriptor, ".", "folder");
+    if (own === undefined) return "unreadable";
+    closeSync(own);
+    return this.#mayFold && isCasefolded(descriptor) ? "folding" : undefined;
+  }
+
+  #reasonAgainst(path: string): UnwatchedReason | "gone" {
+    const slash = path.lastIndexOf("/");
+    const parent = this.#openPath(path.slice(0, Math.max(slash, 0)));
+    if (parent === undefined) return "gone";
+    const name = Buffer.from(path.slice(slash + 1), "latin1");
+    try {
+      closeSync(openAt(parent, name, O_PATH | constants.O_DIRECTORY));
+      const own = openBeneath(parent, name, "folder");
+      if (own === undefined) return "mount";
+      closeSync(own);
+      return "unreadable";
+    } catch (error) {
+      return unreadableErrors.has(errnoOf(error) ?? "") ? "unreadable" : "gone";
+    } finally {
+      closeSync(parent);
+    }
+  }
+}
+
+const unreadableErrors: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
+
+/** The kind of an entry; "other" when it is gone, of which an event will say so. */
+const kindAt = (folder: number, name: string): EntryKind =>
+  statAt(folder, Buffer.from(name, "latin1"))?.kind ?? "other";
+
+/** Longest path that is opened in one step. */
+const longestPart = 1000;
+
+/** A path in parts that are short enough, each of whole names. */
+function partsOf(path: string): string[] {
+  if (path === "") return ["."];
+  const parts: string[] = [];
+  let rest = path;
+  while (rest.length > longestPart) {
+    const slash = rest.lastIndexOf("/", longestPart);
+    parts.push(rest.slice(0, slash));
+    rest = rest.slice(slash + 1);
+  }
+  return [...parts, rest];
+}

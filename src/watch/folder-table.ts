@@ -1,0 +1,171 @@
+/** The folders and files that a watched tree has, and how listings change them. */
+import type { EntryKind } from "../jail/kind.ts";
+import { FileNumbers } from "./file-numbers.ts";
+import { FolderNode, type NodeEntry } from "./folder-node.ts";
+import type { Listing } from "./folder-reader.ts";
+import type { Inotify } from "./inotify.ts";
+import type { TreeListener, UnwatchedReason } from "./tree.ts";
+
+/** The folders of a tree by their watches. */
+export class FolderTable {
+  readonly base = new FolderNode(undefined, "");
+  readonly numbers: FileNumbers;
+  /** See `WatchedTree.version`. */
+  version = 0;
+  folders = 1;
+  unwatchedFolders = 0;
+  /** Folders that came with a listing, and have not been listed themselves. */
+  readonly unlisted: FolderNode[] = [];
+  readonly #inotify: Inotify;
+  readonly #byWatch = new Map<number, FolderNode>();
+
+  constructor(inotify: Inotify, listener: TreeListener) {
+    this.#inotify = inotify;
+    this.numbers = new FileNumbers(listener);
+  }
+
+  ofWatch(watch: number): FolderNode | undefined {
+    return this.#byWatch.get(watch);
+  }
+
+  /** All folders, each before those in it. */
+  *all(): Generator<FolderNode> {
+    const rest = [this.base];
+    for (let folder = rest.pop(); folder !== undefined; folder = rest.pop()) {
+      yield folder;
+      for (const entry of folder.entries) if (entry instanceof FolderNode) rest.push(entry);
+    }
+  }
+
+  /** Whether the folder is one of this tree still. */
+  holds(folder: FolderNode): boolean {
+    let top = folder;
+    while (top.parent !== undefined) top = top.parent;
+    return top === this.base;
+  }
+
+  /**
+   * Notes that the folder has this watch. What is known of it goes if that was of another one. Returns the folder that had
+   * the watch before: it was moved here.
+   */
+  setWatch(folder: FolderNode, watch: number): FolderNode | undefined {
+    if (folder.watch === watch) return undefined;
+    this.clear(folder);
+    const earlier = this.#byWatch.get(watch);
+    if (earlier !== undefined) earlier.watch = undefined;
+    folder.watch = watch;
+    this.#byWatch.set(watch, folder);
+    return earlier;
+  }
+
+  /** Forgets what is in the folder, and its watch. */
+  clear(folder: FolderNode): void {
+    this.#setReason(folder, undefined);
+    this.#unwatch(folder);
+    if (folder.keys.length > 0) this.version++;
+    const { entries } = folder;
+    folder.keys = [];
+    folder.entries = [];
+    for (const entry of entries) this.#drop(entry);
+  }
+
+  /** Notes that nothing is known of what is in the folder. */
+  setUnwatched(folder: FolderNode, reason: UnwatchedReason): void {
+    this.clear(folder);
+    this.#setReason(folder, reason);
+  }
+
+  /** The kernel has ended this watch. */
+  forgetWatch(watch: number): void {
+    const folder = this.#byWatch.get(watch);
+    if (folder !== undefined) folder.watch = undefined;
+    this.#byWatch.delete(watch);
+  }
+
+  /**
+   * Makes the entries of the folder those of the listing. Files and folders that are still there stay the same; returns the
+   * names of files that were not.
+   */
+  setListing(folder: FolderNode, { keys, kinds }: Listing): string[] {
+    const [oldKeys, oldEntries] = [folder.keys, folder.entries];
+    const entries: NodeEntry[] = [];
+    let at = 0;
+    const added: string[] = [];
+    let isSame = oldKeys.length === keys.length;
+    for (let i = 0; i < keys.length; i++) {
+      for (; at < oldKeys.length && oldKeys[at]! < keys[i]!; at++) this.#drop(oldEntries[at]!);
+      const old = oldKeys[at] === keys[i] ? oldEntries[at++] : undefined;
+      const entry = this.#entryOf(folder, keys[i]!, kinds[i]!, old);
+      isSame &&= entry === old;
+      if (typeof entry === "number" && entry !== old) added.push(keys[i]!);
+      entries.push(entry);
+    }
+    for (; at < oldKeys.length; at++) this.#drop(oldEntries[at]!);
+    folder.keys = [...keys];
+    folder.entries = entries;
+    if (!isSame) this.version++;
+    return added;
+  }
+
+  /** Makes the entry with this name one of this kind, or removes it, and returns it. A folder that is new is `unlisted`. */
+  setEntry(folder: FolderNode, name: string, kind: EntryKind | undefined): NodeEntry | undefined {
+    const key = kind === "dir" ? `${name}/` : name;
+    const otherKey = kind === "dir" ? name : `${name}/`;
+    this.#removeEntry(folder, otherKey);
+    if (kind === undefined) {
+      this.#removeEntry(folder, key);
+      return undefined;
+    }
+    const old = folder.entryOf(key);
+    const entry = this.#entryOf(folder, key, kind, old);
+    if (entry === old) return entry;
+    if (old !== undefined) folder.remove(key);
+    folder.insert(key, entry);
+    this.version++;
+    return entry;
+  }
+
+  #removeEntry(folder: FolderNode, key: string): void {
+    const entry = folder.entryOf(key);
+    if (entry === undefined) return;
+    folder.remove(key);
+    this.version++;
+    this.#drop(entry);
+  }
+
+  /** The entry for something of this kind: the old one where it fits. */
+  #entryOf(folder: FolderNode, key: string, kind: EntryKind, old: NodeEntry | undefined): NodeEntry {
+    if (kind === "dir") {
+      if (old instanceof FolderNode) return old;
+      const child = new FolderNode(folder, key.slice(0, -1));
+      this.folders++;
+      this.unlisted.push(child);
+      return child;
+    }
+    if (kind === "file" && typeof old === "number") return old;
+    if (kind === old) return old;
+    if (typeof old === "number") this.numbers.release(old);
+    return kind === "file" ? this.numbers.assign() : kind;
+  }
+
+  /** Releases what an entry holds. */
+  #drop(entry: NodeEntry): void {
+    if (typeof entry === "number") this.numbers.release(entry);
+    if (!(entry instanceof FolderNode)) return;
+    this.clear(entry);
+    entry.parent = undefined;
+    this.folders--;
+  }
+
+  #unwatch(folder: FolderNode): void {
+    if (folder.watch === undefined) return;
+    this.#byWatch.delete(folder.watch);
+    this.#inotify.unwatch(folder.watch);
+    folder.watch = undefined;
+  }
+
+  #setReason(folder: FolderNode, reason: UnwatchedReason | undefined): void {
+    this.unwatchedFolders += Number(reason !== undefined) - Number(folder.unwatched !== undefined);
+    folder.unwatched = reason;
+  }
+}

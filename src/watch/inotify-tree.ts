@@ -1,0 +1,164 @@
+/** A tree that follows the kernel's events: see `WatchedTree`. */
+import { createTimeSlice, runInSlices, type Steps } from "../scheduling/time-slice.ts";
+import { ChangedNames } from "./changed-names.ts";
+import { EventReader } from "./event-reader.ts";
+import { FolderNode } from "./folder-node.ts";
+import { FolderReader } from "./folder-reader.ts";
+import { FolderTable } from "./folder-table.ts";
+import type { Inotify } from "./inotify.ts";
+import type {
+  IncompleteReason,
+  TreeListener,
+  WatchedFile,
+  WatchedFolder,
+  WatchedTree,
+  WatchState,
+} from "./tree.ts";
+import { TreeUpdater } from "./tree-updater.ts";
+
+export interface InotifyTreeOptions {
+  /** Holds the base. */
+  readonly descriptor: number;
+  /** Of its file system. */
+  readonly type: number;
+  readonly inotify: Inotify;
+  readonly listener: TreeListener;
+}
+
+/** Milliseconds that a drain or a build runs before it yields. */
+const sliceMilliseconds = 10;
+
+export class InotifyTree implements WatchedTree {
+  readonly #inotify: Inotify;
+  readonly #listener: TreeListener;
+  readonly #table: FolderTable;
+  readonly #pending = new ChangedNames();
+  readonly #events: EventReader;
+  readonly #updater: TreeUpdater;
+  #state: WatchState = incomplete("unlisted");
+  #isClosed = false;
+  /** What changes the tree now, and the drain that comes after it. */
+  #running: Promise<WatchState> | undefined;
+  #next: Promise<WatchState> | undefined;
+
+  constructor({ descriptor, type, inotify, listener }: InotifyTreeOptions) {
+    const table = new FolderTable(inotify, listener);
+    const pending = this.#pending;
+    this.#inotify = inotify;
+    this.#listener = listener;
+    this.#table = table;
+    this.#events = new EventReader({ inotify, table, pending, listener });
+    const readEvents = () => this.#events.read();
+    const reader = new FolderReader(descriptor, type);
+    this.#updater = new TreeUpdater({ inotify, table, reader, pending, listener, readEvents });
+  }
+
+  get base(): WatchedFolder {
+    return this.#table.base;
+  }
+
+  get version(): number {
+    return this.#table.version;
+  }
+
+  get fileEnd(): number {
+    return this.#table.numbers.end;
+  }
+
+  get files(): number {
+    return this.#table.numbers.used;
+  }
+
+  get folders(): number {
+    return this.#table.folders;
+  }
+
+  get unwatchedFolders(): number {
+    return this.#table.unwatchedFolders;
+  }
+
+  get state(): WatchState {
+    return this.#state;
+  }
+
+  build(): Promise<WatchState> {
+    if (this.#state.isComplete) return this.drain();
+    return this.#running ?? this.#run(this.#updater.build());
+  }
+
+  drain(): Promise<WatchState> {
+    if (!this.#state.isComplete || this.#isClosed) return Promise.resolve(this.#state);
+    if (this.#running !== undefined) {
+      // What happened after the running drain began belongs to the next one, which all callers since then share.
+      this.#next ??= this.#running.then(() => {
+        this.#next = undefined;
+        return this.drain();
+      });
+      return this.#next;
+    }
+    const reason = this.#events.read();
+    if (reason !== undefined) this.#fail(reason);
+    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
+      return Promise.resolve(this.#state);
+    return this.#run(this.#updater.settle());
+  }
+
+  *filesBelow(folder: WatchedFolder): Generator<WatchedFile, void, void> {
+    const { keys, entries } = folder;
+    for (let i = 0; i < keys.length; i++) {
+      const entry = entries[i]!;
+      if (typeof entry === "number") yield { folder, key: keys[i]!, file: entry };
+      else if (entry instanceof FolderNode) yield* this.filesBelow(entry);
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#state = incomplete("unlisted");
+    this.#inotify.close();
+  }
+
+  #run(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
+    const running = this.#finish(steps).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #finish(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
+    const wasComplete = this.#state.isComplete;
+    const reason = await runInSlices(this.#untilClosed(steps), createTimeSlice(sliceMilliseconds));
+    if (this.#isClosed) return this.#state;
+    if (reason !== undefined) this.#fail(reason);
+    else if (!wasComplete) {
+      this.#state = complete;
+      this.#listener.onAllDirty?.();
+    }
+    return this.#state;
+  }
+
+  *#untilClosed(steps: Steps<IncompleteReason | undefined>): Steps<IncompleteReason | undefined> {
+    try {
+      for (;;) {
+        if (this.#isClosed) return "unlisted";
+        const { done, value } = steps.next();
+        if (done) return value;
+        yield;
+      }
+    } finally {
+      steps.return(undefined);
+    }
+  }
+
+  #fail(reason: IncompleteReason): void {
+    this.#state = incomplete(reason);
+    this.#pending.clear();
+    this.#table.unlisted.length = 0;
+    this.#listener.onAllDirty?.();
+  }
+}
+
+const complete: WatchState = { isComplete: true };
+const incomplete = (reason: IncompleteReason): WatchState => ({ isComplete: false, reason });

@@ -1,0 +1,32 @@
+import type { Folder } from "../jail/folder.ts";
+import { fileSystemType } from "../jail/pseudo.ts";
+import { supportsOpenat2 } from "../jail/selftest.ts";
+import { Inotify } from "./inotify.ts";
+import { InotifyTree } from "./inotify-tree.ts";
+import type { TreeListener, WatchedTree } from "./tree.ts";
+
+/**
+ * Why no tree can be watched: the runtime or the system has no inotify(7) or no openat2(2), or the jail holds folders in
+ * another way; the file system is not one of those for which events are known to be complete; the user has too many
+ * inotify instances.
+ */
+export type Unwatchable = "unsupported" | "filesystem" | "limit";
+
+/**
+ * File systems (linux/magic.h) that change only by system calls on this machine, each of which queues its events: ext2 to
+ * ext4, XFS, Btrfs, tmpfs, and overlay where nothing changes the layers beneath.
+ */
+const watchableTypes: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]);
+
+/**
+ * A tree of what is in `base`, which must stay open as long as the tree. Nothing is listed or watched before `build`.
+ */
+export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTree | Unwatchable {
+  const { descriptor } = base;
+  if (descriptor === undefined || !supportsOpenat2()) return "unsupported";
+  const type = fileSystemType(`/proc/self/fd/${descriptor}`);
+  if (!watchableTypes.has(type) || base.folding !== "exact") return "filesystem";
+  const inotify = Inotify.open();
+  if (inotify === undefined) return "unsupported";
+  return inotify === "limit" ? "limit" : new InotifyTree({ descriptor, type, inotify, listener });
+}

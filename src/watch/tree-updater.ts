@@ -1,0 +1,199 @@
+/** Brings a tree up to date with the disk: lists folders, and finds out what changed names are now. */
+import { closeSync } from "node:fs";
+import { errnoOf } from "../jail/errno.ts";
+import { O_PATH, openAt } from "../jail/openat.ts";
+import { type Links, linksAt } from "../jail/statx.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
+import { ChangedNames } from "./changed-names.ts";
+import { FolderNode } from "./folder-node.ts";
+import type { FolderReader } from "./folder-reader.ts";
+import type { FolderTable } from "./folder-table.ts";
+import type { Inotify } from "./inotify.ts";
+import type { IncompleteReason, TreeListener } from "./tree.ts";
+
+/** A walk enters no deeper folder. */
+const maxDepth = 256;
+
+/** How often what moved meanwhile is tried again, with the events that have come since. */
+const maxRetries = 100;
+
+/** Folders listed between two reads of the queue, which must not overflow meanwhile. */
+const foldersPerRead = 64;
+
+export interface TreeUpdaterOptions {
+  readonly inotify: Inotify;
+  readonly table: FolderTable;
+  readonly reader: FolderReader;
+  readonly pending: ChangedNames;
+  readonly listener: TreeListener;
+  /** Reads the queue; see `EventReader.read`. */
+  readonly readEvents: () => IncompleteReason | undefined;
+}
+
+export class TreeUpdater {
+  readonly #options: TreeUpdaterOptions;
+  /** Names in folders that could not be found where they were. */
+  readonly #retries = new ChangedNames();
+  /** Everything is dirty until this ends. */
+  #isBuild = false;
+
+  constructor(options: TreeUpdaterOptions) {
+    this.#options = options;
+  }
+
+  /** Lists all folders, known ones too. Returns why it failed. */
+  *build(): Steps<IncompleteReason | undefined> {
+    const { table } = this.#options;
+    this.#isBuild = true;
+    table.unlisted.length = 0;
+    table.unlisted.push(...table.all());
+    return yield* this.settle();
+  }
+
+  /** Lists what is unlisted and finds out what pending names are, until there is neither. Returns why it failed. */
+  *settle(): Steps<IncompleteReason | undefined> {
+    const { table, pending, readEvents } = this.#options;
+    try {
+      for (let retries = 0; retries < maxRetries; retries++) {
+        yield* this.#settleOnce();
+        const reason = this.#isBuild || !this.#retries.isEmpty ? readEvents() : undefined;
+        if (reason !== undefined) return reason;
+        for (let next = this.#retries.take(); next !== undefined; next = this.#retries.take())
+          for (const name of next[1]) pending.add(next[0], name);
+        if (pending.isEmpty && table.unlisted.length === 0) return undefined;
+      }
+      return "busy";
+    } catch (error) {
+      if (error instanceof Incomplete) return error.reason;
+      throw error;
+    } finally {
+      this.#isBuild = false;
+      this.#retries.clear();
+    }
+  }
+
+  *#settleOnce(): Steps<void> {
+    const { table, pending, readEvents } = this.#options;
+    for (let listed = 1; ; ) {
+      const folder = table.unlisted.pop();
+      if (folder !== undefined) {
+        if (table.holds(folder)) yield* this.#list(folder);
+        if (listed++ % foldersPerRead === 0) requireComplete(readEvents());
+      } else {
+        const next = pending.take();
+        if (next === undefined) return;
+        if (table.holds(next[0])) yield* this.#updateNames(...next);
+      }
+      yield;
+    }
+  }
+
+  /** Watches a folder, and then lists it. */
+  *#list(folder: FolderNode): Steps<void> {
+    const { table, reader } = this.#options;
+    const opened = folder.depth > maxDepth ? "depth" : reader.open(folder.path);
+    if (opened === "gone") this.#retry(folder);
+    else if (typeof opened === "string") table.setUnwatched(folder, opened);
+    else {
+      try {
+        if (!this.#watch(folder, opened)) return;
+        const added = table.setListing(folder, yield* reader.list(opened));
+        if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(opened, bytesOf(name)));
+      } finally {
+        closeSync(opened);
+      }
+    }
+  }
+
+  /** Watches an opened folder; false when that is not possible for this one. */
+  #watch(folder: FolderNode, descriptor: number): boolean {
+    const { table, inotify } = this.#options;
+    const watch = inotify.watch(descriptor);
+    if (watch === "limit") throw new Incomplete("limit");
+    if (typeof watch === "string") {
+      table.setUnwatched(folder, "unreadable");
+      return false;
+    }
+    const earlier = table.setWatch(folder, watch);
+    if (earlier?.parent !== undefined) this.#retries.add(earlier.parent, earlier.name);
+    return true;
+  }
+
+  /** Finds out what is under these names in a folder now. */
+  *#updateNames(folder: FolderNode, names: ReadonlySet<string>): Steps<void> {
+    const { table, reader, inotify } = this.#options;
+    const opened = reader.open(folder.path);
+    if (typeof opened === "string") {
+      if (opened === "gone") for (const name of names) this.#retries.add(folder, name);
+      table.unlisted.push(folder);
+      return;
+    }
+    try {
+      // The same path may lead to another folder by now.
+      if (inotify.watch(opened) !== folder.watch) {
+        table.unlisted.push(folder);
+        return;
+      }
+      let done = 0;
+      for (const name of names) {
+        this.#updateName(folder, opened, name);
+        if (++done % namesPerStep === 0) yield;
+      }
+    } finally {
+      closeSync(opened);
+    }
+  }
+
+  #updateName(folder: FolderNode, descriptor: number, name: string): void {
+    const { table, listener } = this.#options;
+    const links = linksAt(descriptor, bytesOf(name));
+    if (links === undefined && !isMissing(descriptor, name)) {
+      table.unlisted.push(folder);
+      return;
+    }
+    const old = folder.entryOf(name) ?? folder.entryOf(`${name}/`);
+    const entry = table.setEntry(folder, name, links?.kind);
+    if (typeof entry === "number") {
+      this.#reportLinks(links);
+      if (entry === old) listener.onDirty?.(entry);
+      // Another folder may be there now, or the same one with other permissions.
+    } else if (entry instanceof FolderNode && entry === old) table.unlisted.push(entry);
+  }
+
+  #reportLinks(links: Links | undefined): void {
+    if (links?.kind === "file" && links.links > 1) this.#options.listener.onLinked?.(links.inode);
+  }
+
+  /** The folder is not where it was. An event of a folder above says where it is, or will come. */
+  #retry(folder: FolderNode): void {
+    if (folder.parent === undefined) throw new Incomplete("base-gone");
+    this.#retries.add(folder.parent, folder.name);
+  }
+}
+
+const namesPerStep = 256;
+
+/** One character per byte. */
+const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
+
+function isMissing(folder: number, name: string): boolean {
+  try {
+    closeSync(openAt(folder, bytesOf(name), O_PATH));
+    return false;
+  } catch (error) {
+    return errnoOf(error) === "ENOENT";
+  }
+}
+
+class Incomplete extends Error {
+  readonly reason: IncompleteReason;
+
+  constructor(reason: IncompleteReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+function requireComplete(reason: IncompleteReason | undefined): void {
+  if (reason !== undefined) throw new Incomplete(reason);
+}
