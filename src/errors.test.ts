@@ -49,6 +49,7 @@ const shared: Samples<typeof refuse> = {
   changed: refuse.changed("a"),
   badRevision: refuse.badRevision("abc", true),
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
+  protected: refuse.protected(".git/config"),
   permission: refuse.permission("a"),
   io: refuse.io("a", "no space is left on the device"),
   baseGone: refuse.baseGone(),

@@ -17,7 +17,8 @@ export type Reason =
   | "text-not-found"
   | "ambiguous"
   | "match-count"
-  | "revision-mismatch";
+  | "revision-mismatch"
+  | "protected";
 
 /** Further facts with which a caller can repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;

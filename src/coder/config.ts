@@ -32,6 +32,11 @@ export const configSchema = Type.Object({
     description:
       "Paths that stay visible in listings but are never read, written, created, deleted or searched. Globs relative to base_path.",
   }),
+  write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    default: null,
+    description:
+      "Paths that calls may read, and never create, write, move or delete. Globs relative to base_path. null is the list of the profile: files by which other programs run commands in agent, and none in contract.",
+  }),
   fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
     default: "auto",
     description:

@@ -22,6 +22,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   ambiguous: "C210",
   "match-count": "C210",
   "revision-mismatch": "C221",
+  protected: "C222",
 };
 
 /** What an error says under `reason`: a closed list, in which missing and denied are one. */
@@ -42,6 +43,7 @@ const wireReasons = {
   ambiguous: "ambiguous",
   "match-count": "match_count",
   "revision-mismatch": "revision_mismatch",
+  protected: "protected",
 } as const satisfies Readonly<Record<Reason, string>>;
 
 /** The error of an entry, in the results of functions that no published reference has. */
@@ -139,6 +141,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
   C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
+  C222: "A `write_deny_globs` of the configuration protects the path, or something below it. It can be read.",
 };
 
 /** What `reason` may say, for the error page. */

@@ -11,6 +11,19 @@ export const profileTable = {
   flat_envelope: { contract: false, agent: true },
   /** What a write left is answered with its revision, also where no later field asks for it. */
   revisions_of_writes: { contract: false, agent: true },
+  /** What callers may read and not change, where the configuration does not say. */
+  write_deny_globs: {
+    contract: [],
+    agent: [
+      "**/.git/hooks/**",
+      "**/.git/config",
+      "**/.mcp.json",
+      "**/.claude/settings*.json",
+      "**/.cursor/**",
+      "**/.vscode/settings.json",
+      "**/.envrc",
+    ],
+  },
   /** What changes take away is kept, where the configuration does not say. */
   journal: { contract: false, agent: true },
   "read-file.revision": { contract: false, agent: true },

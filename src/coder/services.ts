@@ -34,11 +34,16 @@ export function loadConfig({ config: { source, keys }, basePath, environment }: 
 type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environment">;
 
 /** What an operator should know about the configuration, before the first call. */
-export function warnAboutGlobs({ base_path, non_accessible_globs: globs }: Config, log: Log): void {
-  for (const glob of globs) {
-    const reason = adviceAgainst(glob, resolve(base_path));
-    if (reason !== undefined) log.warn("glob denies nothing", { key: "non_accessible_globs", glob, reason });
-  }
+export function warnAboutGlobs(
+  { base_path, non_accessible_globs: globs, write_deny_globs: writeGlobs }: Config,
+  log: Log,
+): void {
+  const lists = { non_accessible_globs: globs, write_deny_globs: writeGlobs ?? [] };
+  for (const [key, list] of Object.entries(lists))
+    for (const glob of list) {
+      const reason = adviceAgainst(glob, resolve(base_path));
+      if (reason !== undefined) log.warn("glob denies nothing", { key, glob, reason });
+    }
 }
 
 /** Where the configuration comes from; absent where a program made it. */
@@ -57,6 +62,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const jail = openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
+    denyWriting: compileGlobSet(config.write_deny_globs ?? profile.write_deny_globs),
     foldDeny: config.fold_deny,
     paths: profile.absolute_paths ? "either" : "relative",
     protectedFiles: opening.configFiles,
@@ -127,9 +133,9 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
 const silent = createLog({ level: "error", form: "text", write: () => {} });
 
 function requireGlobs(config: Config, file: string): void {
-  for (const key of ["non_accessible_globs", "default_exclude_globs"] as const) {
+  for (const key of ["non_accessible_globs", "write_deny_globs", "default_exclude_globs"] as const) {
     try {
-      compileGlobSet(config[key]);
+      compileGlobSet(config[key] ?? []);
     } catch (error) {
       if (error instanceof GlobError) throw new ConfigError(`${file}: ${key}: ${error.message}`);
       throw error;

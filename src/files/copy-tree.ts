@@ -50,7 +50,7 @@ const operationOf = (
   jail: Jail,
   path: string,
   { requester, slice, ...ends }: Pick<Request, "requester"> & CopyEnds & Pick<TreeOperation, "slice">,
-): TreeOperation => ({ jail: jailAtBoth(jail, ends), path, slice, deadline: requester.deadline });
+): TreeOperation => ({ jail: jailAtBoth(jail, ends, "copy"), path, slice, deadline: requester.deadline });
 
 /** Temporary files and folders are no part of what callers see, and so none of a copy. */
 function visibleOnly<Held extends Disposable>(operation: TreeOperation): TreeVisitor<Held> {

@@ -131,5 +131,8 @@ async function requireAllAllowed(jail: Jail, from: string, request: Request): Pr
   using inside = source.folder.child(source.name);
   using slice = createWalkSlice(requester);
   const { deadline } = requester;
-  await requireNothingDenied({ jail: jailAtBoth(jail, request), path: from, deadline, slice }, inside);
+  await requireNothingDenied(
+    { jail: jailAtBoth(jail, request, "move"), path: from, deadline, slice },
+    inside,
+  );
 }

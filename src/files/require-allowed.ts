@@ -38,13 +38,15 @@ export function allowedOnly(operation: TreeOperation): TreeVisitor {
   };
 }
 
-/** Temporary files do not count: they go with their folder. */
+/** Throws for an entry that the call must not touch. Temporary files do not count: they go with their folder. */
 export function requireAllowed(
   { jail, path }: Pick<TreeOperation, "jail" | "path">,
   folder: Folder,
   name: string,
 ): undefined {
-  if (!jail.isTemporary(name) && jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
+  if (jail.isTemporary(name)) return;
+  if (jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
+  if (jail.deniesWritingIn(folder, name)) throw refuse.protected(path);
 }
 
 function requireSameDevice({ device, path }: TreeOperation, folder: Folder): void {

@@ -1,7 +1,7 @@
 /** What has to hold at the two ends of a move or a copy before anything is changed. */
 import type { Stats } from "node:fs";
 import { refuse } from "../errors.ts";
-import type { Jail, ResolvedPath } from "../jail/folder.ts";
+import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
 import { splitPath, validateNewPath } from "../jail/parse.ts";
 import { refuseMove, type Transfer } from "./move-errors.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
@@ -58,13 +58,20 @@ export interface CopyEnds {
   readonly target: Pick<ResolvedPath, "folder" | "path">;
 }
 
-/** A jail that denies, of what is in a folder at the source, also what is denied at the target. */
-export const jailAtBoth = (jail: Jail, { source, target }: CopyEnds): Jail => ({
-  ...jail,
-  deniesIn: (folder, name) =>
-    jail.deniesIn(folder, name) ||
-    jail.deniesIn(
-      { path: target.path + folder.path.slice(source.path.length), folding: target.folder.folding },
-      name,
-    ),
-});
+/**
+ * A jail that denies, of what is in a folder at the source, also what is denied at the target. A copy leaves the source as
+ * it is, so that only what is protected from writing at the target counts then.
+ */
+export function jailAtBoth(jail: Jail, { source, target }: CopyEnds, operation: "copy" | "move"): Jail {
+  const atTarget = (folder: Pick<Folder, "path">) => ({
+    path: target.path + folder.path.slice(source.path.length),
+    folding: target.folder.folding,
+  });
+  return {
+    ...jail,
+    deniesIn: (folder, name) => jail.deniesIn(folder, name) || jail.deniesIn(atTarget(folder), name),
+    deniesWritingIn: (folder, name) =>
+      (operation === "move" && jail.deniesWritingIn(folder, name)) ||
+      jail.deniesWritingIn(atTarget(folder), name),
+  };
+}

@@ -21,6 +21,8 @@ export interface DenyRules {
   deniesBytesIn(folder: Place, bytes: Buffer, from: number, to: number): boolean;
   /** Whether the path of these names, or a folder above it, is denied, with names compared as in the base. */
   deniesAny(names: readonly string[]): boolean;
+  /** The same, with names compared as `folding` says. */
+  deniesBelow(names: readonly string[], folding: Folding): boolean;
   isTemporary(name: string): boolean;
   /** One spelling for all that the file system takes for the same name. */
   fold(path: string, folding: Folding): string;
@@ -49,6 +51,13 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     isTemporaryName(name, folding) ||
     globs.matchesIn(path, name) ||
     (isFolded(folding) && matchesFolded(pathIn(path, name)));
+  const deniesBelow = (names: readonly string[], folding: Folding) => {
+    let path = "";
+    return names.some((name) => {
+      path = pathIn(path, name);
+      return denies(path, folding);
+    });
+  };
   return {
     denies,
     deniesIn,
@@ -56,13 +65,8 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
       if (isFolded(folder.folding)) return deniesIn(folder, bytes.toString("utf8", from, to));
       return isTemporaryIn(bytes, from, to) || globs.matchesBytesIn(folder.path, bytes, from, to);
     },
-    deniesAny(names) {
-      let path = "";
-      return names.some((name) => {
-        path = pathIn(path, name);
-        return denies(path, "exact");
-      });
-    },
+    deniesAny: (names) => deniesBelow(names, "exact"),
+    deniesBelow,
     isTemporary: isTemporaryName,
     fold: (path, folding) => (isFolded(folding) ? fold(path) : path),
   };

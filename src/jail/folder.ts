@@ -117,8 +117,8 @@ export type ReadTarget = Pick<ResolvedPath, "asked" | "stats" | "open"> & Dispos
 
 export interface AdmitOptions {
   /**
-   * What the call will change there. Every change must pass it: it makes the jail deny protected files, which calls may
-   * otherwise read.
+   * What the call will change there. Every change must pass it: it makes the jail deny files that decide the configuration,
+   * and refuse what is protected from writing, which calls may otherwise read.
    */
   readonly changes?: ProtectedChange;
   /**
@@ -160,6 +160,8 @@ export interface Jail {
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
+  /** Whether callers may read, and never make or change, `name` in a folder of which that is not true. */
+  deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Whether the stats are those of a file that no call may change, under any of its names. */
   isProtected(stats: Stats): boolean;
   /** Whether it is the name of a temporary file, which no function lists, searches, counts or touches. */

@@ -20,7 +20,15 @@ import { holdByCurrentDirectory } from "./current-directory.ts";
 import { type DenyRules, denyRules } from "./deny.ts";
 import { holdByDescriptors, openers } from "./descriptors.ts";
 import { errnoOf, mapErrno } from "./errno.ts";
-import type { BackendName, Folder, Jail, PathHandle, ReadTarget } from "./folder.ts";
+import type {
+  BackendName,
+  Folder,
+  Jail,
+  PathHandle,
+  ProtectedChange,
+  ReadTarget,
+  ResolvedPath,
+} from "./folder.ts";
 import { hasExactNames } from "./folding.ts";
 import { hasDirectOpenat } from "./openat.ts";
 import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
@@ -35,6 +43,8 @@ export interface JailOptions {
   readonly basePath: string;
   /** What callers may see but not touch. */
   readonly deny: GlobSet;
+  /** What callers may read, and never make or change. Default: nothing. */
+  readonly denyWriting?: GlobSet | undefined;
   /** Default: the best that works here. */
   readonly backend?: BackendName | undefined;
   /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
@@ -57,10 +67,10 @@ export function openJail(options: JailOptions): Jail {
   const roots = linkRoots(base, basePath);
   const held = hold(base, backend);
   const isKnownExact = hasExactNames(fileSystemType(base));
-  const rules = denyRules(
-    deny,
-    foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial }),
-  );
+  const folds =
+    foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial });
+  const rules = denyRules(deny, folds);
+  const writing = options.denyWriting && denyRules(options.denyWriting, folds);
   const isAbsolute = paths === "absolute";
   const parse = (path: string) =>
     isAbsolute ? parseAbsolutePath(path, roots) : parsePath(path, paths === "either" ? roots : undefined);
@@ -72,7 +82,7 @@ export function openJail(options: JailOptions): Jail {
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
-  return jailWith({ base, parse, rules, walkRules, protection: protectFiles(base, protectedFiles) });
+  return jailWith({ base, parse, rules, writing, walkRules, protection: protectFiles(base, protectedFiles) });
 }
 
 /** What a jail is made of. */
@@ -80,19 +90,28 @@ interface Parts {
   readonly base: string;
   readonly parse: (path: string) => ParsedPath;
   readonly rules: DenyRules;
+  /** Of what may be read and not be changed; undefined where all may. */
+  readonly writing: DenyRules | undefined;
   readonly walkRules: WalkRules;
   readonly protection: ProtectedFiles;
 }
 
 function jailWith(parts: Parts): Jail {
-  const { base, parse, rules, walkRules, protection } = parts;
+  const { base, parse, rules, writing, walkRules, protection } = parts;
   const held = walkRules.backend;
+  const refusalOf = (place: ResolvedPath, changes: ProtectedChange) => {
+    const foldHere = (name: string) => rules.fold(name, place.folder.folding);
+    if (protection.covers(place, changes, foldHere)) return refuse.absent(place.asked, "denied");
+    return writing?.deniesBelow(place.names, place.folder.folding)
+      ? refuse.protected(place.asked)
+      : undefined;
+  };
   const admit: Jail["admit"] = (path, options = {}) => {
     const place = walk(walkRules, path, parse(path), options);
-    const foldHere = (name: string) => rules.fold(name, place.folder.folding);
-    if (options.changes === undefined || !protection.covers(place, options.changes, foldHere)) return place;
+    const refusal = options.changes && refusalOf(place, options.changes);
+    if (refusal === undefined) return place;
     place[Symbol.dispose]();
-    throw refuse.absent(path, "denied");
+    throw refusal;
   };
   return {
     baseName: basename(base),
@@ -104,6 +123,7 @@ function jailWith(parts: Parts): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
+    deniesWritingIn: (folder, name) => writing?.deniesIn(folder, name) ?? false,
     isProtected: protection.is,
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),

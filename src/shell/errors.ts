@@ -73,6 +73,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   ambiguous: "S210",
   "match-count": "S210",
   "revision-mismatch": "S216",
+  protected: "S215",
 };
 
 /** What each code means to a caller of `shell::*`. */

@@ -1,6 +1,7 @@
 /**
- * The files that decide the configuration, under every name, against every function that writes. The oracle is the same
- * worker without the protection: whatever a call changes about these files there is denied here, and changes nothing.
+ * What calls may read and not change, against every function that writes: the files that decide the configuration, under
+ * every name, and those that `write_deny_globs` cover. The oracle is the same worker without the protection: whatever a
+ * call changes about these files there is refused here, and changes nothing.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -66,8 +67,12 @@ function build(base: string): void {
   linkSync(join(base, "config.yaml"), join(base, "other/more.yaml"));
 }
 
+/** Without other names of the files, which no glob covers. */
+const byName = (all: readonly string[]) =>
+  all.filter((path) => path !== "hard.yaml" && !path.endsWith("more.yaml"));
+
 /** What is to stay as it is; a folder that was not there may be made. */
-function stateOf(base: string): string {
+function stateOf(base: string, watched: readonly string[]): string {
   return watched.map((path) => `${path}: ${stateAt(join(base, path))}`).join("\n");
 }
 
@@ -97,7 +102,11 @@ interface Worker {
 interface Kind {
   readonly argumentNames: readonly string[];
   readonly denied: RegExp;
-  open(base: string, configFiles: readonly string[], backend: string | undefined): Promise<Worker>;
+  /** See the lists of these names. */
+  readonly watched: readonly string[];
+  readonly paths: readonly string[];
+  /** With these paths protected, which are relative to the base. */
+  open(base: string, protectedPaths: readonly string[], backend: string | undefined): Promise<Worker>;
 }
 
 /** The other ends of calls with two paths; the folder may be on the way to a protected file. */
@@ -120,31 +129,61 @@ const coderArguments = writing(pathCalls);
 
 const shellArguments = writing(shellPathArguments);
 
+interface Protection {
+  readonly keys?: Readonly<Record<string, unknown>>;
+  readonly configFiles?: readonly string[];
+}
+
+async function openCoderWith(
+  { keys, configFiles = [] }: Protection,
+  backend: string | undefined,
+): Promise<Worker> {
+  const found = { source: "test", keys: { fsync: false, ...keys } };
+  const config = loadConfig({ config: found, basePath: undefined, environment: {} });
+  const environment = { CODER_JAIL: backend, XDG_STATE_HOME: join(root, "state") };
+  const runtime = await openCoder(config, { configFiles, environment });
+  const invoke = createInvoke(runtime, log);
+  return {
+    async call(name, path) {
+      const { id, payload, others } = coderArguments.find((argument) => argument.name === name)!;
+      const definition = functions.find((candidate) => candidate.id === id)!;
+      const answer = JSON.stringify(await invoke(definition, payload(path, others)));
+      return answer.replace(/"(?:transaction":"\w+|plan":"\w+|plan_expires_at":\d+)/g, "");
+    },
+    close: () => runtime.close(),
+  };
+}
+
+const hostPaths = (base: string, names: readonly string[]) => names.map((path) => join(base, path));
+
 const kinds: Readonly<Record<string, Kind>> = {
   coder: {
     argumentNames: coderArguments.map(({ name }) => name),
     denied: /C211/,
-    async open(base, configFiles, backend) {
-      const found = { source: "test", keys: { base_path: base, fsync: false } };
-      const config = loadConfig({ config: found, basePath: undefined, environment: {} });
-      const environment = { CODER_JAIL: backend, XDG_STATE_HOME: join(root, "state") };
-      const runtime = await openCoder(config, { configFiles, environment });
-      const invoke = createInvoke(runtime, log);
-      return {
-        async call(name, path) {
-          const { id, payload, others } = coderArguments.find((argument) => argument.name === name)!;
-          const definition = functions.find((candidate) => candidate.id === id)!;
-          const answer = JSON.stringify(await invoke(definition, payload(path, others)));
-          return answer.replace(/"(?:transaction":"\w+|plan":"\w+|plan_expires_at":\d+)/g, "");
-        },
-        close: () => runtime.close(),
-      };
-    },
+    watched,
+    paths,
+    open: (base, names, backend) =>
+      openCoderWith({ keys: { base_path: base }, configFiles: hostPaths(base, names) }, backend),
+  },
+  "coder, write_deny_globs": {
+    argumentNames: coderArguments.map(({ name }) => name),
+    denied: /C222/,
+    // A folder is not protected by what is in it: its mode may change.
+    watched: byName(watched).filter((path) => path !== "sub"),
+    paths: byName(paths),
+    open: (base, names, backend) =>
+      openCoderWith(
+        { keys: { base_path: base, write_deny_globs: names.length === 0 ? [] : [...names, "sub/own.yaml"] } },
+        backend,
+      ),
   },
   shell: {
     argumentNames: shellArguments.map(({ name }) => name),
     denied: /S215|fs\.denylist_paths/,
-    async open(base, configFiles, backend) {
+    watched,
+    paths,
+    async open(base, names, backend) {
+      const configFiles = hostPaths(base, names);
       const shell = await openShellFunctions(base, { denied: [], configFiles, backend }, (line) =>
         process.stderr.write(line),
       );
@@ -162,11 +201,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 describe.each(backends)("%s", (backend) => {
   describe.each(Object.entries(kinds))("%s", (name, kind) => {
     const base = join(root, `${backend}-${name}`);
-    const configFiles = protectedPaths.map((path) => join(base, path));
 
     async function opened<T>(protect: boolean, use: (worker: Worker) => Promise<T>): Promise<T> {
       build(base);
-      const worker = await kind.open(base, protect ? configFiles : [], backend);
+      const worker = await kind.open(base, protect ? protectedPaths : [], backend);
       try {
         return await use(worker);
       } finally {
@@ -177,13 +215,15 @@ describe.each(backends)("%s", (backend) => {
     /** What a call on the tree as it was built changes of what is watched, and what it answers. */
     async function effectOf(worker: Worker, argument: string, path: string) {
       build(base);
-      const before = stateOf(base);
+      const before = stateOf(base, kind.watched);
       const answer = await worker.call(argument, path);
-      return { answer, changed: stateOf(base) !== before };
+      return { answer, changed: stateOf(base, kind.watched) !== before };
     }
 
     test("what would change them is denied, and changes nothing", async () => {
-      const cells = kind.argumentNames.flatMap((argument) => paths.map((path) => [argument, path] as const));
+      const cells = kind.argumentNames.flatMap((argument) =>
+        kind.paths.map((path) => [argument, path] as const),
+      );
       const harmful = await opened(false, async (worker) => {
         const found: (readonly [string, string])[] = [];
         for (const [argument, path] of cells)
@@ -225,7 +265,7 @@ test("a file that takes the place of a protected one is protected too", async ()
   const base = join(root, "replaced");
   build(base);
   const file = join(base, "config.yaml");
-  const worker = await kinds["coder"]!.open(base, [file], undefined);
+  const worker = await kinds["coder"]!.open(base, ["config.yaml"], undefined);
   writeFileSync(join(base, "next.yaml"), "next\n");
   rmSync(file);
   linkSync(join(base, "next.yaml"), file);
