@@ -32,7 +32,11 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       const config = loadConfig(options);
       requireNamedBase(options);
       warnAbout(config, options.log);
-      return openCoder(config, options);
+      const { readOnly } = options;
+      return openCoder(config, {
+        ...options,
+        functionIds: idsOf(offeredFunctions({ worker: "coder", readOnly })),
+      });
     },
   },
   shell: {
@@ -57,6 +61,8 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   },
 };
 
+const idsOf = (offered: readonly FunctionDefinition[]): string[] => offered.map(({ id }) => id);
+
 /** The options of opening a worker. */
 export interface Opening extends ConfigSource {
   readonly name: Mode;
@@ -80,7 +86,10 @@ export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
 }
 
 /** The functions a caller gets: with `readOnly`, only those that cannot change anything. */
-export function offeredFunctions({ worker, readOnly }: ConfigSource): readonly FunctionDefinition[] {
+export function offeredFunctions({
+  worker,
+  readOnly,
+}: Pick<ConfigSource, "worker" | "readOnly">): readonly FunctionDefinition[] {
   const { functions: all } = workers[worker];
   return readOnly ? all.filter(({ effect }) => effect === "reads") : all;
 }

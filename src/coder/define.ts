@@ -9,14 +9,21 @@ import type { Searcher } from "../search/search.ts";
 import type { PendingFiles } from "../transactions/pending-tree.ts";
 import type { Transactions } from "../transactions/transactions.ts";
 import type { Config } from "./config.ts";
-import type { ProfileDefaults } from "./profiles.ts";
+import type { ProfileDefaults, ProfileName } from "./profiles.ts";
 import type { Plans } from "./transacting/plans.ts";
 
 /** What every call to `coder::*` works with. */
 export interface CoderServices extends Services {
   readonly config: Config;
+  readonly profileName: ProfileName;
   /** The defaults of later request fields. */
   readonly profile: ProfileDefaults;
+  /** What callers are offered. */
+  readonly functionIds: readonly string[];
+  /** Whether nothing may be written at all. */
+  readonly isReadOnly: boolean;
+  /** When the worker was opened, as `performance.now()` has it. */
+  readonly openedAt: number;
   readonly jail: Jail;
   readonly files: Files;
   /** Undefined where no folder can keep their records. */

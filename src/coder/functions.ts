@@ -5,6 +5,7 @@ import { commit } from "./commit.ts";
 import { copy } from "./copy.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
+import { info } from "./info.ts";
 import { listFolder } from "./list-folder.ts";
 import { makeFolder } from "./make-folder.ts";
 import { move } from "./move.ts";
@@ -35,4 +36,5 @@ export const functions: readonly FunctionDefinition[] = [
   commit,
   checkpoints,
   undo,
+  info,
 ];

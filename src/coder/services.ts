@@ -47,9 +47,13 @@ export function warnAboutGlobs(
 }
 
 /** Where the configuration comes from; absent where a program made it. */
-type Opening = Partial<
-  Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log">
->;
+interface Opening
+  extends Partial<
+    Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log">
+  > {
+  /** The functions that callers are offered. */
+  readonly functionIds?: readonly string[];
+}
 
 /**
  * Opens everything that calls work with, and finishes the transactions of killed processes first. Throws a `ConfigError`, or
@@ -58,7 +62,8 @@ type Opening = Partial<
 export async function openCoder(config: Config, opening: Opening = {}): Promise<CoderRuntime> {
   const { backend, threads } = readRuntimeOptions(opening.environment ?? {});
   const byMode = opening.mode === "mcp" ? "agent" : "contract";
-  const profile = profileOf(config.profile === "auto" ? byMode : config.profile);
+  const profileName = config.profile === "auto" ? byMode : config.profile;
+  const profile = profileOf(profileName);
   const jail = openJail({
     basePath: config.base_path,
     deny: compileGlobSet(config.non_accessible_globs),
@@ -103,7 +108,11 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   return {
     serves: { base_path: jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
+    profileName,
     profile,
+    functionIds: opening.functionIds ?? [],
+    isReadOnly: readOnly,
+    openedAt: performance.now(),
     jail,
     files,
     journal,

@@ -1,0 +1,116 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { about } from "../about.ts";
+import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import type { Config } from "./config.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { profileNames } from "./profiles.ts";
+
+const Globs = Named("Globs", {
+  default_exclude: Type.Array(Type.String(), {
+    description: "What use_default_excludes leaves out of searches and trees.",
+  }),
+  non_accessible: Type.Array(Type.String(), {
+    description: "Listed, and otherwise as if it were not there.",
+  }),
+  write_deny: Type.Array(Type.String(), { description: "Read, and never changed." }),
+});
+
+/** The keys of the configuration that bound a call. */
+const limitKeys = [
+  "call_timeout_ms",
+  "list_max_page_size",
+  "max_answer_bytes",
+  "max_read_bytes",
+  "max_transaction_bytes",
+  "max_write_bytes",
+] as const satisfies readonly (keyof Config)[];
+
+const Limits = Named("Limits", {
+  call_timeout_ms: UInt32(),
+  list_max_page_size: UInt32(),
+  max_answer_bytes: UInt64(),
+  max_read_bytes: UInt64(),
+  max_transaction_bytes: UInt64(),
+  max_write_bytes: UInt64(),
+} satisfies Record<(typeof limitKeys)[number], unknown>);
+
+const JournalState = Named("JournalState", {
+  enabled: Type.Boolean({ description: "Whether coder::undo can take changes back." }),
+});
+
+const Root = Named("Root", {
+  name: Type.String({ description: "`.` for the one folder that all paths are relative to." }),
+  read_only: Type.Boolean(),
+});
+
+const Health = Named("Health", {
+  memory_bytes: UInt64({ description: "What the process holds in memory." }),
+  uptime_ms: UInt64(),
+});
+
+const response = Type.Object(
+  {
+    functions: Type.Array(Type.String()),
+    globs: Globs,
+    health: Health,
+    index: Type.Literal("scan", { description: "How a search finds what can match." }),
+    journal: JournalState,
+    limits: Limits,
+    profile: Type.Union(profileNames.map((name) => Type.Literal(name))),
+    roots: Type.Array(Root),
+    version: Type.String(),
+  },
+  { title: "InfoOutput" },
+);
+
+/** `coder::info`: what the worker serves and how it is configured (coder §21). It does not touch the disk. */
+export const info = defineCoderFunction({
+  id: "coder::info",
+  since: "0.4.0",
+  description:
+    "Describe the worker: its roots, profile, limits, globs, functions and version, and whether it keeps a journal. It reads nothing from the disk.",
+  summary: "what is served, and under which rules",
+  brief: "Describe this server: limits, protected and denied globs, journal, version.",
+  effect: "reads",
+  paths: [],
+  isIdempotent: true,
+  request: Type.Object({}, { title: "InfoInput" }),
+  response,
+  examples: [{ title: "Everything", request: {} }],
+  handle: (_, context) => ({
+    functions: [...context.functionIds],
+    globs: globsOf(context),
+    health: {
+      memory_bytes: process.memoryUsage.rss(),
+      uptime_ms: Math.round(performance.now() - context.openedAt),
+    },
+    index: "scan" as const,
+    journal: { enabled: context.journal !== undefined },
+    limits: limitsOf(context.config),
+    profile: context.profileName,
+    roots: [{ name: ".", read_only: context.isReadOnly }],
+    version: about.version,
+  }),
+  render: (answer) => renderInfo(answer),
+});
+
+const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
+  default_exclude: config.default_exclude_globs,
+  non_accessible: config.non_accessible_globs,
+  write_deny: config.write_deny_globs ?? [...profile.write_deny_globs],
+});
+
+const limitsOf = (config: Config): Static<typeof Limits> =>
+  Object.fromEntries(limitKeys.map((key) => [key, config[key]])) as Static<typeof Limits>;
+
+function renderInfo({ version, profile, roots, globs, limits, journal }: Static<typeof response>): string {
+  const list = (what: string, of: readonly string[]) => `${what}: ${of.join(" ") || "none"}`;
+  return [
+    `coder ${version}, profile ${profile}${roots.some((root) => root.read_only) ? ", read-only" : ""}`,
+    list("not accessible", globs.non_accessible),
+    list("never written", globs.write_deny),
+    list("excluded by default", globs.default_exclude),
+    ...Object.entries(limits).map(([key, limit]) => `${key}: ${limit}`),
+    `journal: ${journal.enabled ? "on, so coder::undo takes changes back" : "off"}`,
+  ].join("\n");
+}
