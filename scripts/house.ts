@@ -43,6 +43,7 @@ export const plan: Plan = {
     workers: ["about", "arguments", "coder", "config", "contract", "log", "shell"],
     process: ["contract", "log"],
     coder: [
+      "about",
       "config",
       "contract",
       "edits",

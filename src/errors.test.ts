@@ -5,6 +5,7 @@ import { refuseTransacting } from "./coder/transacting/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
+import { refuseJailed } from "./jail/errors.ts";
 import { refusePatch } from "./patch/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
@@ -49,7 +50,6 @@ const shared: Samples<typeof refuse> = {
   changed: refuse.changed("a"),
   badRevision: refuse.badRevision("abc", true),
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
-  protected: refuse.protected(".git/config"),
   permission: refuse.permission("a"),
   io: refuse.io("a", "no space is left on the device"),
   baseGone: refuse.baseGone(),
@@ -80,6 +80,8 @@ const ofLines: Samples<typeof refuseLines> = {
   insertOutOfRange: refuseLines.insertOutOfRange(0, 9, 1),
   outOfRange: refuseLines.outOfRange(0, [3, 2], 0),
 };
+
+const ofJail: Samples<typeof refuseJailed> = { protected: refuseJailed.protected(".git/config") };
 
 const ofMoves: Samples<typeof refuseMove> = {
   base: refuseMove.base("moved"),
@@ -150,6 +152,7 @@ const all = [
   ofCoder,
   ofReads,
   ofLines,
+  ofJail,
   ofMoves,
   ofPatches,
   ofTransactions,

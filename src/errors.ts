@@ -246,14 +246,6 @@ export const refuse = {
       { details },
     ),
 
-  /** Callers may read it, so the sentence need not hide that it is there. */
-  protected: (path: string): Refusal =>
-    new Refusal(
-      "protected",
-      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change, and nothing was changed; it can be read. Choose another path, or ask the operator to make the change.`,
-      path,
-    ),
-
   permission: (path: string): Refusal =>
     new Refusal(
       "permission",

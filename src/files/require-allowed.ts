@@ -1,5 +1,6 @@
 import { refuse } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
+import { refuseJailed } from "../jail/errors.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isMissing } from "./ignore-missing.ts";
 import { type TreeVisitor, type TreeWalk, usualMaxDepth, walkTree } from "./tree-walk.ts";
@@ -46,7 +47,7 @@ export function requireAllowed(
 ): undefined {
   if (jail.isTemporary(name)) return;
   if (jail.deniesIn(folder, name)) throw refuse.absent(path, "denied");
-  if (jail.deniesWritingIn(folder, name)) throw refuse.protected(path);
+  if (jail.deniesWritingIn(folder, name)) throw refuseJailed.protected(path);
 }
 
 function requireSameDevice({ device, path }: TreeOperation, folder: Folder): void {

@@ -20,6 +20,7 @@ import { holdByCurrentDirectory } from "./current-directory.ts";
 import { type DenyRules, denyRules } from "./deny.ts";
 import { holdByDescriptors, openers } from "./descriptors.ts";
 import { errnoOf, mapErrno } from "./errno.ts";
+import { refuseJailed } from "./errors.ts";
 import type {
   BackendName,
   Folder,
@@ -103,7 +104,7 @@ function jailWith(parts: Parts): Jail {
     const foldHere = (name: string) => rules.fold(name, place.folder.folding);
     if (protection.covers(place, changes, foldHere)) return refuse.absent(place.asked, "denied");
     return writing?.deniesBelow(place.names, place.folder.folding)
-      ? refuse.protected(place.asked)
+      ? refuseJailed.protected(place.asked)
       : undefined;
   };
   const admit: Jail["admit"] = (path, options = {}) => {
