@@ -192,7 +192,8 @@ export const plan: Plan = {
     // It makes the state folder, which lies outside of every tree.
     "state/state-folder",
     // It writes into that folder.
-    "journal/record-files",
+    "journal/segment-folder",
+    "journal/segments",
     // What they keep there: records, and who works on them.
     "transactions/intents",
     "transactions/root-lock",

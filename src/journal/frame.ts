@@ -1,11 +1,11 @@
 /**
- * The form of a journal on disk. A record is a file of frames, one after the other: a line with a checksum and two lengths,
- * the frame as JSON, and the contents that it keeps. A frame is written before its step is done, in one go, and what a
- * killed process has left of one shows in its checksum or its lengths.
+ * The form of a journal on disk. A frame is a line with the key of its segment, a checksum and three lengths, then JSON, then the contents
+ * that it keeps, then the checksum again. It is written before its step is done, in one write that appends, and what a killed
+ * process has left of one shows in its checksums; the next whole one is found by the key, which no content of a file has.
  */
 import { revisionOfBytes } from "../files/revision.ts";
 
-/** Where a record keeps the content of a file: in its own frame, or in a file of its own. */
+/** Where a record keeps the content of a file: in its own frame, or in a file of its own beside the frames. */
 export type ContentPlace =
   | { readonly inline: number; readonly length: number }
   | { readonly blob: number; readonly length: number };
@@ -52,8 +52,7 @@ export interface StepFrame {
 
 /** What a record begins with. */
 export interface RecordHead {
-  readonly version: 1;
-  readonly seq: number;
+  readonly version: 2;
   /** Milliseconds since 1970. */
   readonly ts: number;
   readonly function_id?: string | undefined;
@@ -67,47 +66,76 @@ export interface NotDone {
   readonly notDone: readonly number[];
 }
 
-export type JournalFrame = RecordHead | StepFrame | NotDone;
+/** `record`: the name of the record that it belongs to, which no other record of the segment has. */
+export type JournalFrame = { readonly record: string } & (RecordHead | StepFrame | NotDone);
 
-export const isHead = (frame: JournalFrame): frame is RecordHead => "version" in frame;
-export const isNotDone = (frame: JournalFrame): frame is NotDone => "notDone" in frame;
+export const isHead = (frame: JournalFrame): frame is JournalFrame & RecordHead => "version" in frame;
+export const isNotDone = (frame: JournalFrame): frame is JournalFrame & NotDone => "notDone" in frame;
 
-/** The bytes of a frame, in pieces. */
-export function encodeFrame(frame: JournalFrame, contents: readonly Buffer[] = []): Buffer[] {
-  const json = Buffer.from(JSON.stringify(frame));
-  const length = contents.reduce((sum, content) => sum + content.length, 0);
-  return [Buffer.from(`${checksumOf(json)} ${json.length} ${length}\n`), json, ...contents];
+/** What is kept with a frame. */
+export interface FrameContents {
+  readonly inline: readonly Buffer[];
+  /** Bytes that are kept beside the frames. */
+  readonly apart: number;
 }
 
-/** A frame, and where the contents after it begin and end, in bytes from where it begins. */
+const nothing: FrameContents = { inline: [], apart: 0 };
+
+export interface EncodedFrame {
+  readonly pieces: readonly Buffer[];
+  /** Of all pieces. */
+  readonly bytes: number;
+  readonly apart: number;
+  readonly isFirst: boolean;
+}
+
+export function encodeFrame(
+  key: string,
+  frame: JournalFrame,
+  { inline, apart }: FrameContents = nothing,
+): EncodedFrame {
+  const json = Buffer.from(JSON.stringify(frame));
+  const length = lengthOf(inline);
+  const checksum = checksumOf(json);
+  const line = Buffer.from(`${key} ${checksum} ${json.length} ${length} ${apart}\n`);
+  const pieces = [line, json, ...inline, Buffer.from(`${checksum}\n`)];
+  return { pieces, bytes: lengthOf(pieces), apart, isFirst: isHead(frame) };
+}
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** A frame, and where the contents after it begin and where it ends, in bytes from where it begins. */
 export interface DecodedFrame {
   readonly frame: JournalFrame;
   readonly contents: number;
   readonly end: number;
+  readonly apart: number;
 }
 
 /** The longest first line. */
-const longestLine = 16 + 2 * 17;
-const line = /^([0-9a-f]{16}) (\d{1,15}) (\d{1,15})\n/;
+const longestLine = 2 * 17 + 3 * 17;
+const line = /^([0-9a-f]{16}) ([0-9a-f]{16}) (\d{1,15}) (\d{1,15}) (\d{1,15})\n/;
+const trailerLength = 17;
 
 /**
- * The frame that begins at `at` of a file, which `read` reads; undefined where no whole frame does. Contents are checked
+ * The frame that begins at `at` of a file, which `read` reads; undefined where no whole frame of this segment does. Contents are checked
  * only for being there: each has its revision.
  */
 export function decodeFrame(
   read: (at: number, length: number) => Buffer,
   at: number,
-  fileBytes: number,
+  key: string,
 ): DecodedFrame | undefined {
   const found = line.exec(read(at, longestLine).toString("latin1"));
-  if (found === null) return undefined;
-  const [whole, checksum, jsonLength, contentLength] = found;
+  if (found === null || found[1] !== key) return undefined;
+  const [whole, , checksum, jsonLength, contentLength, apart] = found;
   const contents = whole.length + Number(jsonLength);
-  const end = contents + Number(contentLength);
-  if (at + end > fileBytes) return undefined;
+  const trailer = contents + Number(contentLength);
+  if (read(at + trailer, trailerLength).toString("latin1") !== `${checksum}\n`) return undefined;
   const json = read(at + whole.length, Number(jsonLength));
   if (checksumOf(json) !== checksum) return undefined;
-  return { frame: JSON.parse(json.toString()), contents, end };
+  const end = trailer + trailerLength;
+  return { frame: JSON.parse(json.toString()), contents, end, apart: Number(apart) };
 }
 
 const checksumOf = (json: Buffer): string => revisionOfBytes([json]).slice(-16);

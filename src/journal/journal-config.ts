@@ -5,7 +5,7 @@ import { ConfigError } from "../config/file.ts";
 import type { Log } from "../log/log.ts";
 import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
-import { recordNumbers } from "./record-files.ts";
+import { listSegments } from "./segment-folder.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export const JournalKey = (whenAbsent: string) =>
     ],
     {
       default: null,
-      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
+      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first, an eighth at a time. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
     },
   );
 
@@ -63,7 +63,7 @@ interface Opening extends Pick<Place, "config" | "log"> {
 
 /** Whether a worker that serves this root has kept a journal. */
 export const hasRecords = (state: StateFolder | undefined): boolean =>
-  state !== undefined && recordNumbers(state).length > 0;
+  state !== undefined && listSegments(state).length > 0;
 
 /** The journal that the configuration asks for, if it does. */
 export function openJournal({ config, state, byDefault, log }: Opening): Journal | undefined {

@@ -1,6 +1,14 @@
 /** Files whose changes a journal keeps, and a tree on which they are undone at once. */
 import { expect } from "bun:test";
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tree } from "../../tests/harness/tree.ts";
@@ -18,7 +26,7 @@ import { deadlineIn } from "../scheduling/deadline.ts";
 import { openStateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { contentOf, type JournalRecord, readRecords } from "./read-record.ts";
-import type { JournalBounds } from "./record-files.ts";
+import type { JournalBounds } from "./segments.ts";
 import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
 import type { TreeState, UndoTree } from "./undo-tree.ts";
 
@@ -53,9 +61,34 @@ export class JournalFixture implements Disposable {
     return { deadline: deadlineIn(60_000), functionId, caller: "tester" };
   }
 
-  /** Host path of the folder that holds the records. */
-  get records(): string {
-    return join(this.journal.state.location, "records");
+  /** Host path of the folder that holds the segments. */
+  get segments(): string {
+    return join(this.journal.state.location, "segments");
+  }
+
+  /** Host path of the frames of a segment, of the first one by default. */
+  frames(first = 1): string {
+    return join(this.segments, String(first).padStart(12, "0"), "frames");
+  }
+
+  /** Host paths of all files in the segments. */
+  keptFiles(): string[] {
+    return readdirSync(this.segments, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort();
+  }
+
+  /** Bytes of all of them. */
+  keptBytes(): number {
+    return this.keptFiles().reduce((sum, path) => sum + lstatSync(path).size, 0);
+  }
+
+  /** Has a journal of this folder keep a step of a call of its own. */
+  keepStep(journal: Journal, path: string): void {
+    const step = { kind: "make-folder", path, entry: "dir", isTree: false } as const;
+    const mutation = { ...step, requester: this.call(), revisionBefore: () => undefined };
+    journal.before({ ...mutation, revisionAfter: () => undefined, entries: { replaced: () => undefined } });
   }
 
   /** Newest first. */

@@ -1,16 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
@@ -116,10 +106,10 @@ test("everything is private, and nothing is made before the first change", async
   expect(readdirSync(at.dir)).toEqual([]);
   await at.files.create("f", Buffer.alloc(3_000_000), small, at.call());
   await at.files.create("f", Buffer.from(""), small, at.call());
-  expect(statSync(at.records).mode & 0o777).toBe(0o700);
-  const names = readdirSync(at.records).sort();
-  expect(names).toEqual(["000000000001", "000000000002", "000000000002-1"]);
-  for (const name of names) expect(statSync(join(at.records, name)).mode & 0o777).toBe(0o600);
+  for (const folder of [at.journal.state.location, at.segments, dirname(at.frames())])
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(at.keptFiles()).toHaveLength(2);
+  for (const path of at.keptFiles()) expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test("what is denied leaves nothing in the journal", async () => {
@@ -136,8 +126,9 @@ test("what is denied leaves nothing in the journal", async () => {
   expect(await reasonOf(() => at.files.copy({ from: "d", to: "e", ...to }, call))).toBe("denied");
   expect(await reasonOf(() => at.files.create("d/.env", Buffer.from("new"), small, call))).toBe("denied");
   await at.files.remove("d/a", { recursive: false }, call);
-  const bytes = readdirSync(at.records)
-    .map((name) => readFileSync(join(at.records, name), "latin1"))
+  const bytes = at
+    .keptFiles()
+    .map((path) => readFileSync(path, "latin1"))
     .join("\n");
   expect(bytes).toContain("plain-text");
   expect(bytes).not.toMatch(/top-secret|\.env|secrets/);
@@ -152,8 +143,7 @@ test("the oldest records go when there are too many, and when they are too large
   for (let round = 0; round < 6; round++)
     await few.files.create("f", Buffer.alloc(3000, round), small, few.call());
   expect(few.read().map(({ seq }) => seq)).toEqual([6, 5]);
-  const bytes = readdirSync(few.records).map((name) => statSync(join(few.records, name)).size);
-  expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(10_000);
+  expect(few.keptBytes()).toBeLessThanOrEqual(10_000);
 });
 
 test("contents apart go with their record", async () => {
@@ -161,12 +151,8 @@ test("contents apart go with their record", async () => {
   using at = new JournalFixture("descriptors", { f: "" }, { max_bytes });
   for (let round = 0; round < 4; round++)
     await at.files.create("f", Buffer.alloc(2_000_000, round), small, at.call());
-  expect(readdirSync(at.records).sort()).toEqual([
-    "000000000003",
-    "000000000003-1",
-    "000000000004",
-    "000000000004-1",
-  ]);
+  expect(at.keptFiles().filter((path) => basename(path) === "frames")).toEqual([at.frames(3), at.frames(4)]);
+  expect(at.keptFiles()).toHaveLength(4);
 });
 
 test("what is larger than the journal is unavailable, and says so", async () => {
@@ -194,17 +180,16 @@ test("special files and names that are no text are unavailable", async () => {
 test("a journal that cannot be written fails no call, and says so once", async () => {
   using at = new JournalFixture("descriptors");
   await at.files.create("f", Buffer.from("a"), small, at.call());
-  rmSync(at.records, { recursive: true });
-  writeFileSync(at.records, "in the way");
+  rmSync(at.segments, { recursive: true });
+  writeFileSync(at.segments, "in the way");
   const call = at.call();
-  at.journal.close();
   await at.files.create("f", Buffer.from("b"), small, call);
   await at.files.create("f", Buffer.from("c"), small, at.call());
   expect(at.bench.text("f")).toBe("c");
   expect(at.journal.lossesOf(call)).toBe(1);
   expect(at.logLines).toHaveLength(1);
   expect(at.logLines[0]).toMatch(/warn {2}the journal cannot be written reason=ENOTDIR folder=/);
-  rmSync(at.records);
+  rmSync(at.segments);
   await at.files.create("f", Buffer.from("d"), small, at.call());
   expect(at.bench.text("f")).toBe("d");
 });
@@ -212,67 +197,27 @@ test("a journal that cannot be written fails no call, and says so once", async (
 test("a folder that was opened to others is not written to", async () => {
   using at = new JournalFixture("descriptors");
   const { location } = at.journal.state;
-  at.journal.state.path("records", "x");
+  at.journal.state.path("segments", "x");
   chmodSync(location, 0o755);
   const other = at.openJournal.bind(at);
   expect(() => other()).toThrow(/open to other users/);
   chmodSync(location, 0o700);
 });
 
-test("two workers share a folder, and each record is one worker's", async () => {
-  using at = new JournalFixture("descriptors", {}, { max_records: 4 });
-  const other = at.openJournal({ max_records: 4 });
-  for (let round = 0; round < 5; round++) {
-    await at.files.create("f", Buffer.from(`a${round}`), small, at.call());
-    const step = { kind: "make-folder", path: `d${round}`, entry: "dir", isTree: false } as const;
-    const mutation = { ...step, requester: at.call("other::call"), revisionBefore: () => undefined };
-    other.before({ ...mutation, revisionAfter: () => undefined, entries: { replaced: () => undefined } });
-  }
-  other.close();
-  const records = at.read();
-  expect(new Set(records.map(({ seq }) => seq)).size).toBe(records.length);
-  expect(records.map(({ function_id }) => function_id).slice(0, 2)).toEqual(["other::call", "test::call"]);
+test("one call keeps to the bounds too, and what is left out is lost", async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `f${String(index).padStart(2, "0")}`);
+  const tree = Object.fromEntries(names.map((name) => [`d/${name}`, "x".repeat(300)]));
+  using at = new JournalFixture("descriptors", tree, { max_bytes: 10_000 });
+  const call = at.call();
+  await at.files.remove("d", { recursive: true }, call);
+  expect(at.keptBytes()).toBeLessThanOrEqual(10_000);
+  const [record, ...others] = at.read();
+  expect(others).toEqual([]);
+  const kept = record!.steps.filter(({ unavailable }) => unavailable === undefined);
+  expect(kept.map(({ path }) => path)).toEqual(names.slice(0, kept.length).map((name) => `d/${name}`));
+  expect(record!.steps.at(-1)!.unavailable).toBe("too-large");
+  expect(at.journal.lossesOf(call)).toBe(61 - kept.length);
+  await at.files.create("g", Buffer.from("new"), small, at.call());
+  expect(at.read()[0]!.steps[0]!.path).toBe("g");
   expect(at.logLines).toEqual([]);
-});
-
-test("what is cut off anywhere is ignored and said", async () => {
-  using at = new JournalFixture("descriptors", { a: "one", b: "two", c: "three" });
-  const call = at.call();
-  for (const path of ["a", "b", "c"]) await at.files.remove(path, { recursive: false }, call);
-  const path = join(at.records, "000000000001");
-  const whole = readFileSync(path);
-  const counts = new Set<number>();
-  for (let length = whole.length; length >= 0; length--) {
-    truncateSync(path, length);
-    const [record] = at.read();
-    counts.add(record?.steps.length ?? -1);
-    for (const step of record?.steps ?? []) {
-      const { state } = step.before;
-      if (state.kind !== "file") throw new Error("a state is torn");
-      expect(contentOf(at.journal, step, { place: state.content!, revision: state.revision })).toBeDefined();
-    }
-  }
-  expect([...counts]).toEqual([3, 2, 1, 0, -1]);
-  expect(at.logLines.length).toBeGreaterThan(100);
-  expect(at.logLines[0]).toMatch(/torn journal record seq=1 ignored_bytes=\d+/);
-});
-
-test("what is damaged is ignored from there on", async () => {
-  using at = new JournalFixture("descriptors", { a: "one", b: "two" });
-  const call = at.call();
-  for (const path of ["a", "b"]) await at.files.remove(path, { recursive: false }, call);
-  const path = join(at.records, "000000000001");
-  const whole = readFileSync(path);
-  appendFileSync(path, "garbage");
-  expect(at.read()[0]?.steps).toHaveLength(2);
-  writeFileSync(path, Buffer.from(whole.toString("latin1").replace('"path":"b"', '"path":"c"'), "latin1"));
-  expect(at.read()[0]?.steps).toHaveLength(1);
-  writeFileSync(path, Buffer.from(whole.toString("latin1").replace("one", "eno"), "latin1"));
-  const [step] = at.read()[0]!.steps;
-  const { state } = step!.before;
-  const kept = state.kind === "file" && { place: state.content!, revision: state.revision };
-  expect(
-    contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }),
-  ).toBeUndefined();
-  expect(existsSync(path)).toBe(true);
 });

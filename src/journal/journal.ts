@@ -3,15 +3,22 @@
  * frame before each step is done (write-ahead). It never fails a call: the log says that it cannot be written, and the
  * record that a step cannot be undone.
  */
-import { closeSync } from "node:fs";
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { type ContentKeeper, frameOf, lostFrame, Unavailable } from "./capture.ts";
-import { encodeFrame, type Loss, type RecordHead, type StepFrame } from "./frame.ts";
-import { type JournalBounds, RecordFiles } from "./record-files.ts";
+import {
+  type EncodedFrame,
+  encodeFrame,
+  type FrameContents,
+  type Loss,
+  type RecordHead,
+  type StepFrame,
+} from "./frame.ts";
+import type { ContentName } from "./segment-folder.ts";
+import { type JournalBounds, type RecordPlace, Segments } from "./segments.ts";
 
 export interface JournalOptions {
   readonly state: StateFolder;
@@ -21,9 +28,17 @@ export interface JournalOptions {
 
 /** A record that is being written. */
 interface OpenRecord {
-  readonly seq: number;
+  readonly place: RecordPlace;
   /** How many step frames it has. */
   frames: number;
+  /** No further step of it can be kept, nor listed as lost. */
+  isFull: boolean;
+}
+
+/** A record that gets a frame, and its head if that is the first. */
+interface Writing {
+  readonly record: OpenRecord;
+  readonly head: RecordHead | undefined;
 }
 
 /** A step that is under way, or a transaction. */
@@ -35,18 +50,16 @@ interface Begun {
 export class Journal implements MutationListener {
   readonly state: StateFolder;
   readonly log: Log;
-  readonly #files: RecordFiles;
+  readonly #segments: Segments;
   readonly #records = new WeakMap<Requester, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
   readonly #losses = new WeakMap<Requester, number>();
-  /** Of the record that was written last: the next frame is mostly of the same call. */
-  #open: { readonly seq: number; readonly descriptor: number } | undefined;
   #isBrokenSaid = false;
 
   constructor({ state, bounds, log }: JournalOptions) {
     this.state = state;
     this.log = log;
-    this.#files = new RecordFiles(state, bounds);
+    this.#segments = new Segments(state, bounds);
   }
 
   /** How many steps of this call cannot be undone, so far. */
@@ -71,7 +84,9 @@ export class Journal implements MutationListener {
     const begun = this.#begun.get(mutation);
     if (begun === undefined || outcome === "done") return;
     try {
-      this.#append(begun.record, encodeFrame({ notDone: begun.frames }));
+      const { place } = begun.record;
+      const { record, key } = place;
+      this.#segments.append(place, [encodeFrame(key, { record, notDone: begun.frames })]);
     } catch (error) {
       // The tree is as it was before the step, which is how its undo finds out.
       this.#sayBroken(error);
@@ -79,52 +94,74 @@ export class Journal implements MutationListener {
   }
 
   close(): void {
-    if (this.#open !== undefined) closeSync(this.#open.descriptor);
-    this.#open = undefined;
+    this.#segments.close();
   }
 
   #write(mutation: Mutation, requester: Requester): void {
-    const now = microseconds();
     const known = this.#records.get(requester);
-    const isKept = known !== undefined && this.#files.has(known.seq);
-    const record = isKept ? known : this.#create(requester);
-    const head = isKept ? [] : encodeFrame(headOf(mutation, requester, record.seq));
-    const contents = new Contents(this.#files, record.seq, (error) => this.#sayBroken(error));
-    let frame: StepFrame;
-    try {
-      frame = frameOf(mutation, now, contents);
-    } catch (error) {
-      contents.drop();
-      this.#lose(requester);
-      frame = lostFrame(mutation, now, lossOf(error));
+    if (known !== undefined && this.#segments.has(known.place.segment)) {
+      this.#writeFrame(mutation, requester, { record: known, head: undefined });
+      return;
     }
-    this.#append(record, [...head, ...encodeFrame(frame, contents.inline)]);
+    const head = headOf(mutation, requester);
+    for (;;) {
+      const record = { place: this.#segments.place(), frames: 0, isFull: false };
+      if (!this.#writeFrame(mutation, requester, { record, head })) continue;
+      this.#records.set(requester, record);
+      return;
+    }
+  }
+
+  /** False when a record cannot begin there any more. */
+  #writeFrame(mutation: Mutation, requester: Requester, { record, head }: Writing): boolean {
+    const contents = new Contents(this.#segments, record.place, (error) => this.#sayBroken(error));
+    const frames = this.#framesOf(mutation, { record, head }, contents);
+    if (frames !== undefined && !this.#segments.append(record.place, frames)) {
+      contents.drop();
+      return false;
+    }
+    if (contents.isLost) this.#lose(requester);
+    if (frames === undefined) return true;
     const index = record.frames++;
     this.#note(mutation, record, index);
     if (isTransaction(mutation.whole)) this.#note(mutation.whole, record, index);
+    return true;
+  }
+
+  /** Undefined when there is no room to say even that the step is lost. */
+  #framesOf(
+    mutation: Mutation,
+    { record, head }: Writing,
+    contents: Contents,
+  ): readonly EncodedFrame[] | undefined {
+    const now = microseconds();
+    const { segment, key, record: name } = record.place;
+    const first = head === undefined ? [] : [encodeFrame(key, { record: name, ...head })];
+    const framesWith = (frame: StepFrame, spare: number) => {
+      const frames = [...first, encodeFrame(key, { record: name, ...frame }, contents)];
+      const bytes = frames.reduce((sum, { bytes, apart }) => sum + bytes + apart, spare);
+      return this.#segments.makeRoom(segment, bytes) ? frames : undefined;
+    };
+    if (record.isFull) {
+      contents.drop();
+      return undefined;
+    }
+    try {
+      const frames = framesWith(frameOf(mutation, now, contents), roomToSayLost);
+      if (frames !== undefined) return frames;
+      throw new Unavailable("too-large");
+    } catch (error) {
+      contents.drop();
+      const frames = framesWith(lostFrame(mutation, now, lossOf(error)), 0);
+      record.isFull = frames === undefined;
+      return frames;
+    }
   }
 
   #note(mutation: Mutation, record: OpenRecord, index: number): void {
     const begun = this.#begun.get(mutation);
     if (begun === undefined) this.#begun.set(mutation, { record, frames: [index] });
     else begun.frames.push(index);
-  }
-
-  #create(requester: Requester): OpenRecord {
-    const { seq, descriptor } = this.#files.create();
-    this.close();
-    this.#open = { seq, descriptor };
-    const record = { seq, frames: 0 };
-    this.#records.set(requester, record);
-    return record;
-  }
-
-  #append({ seq }: OpenRecord, pieces: readonly Buffer[]): void {
-    if (this.#open?.seq !== seq) {
-      this.close();
-      this.#open = { seq, descriptor: this.#files.reopen(seq) };
-    }
-    this.#files.append(seq, this.#open.descriptor, pieces);
   }
 
   #lose(requester: Requester): void {
@@ -139,24 +176,29 @@ export class Journal implements MutationListener {
   }
 }
 
-/** The contents of one frame. */
-class Contents implements ContentKeeper {
-  readonly inline: Buffer[] = [];
-  readonly #files: RecordFiles;
-  readonly #seq: number;
-  readonly #onError: (error: unknown) => void;
-  readonly #blobs: { readonly blob: number; readonly length: number }[] = [];
-  #inlineBytes = 0;
-  #blobBytes = 0;
+/** Bytes that contents leave free. */
+const roomToSayLost = 512;
 
-  constructor(files: RecordFiles, seq: number, onError: (error: unknown) => void) {
-    this.#files = files;
-    this.#seq = seq;
+/** The contents of one frame. */
+class Contents implements ContentKeeper, FrameContents {
+  readonly inline: Buffer[] = [];
+  readonly #segments: Segments;
+  readonly #place: RecordPlace;
+  readonly #onError: (error: unknown) => void;
+  readonly #blobs: ContentName[] = [];
+  #inlineBytes = 0;
+  apart = 0;
+  /** Whether they were given up. */
+  isLost = false;
+
+  constructor(segments: Segments, place: RecordPlace, onError: (error: unknown) => void) {
+    this.#segments = segments;
+    this.#place = place;
     this.#onError = onError;
   }
 
   get room(): number {
-    return this.#files.maxBytes - this.#inlineBytes - this.#blobBytes;
+    return this.#segments.roomOf(this.#place.segment) - this.#inlineBytes - this.apart - roomToSayLost;
   }
 
   keepInline(bytes: Buffer): { inline: number; length: number } {
@@ -168,10 +210,10 @@ class Contents implements ContentKeeper {
 
   keepBlob(descriptor: number, length: number): { blob: number; length: number } {
     try {
-      const blob = this.#files.keepBlob(this.#seq, descriptor, length);
-      this.#blobs.push({ blob, length });
-      this.#blobBytes += length;
-      return { blob, length };
+      const name = this.#segments.keepContent(this.#place, { from: descriptor, length: this.apart + length });
+      this.#blobs.push(name);
+      this.apart += length;
+      return { blob: name.blob, length };
     } catch (error) {
       this.#onError(error);
       throw new Unavailable("not-written");
@@ -180,8 +222,10 @@ class Contents implements ContentKeeper {
 
   /** Gives them all up. */
   drop(): void {
+    this.isLost = true;
     this.inline.length = 0;
-    for (const { blob, length } of this.#blobs.splice(0)) this.#files.dropBlob(this.#seq, blob, length);
+    this.apart = 0;
+    for (const name of this.#blobs.splice(0)) this.#segments.dropContent(this.#place, name);
   }
 }
 
@@ -196,9 +240,8 @@ const isHidden = (path: string): boolean => isTemporary(path.slice(path.lastInde
 
 const lossOf = (error: unknown): Loss => (error instanceof Unavailable ? error.loss : "unreadable");
 
-const headOf = ({ whole }: Mutation, { functionId, caller }: Requester, seq: number): RecordHead => ({
-  version: 1,
-  seq,
+const headOf = ({ whole }: Mutation, { functionId, caller }: Requester): RecordHead => ({
+  version: 2,
   ts: Date.now(),
   function_id: functionId,
   caller,

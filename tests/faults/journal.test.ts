@@ -27,7 +27,7 @@ async function killedAfter(calls: number, env: Readonly<Record<string, string>>)
 }
 
 /** What a kill in the middle of a frame, or of an intent record, has for a consequence. */
-const ofKills = /torn journal record|a transaction was stopped before it changed anything/;
+const ofKills = /torn journal|a transaction was stopped before it changed anything/;
 
 test("8 kills, each followed by the undo of everything", async () => {
   for (let seed = 1; seed <= 8; seed++) {
@@ -56,11 +56,35 @@ test("a torn frame is said in the log and costs no other", async () => {
   const { call, runtime, logged } = await openJournaled(base, state);
   await call("coder::create-file", { files: [{ path: "a", content: "" }] });
   const [location] = readdirSync(state);
-  appendFileSync(join(state, location!, "records", "000000000001"), "0123456789abcdef 100 0\n{");
+  appendFileSync(join(state, location!, "segments", "000000000001", "frames"), "0123456789abcdef 100 0\n{");
   const { undone } = await call("coder::undo", {});
   expect(undone).toEqual([{ seq: 1, restored: [], removed: ["a"], skipped: [] }]);
   expect(logged).toHaveLength(1);
-  expect(logged[0]).toContain("torn journal record seq=1 ignored_bytes=24");
+  expect(logged[0]).toContain("torn journal segment=1 ignored_bytes=24");
   await runtime.close();
   for (const folder of [root, state]) rmSync(folder, { recursive: true });
+});
+
+test("three workers that write at once lose no checkpoint", async () => {
+  const [base, state] = [temporaryFolder(), temporaryFolder()];
+  const calls = 150;
+  const workers = ["a", "b", "c"].map((NAME) =>
+    spawn(process.execPath, [join(import.meta.dirname, "journal-writer.ts")], {
+      env: { ...process.env, BASE: base, STATE: state, NAME, CALLS: String(calls) },
+      stdio: ["ignore", "ignore", "inherit"],
+    }),
+  );
+  for (const exited of workers.map((worker) => once(worker, "exit"))) expect((await exited)[0]).toBe(0);
+  const { call, runtime, logged } = await openJournaled(base, state);
+  const { checkpoints } = await call("coder::checkpoints", { limit: 10_000 });
+  const found = checkpoints as { seq: number; files: { path: string }[] }[];
+  const count = workers.length * calls;
+  expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: count }, (_, index) => count - index));
+  for (const name of ["a", "b", "c"]) {
+    const paths = found.map(({ files }) => files[0]!.path).filter((path) => path.startsWith(name));
+    expect(paths.reverse()).toEqual(Array.from({ length: calls }, (_, number) => `${name}${number}`));
+  }
+  expect(logged).toEqual([]);
+  await runtime.close();
+  for (const folder of [base, state]) rmSync(folder, { recursive: true });
 });

@@ -1,0 +1,141 @@
+/**
+ * The files of a journal: each segment is a folder named by the number of its first record, with its frames and the contents that are
+ * kept beside them.
+ */
+import {
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { errnoError, errnoOf } from "../jail/errno.ts";
+import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import { encodeHeader, type SegmentHeader } from "./segment.ts";
+
+const folderName = "segments";
+const framesName = "frames";
+const digits = 12;
+
+const nameOf = (first: number): string => String(first).padStart(digits, "0");
+
+/** A content that is kept beside the frames: of a record, and its number among those. */
+export interface ContentName {
+  readonly record: string;
+  readonly blob: number;
+}
+
+const fileName = ({ record, blob }: ContentName): string => `${record}-${blob}`;
+
+/** The numbers of the segments, in ascending order. Throws the errno error. */
+export function listSegments(state: StateFolder): number[] {
+  return listNames(state)
+    .filter((name) => /^\d{12}$/.test(name))
+    .map(Number)
+    .sort((one, other) => one - other);
+}
+
+function listNames(state: StateFolder): string[] {
+  const folder = state.find(folderName);
+  return folder === undefined ? [] : readNames(folder);
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Opens the frames of a segment, for reading, or for appending too. Throws the errno error. */
+export const openFrames = (
+  state: StateFolder,
+  first: number,
+  { appending = false }: { readonly appending?: boolean } = {},
+): number =>
+  openIn(state, first, framesName, appending ? constants.O_RDWR | constants.O_APPEND : constants.O_RDONLY);
+
+/** Opens a content that is kept beside the frames, for reading. Throws the errno error. */
+export const openContent = (state: StateFolder, first: number, content: ContentName): number =>
+  openIn(state, first, fileName(content), constants.O_RDONLY);
+
+function openIn(state: StateFolder, first: number, name: string, flags: number): number {
+  const path = state.find(folderName, nameOf(first), name);
+  if (path === undefined) throw errnoError("ENOENT");
+  return openSync(path, flags | constants.O_NOFOLLOW);
+}
+
+/** Undefined when it was dropped. */
+export function openIfThere(open: () => number): number | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The host path of a content that is to be kept beside the frames. */
+export const contentPath = (state: StateFolder, first: number, content: ContentName): string =>
+  state.path(folderName, nameOf(first), fileName(content));
+
+/** Makes a segment, in one step, unless there is one with this number. Throws the errno error. */
+export function makeSegment(state: StateFolder, first: number, header: SegmentHeader): void {
+  const made = state.path(folderName, temporaryName());
+  mkdirSync(made, { mode: 0o700 });
+  try {
+    writeFileSync(`${made}/${framesName}`, encodeHeader(header), { mode: 0o600, flag: "wx" });
+    renameSync(made, state.path(folderName, nameOf(first)));
+  } catch (error) {
+    removeFolder(made);
+    if (!taken.has(errnoOf(error))) throw error;
+  }
+}
+
+const taken: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST"]);
+
+/** Bytes of a segment. Throws the errno error. */
+export function sizeOfSegment(state: StateFolder, first: number): number {
+  const folder = state.path(folderName, nameOf(first));
+  return readNames(folder).reduce(
+    (sum, name) => sum + (lstatSync(`${folder}/${name}`, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+/** Removes a segment. Throws the errno error. */
+export function removeSegment(state: StateFolder, first: number): void {
+  removeFolder(state.path(folderName, nameOf(first)));
+}
+
+/** Removes what killed processes left of segments that they were about to make. Throws the errno error. */
+export function sweepSegments(state: StateFolder): void {
+  for (const name of listNames(state)) {
+    const maker = makerOf(name);
+    if (maker !== undefined && isGone(maker)) removeFolder(state.path(folderName, name));
+  }
+}
+
+/** The frames first: no reader looks for contents without them. */
+function removeFolder(folder: string): void {
+  const others = readNames(folder).filter((name) => name !== framesName);
+  for (const name of [framesName, ...others]) ignoreMissing(() => unlinkSync(`${folder}/${name}`));
+  ignoreMissing(() => rmdirSync(folder));
+}
+
+/** Another worker may have been faster, or be about to keep something there. */
+function ignoreMissing(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code !== "ENOENT" && !taken.has(code)) throw error;
+  }
+}

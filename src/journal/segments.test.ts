@@ -1,0 +1,129 @@
+/** Segments that several workers share, and what is torn or damaged in them. */
+import { expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { JournalFixture } from "./journal.test-kit.ts";
+import { contentOf } from "./read-record.ts";
+
+const small = { mode: 0o640, overwrite: true, parents: true };
+
+test("workers that share a folder lose no record, and number them as they were written", () => {
+  const run = (turns: readonly number[], bounds: { max_records: number; max_bytes: number }) => {
+    using at = new JournalFixture("descriptors");
+    const workers = [0, 1, 2].map(() => at.openJournal(bounds));
+    const written = turns.map((worker, index) => {
+      at.keepStep(workers[worker]!, `d${index}`);
+      return `d${index}`;
+    });
+    const records = at.read();
+    expect(records.map(({ steps }) => steps[0]!.path).reverse()).toEqual(written.slice(-records.length));
+    const last = records[0]?.seq ?? 0;
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => last - index));
+    // An eighth goes at once.
+    expect(records.length).toBeGreaterThanOrEqual(Math.min(turns.length, (bounds.max_records * 7) / 8 - 1));
+    expect(records.length).toBeLessThanOrEqual(bounds.max_records);
+    expect(at.logLines).toEqual([]);
+    for (const worker of workers) worker.close();
+  };
+  const turns = fc.array(fc.nat(2), { maxLength: 120 });
+  const bounds = fc.record({ max_records: fc.integer({ min: 1, max: 100 }), max_bytes: fc.constant(1e6) });
+  fc.assert(fc.property(turns, bounds, run), { numRuns: 20 });
+});
+
+test("workers that share a small folder keep to its bytes", () => {
+  using at = new JournalFixture("descriptors");
+  const workers = [0, 1].map(() => at.openJournal({ max_records: 1000, max_bytes: 20_000 }));
+  for (let round = 0; round < 200; round++) at.keepStep(workers[round % 2]!, `d${round}`);
+  expect(at.keptBytes()).toBeLessThanOrEqual(20_000);
+  expect(at.read()[0]?.steps[0]?.path).toBe("d199");
+  for (const worker of workers) worker.close();
+});
+
+test("records go on behind a torn frame, in a new worker and in one that was there", async () => {
+  using at = new JournalFixture("descriptors", { a: "one", b: "two", c: "three" });
+  const [call, other] = [at.call(), at.openJournal()];
+  await at.files.remove("a", { recursive: false }, call);
+  const torn = readFileSync(at.frames()).subarray(150, -5);
+  appendFileSync(at.frames(), torn);
+  await at.files.remove("b", { recursive: false }, call);
+  appendFileSync(at.frames(), torn);
+  at.keepStep(other, "d");
+  other.close();
+  const [second, first] = at.read();
+  expect(first!.steps.map(({ path }) => path)).toEqual(["a", "b"]);
+  expect(second).toMatchObject({ seq: 2, steps: [{ path: "d" }] });
+  expect(at.logLines).toHaveLength(1);
+  expect(at.logLines[0]).toMatch(/torn journal segment=1 ignored_bytes=\d+/);
+});
+
+test("what looks like a frame in a content is none", async () => {
+  using at = new JournalFixture("descriptors", { a: "one" });
+  await at.files.remove("a", { recursive: false }, at.call());
+  const frames = readFileSync(at.frames());
+  const header = frames.indexOf("\n") + 1;
+  const key = frames.subarray(header, header + 16).toString();
+  const forged = frames.toString("latin1").slice(header).replaceAll(key, "0123456789abcdef");
+  await at.files.create("b", Buffer.from(forged, "latin1"), small, at.call());
+  await at.files.remove("b", { recursive: false }, at.call());
+  truncateSync(at.frames(), statSync(at.frames()).size - 1);
+  expect(at.read().map(({ seq, steps }) => [seq, steps.length])).toEqual([
+    [3, 0],
+    [2, 1],
+    [1, 1],
+  ]);
+  expect(at.logLines).toHaveLength(1);
+});
+
+test("a segment without its header is left alone, and others follow", async () => {
+  using at = new JournalFixture("descriptors");
+  at.keepStep(at.journal, "d");
+  at.journal.close();
+  truncateSync(at.frames(), 10);
+  const other = at.openJournal();
+  at.keepStep(other, "e");
+  other.close();
+  expect(at.read().map(({ seq, steps }) => [seq, steps[0]!.path])).toEqual([[65, "e"]]);
+  expect(at.logLines[0]).toMatch(/torn journal segment=1 ignored_bytes=10/);
+});
+
+test("what is cut off anywhere is ignored and said", async () => {
+  using at = new JournalFixture("descriptors", { a: "one", b: "two", c: "three" });
+  const call = at.call();
+  for (const path of ["a", "b", "c"]) await at.files.remove(path, { recursive: false }, call);
+  const path = at.frames();
+  const whole = readFileSync(path);
+  const counts = new Set<number>();
+  for (let length = whole.length; length >= 0; length--) {
+    truncateSync(path, length);
+    const [record] = at.read();
+    counts.add(record?.steps.length ?? -1);
+    for (const step of record?.steps ?? []) {
+      const { state } = step.before;
+      if (state.kind !== "file") throw new Error("a state is torn");
+      expect(contentOf(at.journal, step, { place: state.content!, revision: state.revision })).toBeDefined();
+    }
+  }
+  expect([...counts]).toEqual([3, 2, 1, 0, -1]);
+  expect(at.logLines.length).toBeGreaterThan(100);
+  expect(at.logLines[0]).toMatch(/torn journal segment=1 ignored_bytes=\d+/);
+});
+
+test("what is damaged is ignored, and nothing else", async () => {
+  using at = new JournalFixture("descriptors", { a: "one", b: "two" });
+  const call = at.call();
+  for (const path of ["a", "b"]) await at.files.remove(path, { recursive: false }, call);
+  const path = at.frames();
+  const whole = readFileSync(path);
+  appendFileSync(path, "garbage");
+  expect(at.read()[0]?.steps).toHaveLength(2);
+  writeFileSync(path, Buffer.from(whole.toString("latin1").replace('"path":"b"', '"path":"c"'), "latin1"));
+  expect(at.read()[0]?.steps).toHaveLength(1);
+  writeFileSync(path, Buffer.from(whole.toString("latin1").replace("one", "eno"), "latin1"));
+  const [step] = at.read()[0]!.steps;
+  const { state } = step!.before;
+  const kept = state.kind === "file" && { place: state.content!, revision: state.revision };
+  expect(
+    contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }),
+  ).toBeUndefined();
+  expect(existsSync(path)).toBe(true);
+});
