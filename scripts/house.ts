@@ -44,6 +44,7 @@ export const plan: Plan = {
     process: ["contract", "log"],
     coder: [
       "about",
+      "audit",
       "config",
       "contract",
       "edits",
@@ -114,6 +115,7 @@ export const plan: Plan = {
     edits: ["errors", "scheduling", "text"],
     state: ["config"],
     journal: ["config", "errors", "files", "jail", "log", "state"],
+    audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],
     watch: ["bun", "jail", "scheduling"],
     processes: ["bun", "scheduling"],
@@ -130,6 +132,7 @@ export const plan: Plan = {
       "contract",
       "coder",
       "config/file",
+      "audit/audit-config",
       "journal/journal-config",
       "mcp",
       "reference",
@@ -151,6 +154,7 @@ export const plan: Plan = {
       "jail",
       "regex/engine",
       "shell/services",
+      "audit",
       "journal",
       "state",
       "transactions",
@@ -194,6 +198,9 @@ export const plan: Plan = {
     // It writes into that folder.
     "journal/segment-folder",
     "journal/segments",
+    "journal/record-files",
+    // It appends to the file that the operator names, outside of the tree.
+    "audit/audit-file",
     // What they keep there: records, and who works on them.
     "transactions/intents",
     "transactions/root-lock",

@@ -6,6 +6,7 @@
  * with file, key and reason.
  */
 import { type Static, Type } from "@sinclair/typebox";
+import { AuditKey } from "../audit/audit-config.ts";
 import { parseConfigText } from "../config/file.ts";
 import { JournalKey } from "../journal/journal-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
@@ -104,6 +105,7 @@ export const configSchema = Type.Object({
       "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
   }),
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
+  audit: AuditKey,
   call_timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 3_600_000,

@@ -1,3 +1,4 @@
+import type { Audit } from "../audit/audit.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { Files } from "../files/files.ts";
 import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
@@ -32,6 +33,8 @@ export interface CoderServices extends Services {
   readonly plans: Plans<CoderContext>;
   /** Undefined where the configuration wants none, or no folder can keep it. */
   readonly journal: Journal | undefined;
+  /** Undefined where the configuration wants none. */
+  readonly audit: Audit | undefined;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   readonly ignoreFiles: IgnoreFiles;

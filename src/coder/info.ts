@@ -34,6 +34,13 @@ const Limits = Named("Limits", {
   max_write_bytes: UInt64(),
 } satisfies Record<(typeof limitKeys)[number], unknown>);
 
+const AuditState = Named("AuditState", {
+  enabled: Type.Boolean(),
+  newest: Type.Optional(
+    Type.String({ description: "The hash of the newest line, before the one of this call." }),
+  ),
+});
+
 const JournalState = Named("JournalState", {
   enabled: Type.Boolean({ description: "Whether coder::undo can take changes back." }),
 });
@@ -50,6 +57,7 @@ const Health = Named("Health", {
 
 const response = Type.Object(
   {
+    audit: AuditState,
     functions: Type.Array(Type.String()),
     globs: Globs,
     health: Health,
@@ -78,6 +86,7 @@ export const info = defineCoderFunction({
   response,
   examples: [{ title: "Everything", request: {} }],
   handle: (_, context) => ({
+    audit: { enabled: context.audit !== undefined, ...(context.audit && { newest: context.audit.newest }) },
     functions: [...context.functionIds],
     globs: globsOf(context),
     health: {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { openAudit } from "../audit/audit-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
@@ -83,13 +84,15 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     byDefault: profile.journal || (opening.mode === "call" && hasRecords(folder)),
     log,
   });
+  const audit = openAudit({ config: config.audit, root: jail.hostPath(""), log });
+  const listeners = [journal, audit].filter((listener) => listener !== undefined);
   const context = createFilesContext({
     jail,
     config,
     isAbandoned: folder && abandonedIn(folder),
     lockEdits: folder && editLockIn(folder),
-    ...(journal && { listeners: [journal] }),
-    onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
+    listeners,
+    onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
   const files = filesOver(context);
   if (folder !== undefined)
@@ -116,6 +119,8 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     jail,
     files,
     journal,
+    audit,
+    ...(audit && { onFinished: (call) => audit.onFinished(call) }),
     transactions: folder && createTransactions({ files: context, folder, log }),
     plans: new Plans(),
     regex,
@@ -134,6 +139,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       await searcher.close();
       await regex.close();
       journal?.close();
+      audit?.close();
       jail.close();
     },
   };

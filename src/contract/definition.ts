@@ -13,12 +13,29 @@ export interface WireError {
   readonly code: string | undefined;
 }
 
+/** How a call ended. */
+export type HandledCall =
+  | { readonly answer: unknown; readonly bytes: number }
+  | { readonly error: WireError };
+
+/** A call that has its outcome, which has not been sent yet. */
+export interface FinishedCall {
+  readonly definition: FunctionDefinition;
+  /** Undefined where the payload is none. */
+  readonly request: unknown;
+  readonly context: Context;
+  readonly outcome: HandledCall;
+  readonly milliseconds: number;
+}
+
 /** What all calls to one worker share, whatever its functions do. Each family of functions adds its own services. */
 export interface Services {
   /** Longest that a call may take, in milliseconds. */
   readonly callMilliseconds: number;
   /** Most bytes of JSON that an answer may have, where the operator chooses that. */
   readonly maxAnswerBytes?: number;
+  /** Gets every call when it has its outcome. It must not throw. */
+  onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire; undefined for an unexpected one. */
   renderError(error: unknown): WireError | undefined;
 }

@@ -18,6 +18,7 @@ export const errnoError = (
     | "ENODEV"
     | "EILSEQ"
     | "ESTALE"
+    | "EBUSY"
     | "EXDEV"
     | "EIO",
 ): Error => Object.assign(new Error(code), { code });

@@ -27,6 +27,11 @@ export function tryLockExclusively(descriptor: number): "locked" | "busy" | "imp
   return errno?.() === EWOULDBLOCK ? "busy" : "impossible";
 }
 
+/** Gives up the lock of an opened file. */
+export function unlock(descriptor: number): void {
+  calls()?.flock(descriptor, LOCK_UN);
+}
+
 /** Whether another open file has that lock. */
 export function isLockedExclusively(descriptor: number): boolean {
   const { flock } = calls() ?? {};

@@ -7,6 +7,7 @@ import {
   type AnswerLease,
   type Context,
   type FunctionDefinition,
+  type HandledCall,
   Measured,
   type Origin,
   type Services,
@@ -69,10 +70,12 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
         }
       },
     };
-    const scope = { definition, payload, context, log, lease, onEnter };
+    const scope: CallScope = { definition, payload, request: undefined, context, log, lease, onEnter };
     const outcome = await runCall(scope);
     deadline.end();
-    logCall(log, definition.id, outcome, performance.now() - started);
+    const milliseconds = performance.now() - started;
+    services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
+    logCall(log, definition.id, outcome, milliseconds);
     return "error" in outcome ? { error: outcome.error.text } : outcome;
   };
 }
@@ -80,18 +83,19 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
 interface CallScope {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
+  /** What the payload was found to be. */
+  request: unknown;
   readonly context: Context;
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
   readonly onEnter: OnEnter;
 }
 
-type CallResult = { readonly answer: unknown; readonly bytes: number } | { readonly error: WireError };
-
-async function runCall(scope: CallScope): Promise<CallResult> {
+async function runCall(scope: CallScope): Promise<HandledCall> {
   const { definition, payload, context, lease, onEnter } = scope;
   try {
     const request = parseRequest(definition, payload, context);
+    scope.request = request;
     onEnter(definition.id, request);
     const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
     if (turn !== undefined) {
@@ -160,7 +164,7 @@ function renderError(error: unknown, { definition, context, log }: CallScope): W
   return context.renderError(refuse.unexpected()) ?? { text: refuse.unexpected().message, code: undefined };
 }
 
-function logCall(log: Log, id: string, outcome: CallResult, milliseconds: number): void {
+function logCall(log: Log, id: string, outcome: HandledCall, milliseconds: number): void {
   const isError = "error" in outcome;
   log.info("call", {
     function: id,

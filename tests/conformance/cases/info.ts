@@ -39,6 +39,7 @@ const says = (name: string, config: Case["config"] | undefined, differs: object 
   call: { function: id, payload: {} },
   expect: {
     answer: {
+      audit: { enabled: false },
       functions,
       globs: usual,
       health: { memory_bytes: amount, uptime_ms: amount },

@@ -1,0 +1,100 @@
+/**
+ * The audit trail: one line for each call, with what it changed, and never with contents. A listener of mutations collects
+ * the changes of a call; the line is written when the call has its outcome, before that is sent.
+ */
+import type { FinishedCall } from "../contract/definition.ts";
+import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Log } from "../log/log.ts";
+import type { AuditFile } from "./audit-file.ts";
+import { pathsOf } from "./request-paths.ts";
+
+/** What a call changed so far. */
+interface Collected {
+  changes: Mutation[];
+  more: number;
+}
+
+/** How many changes, and how many paths, a line names; it says how many more there are. */
+const mostNamed = 200;
+
+export class Audit implements MutationListener {
+  readonly #file: AuditFile;
+  readonly #log: Log;
+  readonly #collected = new WeakMap<Requester, Collected>();
+
+  constructor(file: AuditFile, log: Log) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** The hash of the newest line. */
+  get newest(): string {
+    return this.#file.newest;
+  }
+
+  before(mutation: Mutation): void {
+    // The bytes are gone afterwards.
+    if (!mutation.isTree) mutation.revisionBefore();
+  }
+
+  after(mutation: Mutation, outcome: MutationOutcome): void {
+    const { requester } = mutation;
+    if (requester === undefined) return;
+    const collected = this.#collected.get(requester) ?? { changes: [], more: 0 };
+    this.#collected.set(requester, collected);
+    if (mutation.isTree) {
+      // The steps of a transaction that failed have been taken back.
+      if (outcome === "failed" && mutation.kind === "transaction")
+        collected.changes = collected.changes.filter(({ whole }) => whole !== mutation);
+      return;
+    }
+    if (outcome === "failed") return;
+    mutation.revisionAfter();
+    if (collected.changes.length < mostNamed) collected.changes.push(mutation);
+    else collected.more++;
+  }
+
+  /** Writes the line of a call. What goes wrong is logged, and changes nothing for the caller. */
+  onFinished({ definition, request, context, outcome, milliseconds }: FinishedCall): void {
+    const paths = pathsOf(request, definition.paths);
+    const { changes, more } = this.#collected.get(context) ?? { changes: [], more: 0 };
+    const fields = {
+      time: new Date().toISOString(),
+      function: definition.id,
+      caller: context.caller,
+      paths: paths.slice(0, mostNamed),
+      more_paths: paths.length > mostNamed ? paths.length - mostNamed : undefined,
+      outcome: "error" in outcome ? "error" : "ok",
+      code: "error" in outcome ? outcome.error.code : undefined,
+      ms: Math.round(milliseconds * 1000) / 1000,
+      changes: changes.length === 0 ? undefined : changes.map(describe),
+      more_changes: more === 0 ? undefined : more,
+    };
+    try {
+      this.#file.append(fields);
+    } catch (error) {
+      this.#log.error("the audit trail has no line for a call", {
+        function: definition.id,
+        reason: errnoOf(error) ?? String(error),
+      });
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** A change as its line says it, with revisions where content is concerned (coder §14). */
+function describe(mutation: Mutation): Readonly<Record<string, string | undefined>> {
+  const { kind, path, from, whole } = mutation;
+  return {
+    kind,
+    path,
+    from,
+    before: mutation.revisionBefore(),
+    after: mutation.revisionAfter(),
+    transaction: whole?.transaction?.id,
+  };
+}
