@@ -9,7 +9,7 @@ import type { Intent, Intents } from "./intents.ts";
 import type { NamedEntry } from "./name-tree.ts";
 import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
 import type { Staging, StagingContext } from "./stage.ts";
-import { refusing } from "./step-refusals.ts";
+import { ChangedMeanwhile, refusing } from "./step-refusals.ts";
 import { statPath } from "./survey.ts";
 
 export interface PreparingContext extends StagingContext {
@@ -62,7 +62,8 @@ function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): 
     if (step.kind !== "chmod") return recordStep(draft, 0);
     const entry = entries.entry!;
     const before = modes.get(entry) ?? modeNow(jail, entry.pathAfter(0));
-    if (before === undefined) throw refuse.inChange(refuse.changed(step.path), step.change);
+    if (before === undefined)
+      throw new ChangedMeanwhile(refuse.inChange(refuse.changed(step.path), step.change));
     modes.set(entry, step.mode);
     return recordStep(draft, before);
   });

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { type Refusal, refuse } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
+import type { Step } from "./steps.ts";
 import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
 test("without a place for the record nothing is begun", async () => {
@@ -86,4 +88,45 @@ test("what another call changes while a transaction is planned is planned with",
   };
   await fixture.transactions.run(plan, { requester: fixture.call });
   expect([plans, fixture.snapshot().get("a.txt")?.content]).toEqual([2, "new\n"]);
+});
+
+test.each([
+  ["a file that is another by then", (at: string) => writeFileSync(at, "of another program\n")],
+  ["a file that is gone by then", (at: string) => rmSync(at)],
+  ["a name that is taken by then", (at: string) => writeFileSync(`${at}.new`, "of another program\n")],
+])("%s is planned with once more", async (_, interfere) => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  let plans = 0;
+  const plan = async () => {
+    const steps = ["a.txt", "a.txt.new"].map((path, change): Step => {
+      const placed = { kind: "place", path, staged: fileOf("planned"), change } as const;
+      if (!existsSync(fixture.at(path))) return placed;
+      return { ...placed, kind: "exchange", expected: fixture.version(path) };
+    });
+    if (plans++ === 0) interfere(fixture.at("a.txt"));
+    return { steps, keys: new Set<string>(), value: undefined };
+  };
+  await fixture.transactions.run(plan, { requester: fixture.call });
+  expect(plans).toBe(2);
+  const [old, added] = ["a.txt", "a.txt.new"].map((path) => fixture.snapshot().get(path)?.content);
+  expect([old, added]).toEqual(["planned", "planned"]);
+});
+
+test("what is another each time is refused, by a sentence of the call if it has one", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  let plans = 0;
+  const plan = async () => {
+    const expected = fixture.version("a.txt");
+    writeFileSync(fixture.at("a.txt"), "x".repeat(++plans));
+    const steps = [{ kind: "exchange", path: "a.txt", staged: fileOf("b"), expected, change: 3 }] as const;
+    return { steps, keys: new Set<string>(), value: undefined };
+  };
+  const requester = fixture.call;
+  const refused = fixture.transactions.run(plan, { requester });
+  await expect(refused).rejects.toMatchObject({ reason: "io", details: { change: 3 } });
+  expect(plans).toBe(2);
+  const whenChanged = ({ details }: Refusal) => refuse.revisionMismatch("a.txt", details!);
+  const named = fixture.transactions.run(plan, { requester, whenChanged });
+  await expect(named).rejects.toMatchObject({ reason: "revision-mismatch", details: { change: 3 } });
+  expect([plans, fixture.records()]).toEqual([4, []]);
 });

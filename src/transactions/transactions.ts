@@ -1,6 +1,7 @@
 /** Several changes as one (coder §18): all or none of them, also when the process is killed in the middle. */
 
 import { ConfigError } from "../config/file.ts";
+import type { Refusal } from "../errors.ts";
 import type { Requester } from "../files/mutation.ts";
 import type { FilesContext } from "../files/types.ts";
 import { errnoOf } from "../jail/errno.ts";
@@ -13,12 +14,15 @@ import { refuseTransaction } from "./errors.ts";
 import { Intents } from "./intents.ts";
 import { recoverLocked, recoverTransactions, UnfinishedTransaction } from "./recover.ts";
 import { lockRoot } from "./root-lock.ts";
+import { ChangedMeanwhile } from "./step-refusals.ts";
 import type { Plan } from "./steps.ts";
 
 export interface Committing {
   readonly requester: Requester;
   /** What the caller calls it. */
   readonly label?: string | undefined;
+  /** What to throw instead of the refusal of a change that found something else than it was planned with, twice. */
+  readonly whenChanged?: ((refusal: Refusal) => Refusal) | undefined;
 }
 
 export interface Committed<T> {
@@ -30,7 +34,8 @@ export interface Committed<T> {
 export interface Transactions {
   /**
    * Makes the steps of a plan, all or none, where no other transaction works on the folder, of whichever worker, and no
-   * other call on one of their paths. `plan` is asked again when it had to wait for that. Throws what `plan` throws, and
+   * other call on one of their paths. `plan` is asked again when it had to wait for that, and once when a step finds something
+   * else than it was planned with. Throws what `plan` throws, and
    * the refusal of the first step that cannot be made, with the index of its change in `details.change`.
    */
   run<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>>;
@@ -60,6 +65,24 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
     }
   }
 
+  async function runPlanned<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>> {
+    for (;;) {
+      const { turns: before } = files.locks;
+      const first = await plan();
+      const keys = [...first.keys];
+      // What other calls changed while it was made would only show when a step finds it.
+      const isFree = files.locks.turns === before && files.locks.isFree(keys);
+      const done = await files.locks.run(keys, committing.requester.deadline, async () => {
+        const { steps, value, keys: needed } = isFree ? first : await plan();
+        if (![...needed].every((key) => first.keys.has(key))) return undefined;
+        if (steps.length === 0) return { value, transaction: undefined };
+        return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
+      });
+      if (done !== undefined) return done;
+      // While it waited the plan came to need other paths, where others may be in line.
+    }
+  }
+
   return {
     async run(plan, committing) {
       const { deadline } = committing.requester;
@@ -68,20 +91,16 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
         throw refusalOfState(error);
       });
       await recoverNow();
-      for (;;) {
-        const { turns: before } = files.locks;
-        const first = await plan();
-        const keys = [...first.keys];
-        // What other calls changed while it was made would only show when a step finds it.
-        const isFree = files.locks.turns === before && files.locks.isFree(keys);
-        const done = await files.locks.run(keys, deadline, async () => {
-          const { steps, value, keys: needed } = isFree ? first : await plan();
-          if (![...needed].every((key) => first.keys.has(key))) return undefined;
-          if (steps.length === 0) return { value, transaction: undefined };
-          return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
-        });
-        if (done !== undefined) return done;
-        // While it waited the plan came to need other paths, where others may be in line.
+      try {
+        return await runPlanned(plan, committing);
+      } catch (error) {
+        if (!(error instanceof ChangedMeanwhile)) throw error;
+      }
+      try {
+        return await runPlanned(plan, committing);
+      } catch (error) {
+        if (!(error instanceof ChangedMeanwhile)) throw error;
+        throw committing.whenChanged?.(error.refusal) ?? error.refusal;
       }
     },
   };

@@ -2,6 +2,7 @@
 import { Refusal } from "../../errors.ts";
 import { areSameReads, type Reads } from "../../transactions/pending-reads.ts";
 import { PendingTree } from "../../transactions/pending-tree.ts";
+import type { Committing } from "../../transactions/transactions.ts";
 import type { ChangeContext, CoderContext } from "../define.ts";
 import { refuseTransacting } from "./errors.ts";
 import type { PlanAnswer } from "./plans.ts";
@@ -26,7 +27,7 @@ export interface Done<T> {
 
 /** Makes the changes, all or none. Throws the refusal of the first that cannot be made. */
 export function runTransaction<T>(transaction: Transaction<T>, context: CoderContext): Promise<Done<T>> {
-  return commit(transaction, context, async () => await show(transaction, context));
+  return commit(transaction, context, { plan: async () => await show(transaction, context) });
 }
 
 /**
@@ -63,10 +64,11 @@ async function show<T>(
 async function commit<T>(
   { label }: Transaction<T>,
   context: CoderContext,
-  plan: () => Promise<Shown<T>>,
+  { plan, whenChanged }: { readonly plan: () => Promise<Shown<T>> } & Pick<Committing, "whenChanged">,
 ): Promise<Done<T>> {
   const { transactions } = context;
-  if (transactions !== undefined) return await transactions.run(plan, { requester: context, label });
+  if (transactions !== undefined)
+    return await transactions.run(plan, { requester: context, label, whenChanged });
   // What is refused in any case is refused as everywhere.
   const { value, steps } = await plan();
   if (steps.length > 0) requireTransactions(context);
@@ -87,12 +89,13 @@ function carryOutPlan<T>(
   context: CoderContext,
   { plan, reads }: Planned,
 ): Promise<Done<T>> {
-  return commit(transaction, context, async () => {
+  const again = async () => {
     const shown = await unlessStale(plan, () => show(transaction, context, { remembersReads: true }));
     if (!areSameReads(shown.reads, reads))
       throw refuseTransacting.stalePlan(plan, changedIn(shown.reads, reads));
     return shown;
-  });
+  };
+  return commit(transaction, context, { plan: again, whenChanged: (refusal) => staleBy(plan, refusal) });
 }
 
 /** What was possible in the dry run, and is refused now, is so because something has changed. */
@@ -101,9 +104,12 @@ async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason === "timeout") throw error;
-    const { change } = error.details ?? {};
-    throw refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
+    throw staleBy(plan, error);
   }
+}
+
+function staleBy(plan: string, { details: { change } = {} }: Refusal): Refusal {
+  return refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
 }
 
 /** At most three of the paths that are not what they were. */
