@@ -44,7 +44,7 @@ export function respellEntry(scope: MutationScope, move: Move): void {
   const { source, target, exclusive = "", verify } = move;
   const { folder, name } = source;
   scope.mutations.step(
-    () => renameOf(scope, move),
+    () => respellingOf(scope, move),
     () => {
       folder.enter((at) => {
         verify?.(at(name));
@@ -92,6 +92,12 @@ function renameOf(scope: MutationScope, { source, target }: Move): MutationDescr
   const step = stepAt(scope, target.folder, { name: target.name, entry });
   const entries = entriesOfRename(source, target);
   return { ...step, kind: "rename", from: source.path, revisionBefore: revision, entries };
+}
+
+/** Nothing has the new name but the entry itself. */
+function respellingOf(scope: MutationScope, move: Move): MutationDescription {
+  const description = renameOf(scope, move);
+  return { ...description, entries: { ...description.entries, replaced: () => undefined } };
 }
 
 /** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */

@@ -143,6 +143,11 @@ class ImmediateTree implements UndoTree {
     return kind === "dir" ? { kind, mode } : { kind };
   }
 
+  /** Fixtures lie where names differ by their spelling. */
+  isRespelling(): boolean {
+    return false;
+  }
+
   async putFile(path: string, content: Buffer, mode: number): Promise<void> {
     // Neither does `create` write through a link, nor over a file that may not be written.
     if (this.state(path).kind !== "absent") await this.remove(path);

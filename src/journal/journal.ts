@@ -41,6 +41,12 @@ interface Writing {
   readonly head: RecordHead | undefined;
 }
 
+/** A step, and where what it renames comes from. */
+interface Step {
+  readonly mutation: Mutation;
+  readonly from: string | undefined;
+}
+
 /** A step that is under way, or a transaction. */
 interface Begun {
   readonly record: OpenRecord;
@@ -53,6 +59,8 @@ export class Journal implements MutationListener {
   readonly #segments: Segments;
   readonly #records = new WeakMap<Requester, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
+  /** Of each transaction: where entries come from that have temporary names for a moment. */
+  readonly #origins = new WeakMap<Mutation, Map<string, string>>();
   readonly #losses = new WeakMap<Requester, number>();
   #isBrokenSaid = false;
 
@@ -68,10 +76,12 @@ export class Journal implements MutationListener {
   }
 
   before(mutation: Mutation): void {
-    const { requester, path, from = "" } = mutation;
-    if (requester === undefined || !isStep(mutation) || isHidden(path) || isHidden(from)) return;
+    const { requester, path } = mutation;
+    if (requester === undefined || !isStep(mutation)) return;
+    const from = this.#originOf(mutation);
+    if (isHidden(path) || isHidden(from ?? "")) return;
     try {
-      this.#write(mutation, requester);
+      this.#write({ mutation, from }, requester);
     } catch (error) {
       this.#lose(requester);
       this.#sayBroken(error);
@@ -97,25 +107,36 @@ export class Journal implements MutationListener {
     this.#segments.close();
   }
 
-  #write(mutation: Mutation, requester: Requester): void {
+  /** Where an entry comes from that a transaction renames by a third name. */
+  #originOf({ kind, path, from, whole }: Mutation): string | undefined {
+    if (kind !== "rename" || from === undefined || !isTransaction(whole)) return from;
+    const origins = this.#origins.get(whole) ?? new Map<string, string>();
+    this.#origins.set(whole, origins);
+    const origin = origins.get(from) ?? from;
+    if (isHidden(path)) origins.set(path, origin);
+    return origin;
+  }
+
+  #write(step: Step, requester: Requester): void {
     const known = this.#records.get(requester);
     if (known !== undefined && this.#segments.has(known.place.segment)) {
-      this.#writeFrame(mutation, requester, { record: known, head: undefined });
+      this.#writeFrame(step, requester, { record: known, head: undefined });
       return;
     }
-    const head = headOf(mutation, requester);
+    const head = headOf(step.mutation, requester);
     for (;;) {
       const record = { place: this.#segments.place(), frames: 0, isFull: false };
-      if (!this.#writeFrame(mutation, requester, { record, head })) continue;
+      if (!this.#writeFrame(step, requester, { record, head })) continue;
       this.#records.set(requester, record);
       return;
     }
   }
 
   /** False when a record cannot begin there any more. */
-  #writeFrame(mutation: Mutation, requester: Requester, { record, head }: Writing): boolean {
+  #writeFrame({ mutation, from }: Step, requester: Requester, { record, head }: Writing): boolean {
     const contents = new Contents(this.#segments, record.place, (error) => this.#sayBroken(error));
-    const frames = this.#framesOf(mutation, { record, head }, contents);
+    const described = from === undefined ? mutation : { ...mutation, from };
+    const frames = this.#framesOf(described, { record, head }, contents);
     if (frames !== undefined && !this.#segments.append(record.place, frames)) {
       contents.drop();
       return false;

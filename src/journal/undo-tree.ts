@@ -10,6 +10,8 @@ export type TreeState =
 /** The tree as the undo so far leaves it. Paths are from the base; everything throws a `Refusal`. */
 export interface UndoTree {
   state(path: string): TreeState;
+  /** Whether both are names of one entry, which the second one only spells in another way. */
+  isRespelling(path: string, other: string): boolean;
   /** Makes a file with exactly this mode, or replaces a file or a link by it. */
   putFile(path: string, content: Buffer, mode: number): Promise<void>;
   /** Makes a link, or replaces a file or a link by it. */

@@ -63,7 +63,7 @@ export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   return undo.outcome;
 }
 
-const absent: RecordedState = { kind: "absent" };
+const absent = { kind: "absent" } as const;
 
 class Undo {
   readonly #options: UndoOptions;
@@ -186,7 +186,8 @@ class Undo {
   async #undoRename(step: RecordedStep): Promise<void> {
     const { path, before, after, seq } = step;
     const from = step.from!;
-    const [found, left] = [this.#stateOf(path), this.#stateOf(from)];
+    const found = this.#stateOf(path);
+    const left = this.#options.tree.isRespelling(path, from) ? absent : this.#stateOf(from);
     if (isSame(after.state, left, false) && isSame(before.state, found, false)) return;
     if (
       !isSame(after.state, found, false) &&

@@ -4,6 +4,7 @@ import { requireMovable, requireWritableEnds } from "../files/move.ts";
 import type { Requester } from "../files/mutation.ts";
 import { requireRemovable } from "../files/remove.ts";
 import { requireWritableFolder } from "../files/require-writable-folder.ts";
+import { relationOf } from "../files/same-entry.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
 import { newFolder, type PendingPlace } from "./pending-changes.ts";
@@ -40,6 +41,16 @@ export class PendingRestore {
     const { revision = "" } = state;
     this.#revisions.set(path, revision);
     return { ...state, revision };
+  }
+
+  isRespelling(path: string, other: string): boolean {
+    const { pending } = this.#restoring;
+    return mapErrno(path, () => {
+      const asName = { lastLink: "bare", mayBeMissing: true, parents: true } as const;
+      using source = admitPending(pending, { path, ...asName });
+      using target = admitPending(pending, { path: other, ...asName });
+      return source.stats !== undefined && relationOf({ source, target }) === "respelled";
+    });
   }
 
   putFile(path: string, content: Buffer, mode: number): Promise<void> {

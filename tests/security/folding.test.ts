@@ -146,7 +146,34 @@ async function expectRespelled(driven: DriverFixture, prefix: string): Promise<v
   expect(answer).toMatchObject({ results: [{ success: true, copied: false }] });
 }
 
-const config = { non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] };
+/** Another spelling of a name is undone, and made again, by itself and in a transaction. */
+async function expectUndone(driven: DriverFixture, prefix: string): Promise<void> {
+  const { call } = driven;
+  const folder = prefix === "" ? "." : prefix;
+  const before = ["Straße.txt", "secrets", "sub"];
+  const moves = (moved: readonly (readonly [string, string])[]) =>
+    moved.map(([from, to]) => ({ from: prefix + from, to: prefix + to }));
+  const made = async (functionId: string, payload: object, after: readonly string[]) => {
+    const outcome = await call(functionId, payload);
+    expect([outcome.error, codesOf(outcome).filter((code) => code !== "")]).toEqual([undefined, []]);
+    expect(await namesIn(driven, folder)).toEqual([...after]);
+    for (const names of [before, after, before]) {
+      const { answer } = await call("coder::undo", {});
+      expect(answer).toMatchObject({ conflicts: [], undone: [{ skipped: [] }] });
+      expect(await namesIn(driven, folder)).toEqual([...names]);
+    }
+  };
+  const both = moves([
+    ["Straße.txt", "STRASSE.txt"],
+    ["sub", "Sub"],
+  ]);
+  const after = ["STRASSE.txt", "Sub", "secrets"];
+  await made("coder::move", { files: both }, after);
+  const moved = both.map((move) => ({ op: "move", ...move }));
+  await made("coder::transact", { changes: moved }, after);
+}
+
+const config = { journal: {}, non_accessible_globs: ["**/.env", "**/*.pem", "**/secrets/**"] };
 
 const tree = { ".ENV": "hunter2\n", "a/ID.PEM": "hunter2\n" };
 
@@ -173,6 +200,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
         await expectServed(driven, "usb/");
         await expectFlagged(driven, "usb");
         await expectNothingRemoved(driven, "usb/");
+        await expectUndone(driven, "usb/");
         await expectRespelled(driven, "usb/");
       },
     ),
@@ -184,6 +212,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
       await expectServed(driven, "");
       await expectFlagged(driven, ".");
       await expectNothingRemoved(driven, "");
+      await expectUndone(driven, "");
       await expectRespelled(driven, "");
     }),
   );
