@@ -76,6 +76,7 @@ export const plan: Plan = {
       "jail",
       "journal",
       "log",
+      "os-sandbox",
       "processes",
       "regex",
       "scheduling",
@@ -118,6 +119,7 @@ export const plan: Plan = {
     audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],
     watch: ["bun", "jail", "scheduling"],
+    "os-sandbox": ["bun"],
     processes: ["bun", "scheduling"],
     globs: [],
     engine: [],
@@ -153,13 +155,16 @@ export const plan: Plan = {
       "files",
       "jail",
       "regex/engine",
+      "shell/confinement",
       "shell/services",
       "audit",
       "journal",
+      "os-sandbox",
       "state",
       "transactions",
       "watch",
       "engine/peer",
+      "processes/launch",
       "processes/output",
       "processes/pipe",
       "processes/process-table",
@@ -193,6 +198,10 @@ export const plan: Plan = {
     "jail/current-directory",
     "jail/descriptor-handle",
     "jail/walked-path",
+    // It makes a folder for temporary files of commands, and removes it.
+    "os-sandbox/private-folder",
+    // It writes to a file in memory.
+    "os-sandbox/linux",
     // It makes the state folder, which lies outside of every tree.
     "state/state-folder",
     // It writes into that folder.

@@ -10,6 +10,7 @@ import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellMeanings } from "./shell/errors.ts";
 import { shellFunctions } from "./shell/functions.ts";
+import { shellProfileTable } from "./shell/profiles.ts";
 
 /** The workers in this program. All differences between them derive from this list. */
 export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
@@ -44,6 +45,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
     description: descriptions.shell,
     functions: shellFunctions,
     configSchema: shellConfigSchema,
+    profiles: shellProfileTable,
     errors: {
       introduction: [
         'A call that fails fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and either one line of JSON, `{"code":"S2xx","message":"…"}`, or a sentence without a code.',

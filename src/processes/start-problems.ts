@@ -6,6 +6,8 @@ export const startProblems = {
   "too-long": "the arguments are longer than the operating system takes; send fewer or shorter ones",
   "null-character": "an argument holds a NUL character, which no program can be given; send it without",
   exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
+  "not-confined":
+    "the kernel did not take the rules of os_sandbox, so nothing was run; tell the operator, who can set os_sandbox to best or off",
   stopping: "the worker is ending; send it again when it is back",
 } as const;
 
@@ -13,6 +15,7 @@ export const startProblems = {
  * Why a program did not start. "missing": there is no such program, interpreter or working folder. "not-executable": no
  * permission, a folder, or a file that this machine cannot run. "too-long": more arguments than the operating system
  * accepts. "null-character": in an argument, where C ends a string. "exhausted": no descriptors, processes or memory left;
- * later it may work. "stopping": the worker is ending.
+ * later it may work.
+ * "not-confined": a launcher could not confine it. "stopping": the worker is ending.
  */
 export type StartProblem = keyof typeof startProblems;

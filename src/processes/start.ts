@@ -2,6 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
 import type { Environment } from "./environment.ts";
+import { awaitLaunch, type Launch, type Launcher } from "./launch.ts";
 import { capturePipe, captureStream } from "./output.ts";
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
@@ -16,6 +17,8 @@ export interface SpawnOptions {
   readonly folder: string;
   /** Bytes kept of each of its two outputs; the rest is read and discarded. */
   readonly maxOutputBytes: number;
+  /** What starts it, and confines it before it runs. Without one it is started as it is. */
+  readonly launcher?: Launcher | undefined;
 }
 
 /**
@@ -25,28 +28,50 @@ export interface SpawnOptions {
 export async function startProgram(program: Program, options: SpawnOptions): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
-  const pipes = openPipes(2);
-  const subprocess = spawn(program, options, pipes);
+  using launch = prepare(program, options.launcher);
+  const pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
+  const subprocess = spawn(launch, options, pipes);
   const { pid } = subprocess;
   if (pid === undefined) {
     closeEnds(pipes, "readEnd");
     throw new StartFailure(problemOf((await subprocess).code));
   }
   const { maxOutputBytes } = options;
+  const [stdout, stderr, status] = pipes ?? [];
   const outputs =
-    pipes?.map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes)) ??
-    [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));
-  return new RunningProgram(subprocess, pid, outputs);
+    stdout && stderr
+      ? [stdout, stderr].map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes))
+      : [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));
+  const running = new RunningProgram(subprocess, pid, outputs);
+  if (status !== undefined) await requireLaunched(running, status);
+  return running;
+}
+
+function prepare(program: Program, launcher: Launcher | undefined): Launch {
+  try {
+    return launcher?.(program) ?? { ...program, [Symbol.dispose]() {} };
+  } catch {
+    throw new StartFailure("not-confined");
+  }
+}
+
+/** Throws a `StartFailure` when the launcher has not become the program. */
+async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Promise<void> {
+  const problem = await awaitLaunch(readEnd);
+  if (problem === undefined) return;
+  await running.end();
+  throw new StartFailure(problem === "not-confined" ? problem : problemOf(problem));
 }
 
 /** Closes the writing ends in the end: the program has its own copies, or has not started. */
 function spawn(
-  { file, argv: [name, ...args] }: Program,
+  { file, argv: [name, ...args], descriptor }: Launch,
   { environment, folder }: SpawnOptions,
   pipes: readonly Pipe[] | undefined,
 ) {
   // execa passes on any descriptor; its types do not allow for that.
-  const [stdout, stderr] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
+  const [stdout, stderr, status] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
+  const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe"];
   try {
     return execa(file, args, {
       argv0: name,
@@ -55,9 +80,7 @@ function spawn(
       extendEnv: false,
       detached: true,
       cleanup: false,
-      stdin: "ignore",
-      stdout: stdout ?? "pipe",
-      stderr: stderr ?? "pipe",
+      stdio: ["ignore", stdout ?? "pipe", stderr ?? "pipe", ...more],
       buffer: false,
       reject: false,
     });

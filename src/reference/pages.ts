@@ -137,7 +137,7 @@ function renderProfiles(profiles: NonNullable<WorkerDefinition["profiles"]>): st
     row(`\`${field}\``, ...names.map((name) => `\`${JSON.stringify(columns[name]) ?? "none"}\``)),
   );
   return page("Profiles", [
-    "A profile is a set of defaults for request fields that came after the published reference. The configuration key `profile` chooses one.\n",
+    "A profile is a set of defaults for what came after the published reference. The configuration key `profile` chooses one.\n",
     `${row("field", ...names)}\n${row("---", ...names.map(() => "---"))}\n${rows.join("\n")}`,
   ]);
 }

@@ -6,6 +6,7 @@ import { JournalKey } from "../journal/journal-config.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
+import { osSandboxKeys } from "./os-sandbox-keys.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
   Type.Integer({ minimum: 0, maximum, default: byDefault, description });
@@ -49,7 +50,7 @@ const denylist = [
   String.raw`\bnpm\b[^|;&]*\brun\b`,
 ];
 
-/** The keys of the configuration file (shell §3; the last seven are this worker's own). */
+/** The keys of the configuration file (shell §3; those from `private_jobs` on are this worker's own). */
 export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
     30_000,
@@ -144,6 +145,12 @@ export const shellConfigSchema = Type.Object({
   journal: JournalKey(
     "null is no journal. It is of what shell::fs::* changes, not commands; a worker coder that serves the same folder shares it.",
   ),
+  profile: Type.Union([Type.Literal("auto"), Type.Literal("contract"), Type.Literal("agent")], {
+    default: "auto",
+    description:
+      "Defaults of what came after shell 0.3.5: contract is as 0.3.5 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
+  }),
+  ...osSandboxKeys,
   max_answer_bytes: Type.Integer({
     minimum: 64 * 1024,
     maximum: maxAnswerBytes,

@@ -12,6 +12,7 @@ import type { SpawnOptions } from "../processes/start.ts";
 import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import type { ShellConfig } from "./config.ts";
+import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./errors.ts";
 import { openFsServices } from "./fs/services.ts";
@@ -44,6 +45,12 @@ export function openShell(
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config);
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
+  const confinement = openConfinement(config, {
+    isAgent: opening.mode === "mcp",
+    writable: [root ?? realpathSync(config.working_dir ?? ".")],
+    environment,
+    log,
+  });
   makeUndumpable();
   warnAboutConfig(config, root, log);
   return {
@@ -55,7 +62,7 @@ export function openShell(
     policy,
     programs,
     jobs,
-    spawnOptions: spawnOptionsOf(config, environment, workingFolder),
+    spawnOptions: spawnOptionsOf(config, environment, workingFolder, confinement),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
@@ -68,6 +75,7 @@ export function openShell(
       removeExitHandler();
       jobs.close();
       workingFolder.close();
+      confinement.close();
       await fs.close();
       await regex.close();
     },
@@ -88,9 +96,12 @@ function spawnOptionsOf(
   config: ShellConfig,
   environment: NodeJS.ProcessEnv,
   held: WorkingFolder,
+  { launcher, variables }: CommandConfinement,
 ): SpawnOptions {
+  const rules = { inherit: config.inherit_env, allowed: config.allowed_env };
   return {
-    environment: childEnvironment({ inherit: config.inherit_env, allowed: config.allowed_env }, environment),
+    environment: { ...childEnvironment(rules, environment), ...variables },
+    launcher,
     get folder() {
       return held.path();
     },

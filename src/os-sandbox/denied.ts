@@ -1,0 +1,71 @@
+/** What is denied, as it is on disk now. */
+import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Denied {
+  /** Canonical paths. */
+  readonly paths: ReadonlySet<string>;
+  /** The files there, and what else these are called. */
+  readonly identities: ReadonlySet<string>;
+  /** Changes when any of them is made, removed or replaced, or gets another name. */
+  readonly version: string;
+}
+
+/** The file that an entry is, whatever it is called. */
+export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+
+/**
+ * Reads what is at the denied paths. A denied file with several names is looked for below `roots`: there its other names
+ * are denied too. Names that it has elsewhere, and names of files in denied folders, are not looked for.
+ */
+export function readDenied(paths: readonly string[], roots: readonly string[]): Denied {
+  const found = paths.flatMap((path) => {
+    const canonical = tryRealpath(path);
+    const stats = canonical === undefined ? undefined : statSync(canonical, { bigint: true });
+    return canonical === undefined || stats === undefined ? [] : [{ path: canonical, stats }];
+  });
+  const files = found.filter(({ stats }) => !stats.isDirectory());
+  const identities = new Set(files.map(({ stats }) => identityOf(stats)));
+  const isLinked = files.some(({ stats }) => stats.nlink > 1n);
+  const others = isLinked ? roots.flatMap((root) => [...findNames(root, identities)]) : [];
+  return {
+    paths: new Set([...found.map(({ path }) => path), ...others]),
+    identities,
+    version: found
+      .map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`)
+      .join("\n"),
+  };
+}
+
+function* findNames(folder: string, identities: ReadonlySet<string>): Generator<string> {
+  for (const entry of tryList(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* findNames(path, identities);
+    else if (entry.isFile() && identities.has(tryIdentity(path) ?? "")) yield path;
+  }
+}
+
+/** The entries of a folder; none where it cannot be read, and what cannot be read is not granted either. */
+export function tryList(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function tryIdentity(path: string): string | undefined {
+  try {
+    return identityOf(lstatSync(path, { bigint: true }));
+  } catch {
+    return undefined;
+  }
+}
+
+function tryRealpath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}

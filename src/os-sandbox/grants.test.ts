@@ -1,0 +1,98 @@
+import { afterAll, expect, test } from "bun:test";
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { readDenied } from "./denied.ts";
+import { grantAround } from "./grants.ts";
+import { listAccess, readAccess } from "./landlock.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+function buildTree(files: readonly string[]): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  folders.push(root);
+  for (const file of files) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), file);
+  }
+  return root;
+}
+
+/** The access to a path, as landlock(7) has it: all rules for it and for folders above it together. */
+function accessTo(root: string, denied: readonly string[], path: string): bigint {
+  const { grants } = grantAround(root, readAccess, readDenied(denied, [root]));
+  return grants
+    .filter((grant) => path === grant.path || path.startsWith(`${grant.path}/`))
+    .reduce((sum, grant) => sum | grant.access, 0n);
+}
+
+test("a folder without anything denied is one grant", () => {
+  const root = buildTree(["a/b", "c"]);
+  expect(grantAround(root, readAccess, readDenied([], [root]))).toEqual({
+    grants: [{ path: root, access: readAccess }],
+    split: [],
+  });
+});
+
+test("the folders above something denied are granted entry by entry, and themselves for listing", () => {
+  const root = buildTree(["a/secret", "a/b/c", "d/e"]);
+  const { grants, split } = grantAround(root, readAccess, readDenied([join(root, "a/secret")], [root]));
+  expect(split).toEqual([root, join(root, "a")]);
+  expect(new Map(grants.map(({ path, access }) => [path.slice(root.length), access]))).toEqual(
+    new Map([
+      ["", listAccess],
+      ["/a", listAccess],
+      ["/a/b", readAccess],
+      ["/d", readAccess],
+    ]),
+  );
+});
+
+test("a denied folder is not granted, and nothing in it if it is the whole", () => {
+  const root = buildTree(["a/b", "c"]);
+  expect(accessTo(root, [join(root, "a")], join(root, "a/b"))).toBe(listAccess);
+  expect(grantAround(join(root, "a"), readAccess, readDenied([root], [root])).grants).toEqual([]);
+});
+
+test("what a denied link leads to is denied, and so are other names of a denied file", () => {
+  const root = buildTree(["a/file", "b/c"]);
+  symlinkSync(join(root, "a/file"), join(root, "link"));
+  linkSync(join(root, "a/file"), join(root, "b/other"));
+  for (const name of ["a/file", "b/other"]) {
+    expect(accessTo(root, [join(root, "link")], join(root, name))).toBe(listAccess);
+  }
+  expect(accessTo(root, [join(root, "link")], join(root, "b/c"))).toBe(readAccess);
+});
+
+test("a denied path that is not there denies nothing, until something is there", () => {
+  const root = buildTree(["a/b"]);
+  const before = readDenied([join(root, "a/new")], [root]);
+  expect(grantAround(root, readAccess, before).split).toEqual([]);
+  writeFileSync(join(root, "a/new"), "");
+  const after = readDenied([join(root, "a/new")], [root]);
+  expect(after.version).not.toBe(before.version);
+  expect(grantAround(root, readAccess, after).split).toEqual([root, join(root, "a")]);
+});
+
+test("every file can be read but what is denied or in a denied folder", () => {
+  const name = fc.constantFrom("a", "b", "c");
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+  const tree = fc.uniqueArray(path, { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(tree, fc.array(path, { maxLength: 3 }), (paths, chosen) => {
+      // A path is a folder where another goes through it.
+      const files = paths.filter((file) => !paths.some((other) => other.startsWith(`${file}/`)));
+      const root = buildTree(files);
+      const denied = chosen.map((one) => join(root, one));
+      for (const file of files.map((one) => join(root, one))) {
+        const isDenied = denied.some((one) => file === one || file.startsWith(`${one}/`));
+        expect(accessTo(root, denied, file) & ~listAccess).toBe(isDenied ? 0n : readAccess & ~listAccess);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

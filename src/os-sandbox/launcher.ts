@@ -1,0 +1,148 @@
+/** The launcher: a program of a few hundred bytes that confines itself, then becomes the command. */
+import { entryBytes, machines, modes } from "./machine-code.ts";
+import { type Architecture, numberOf } from "./syscalls.ts";
+
+/** A resource of getrlimit(2), by its number, and the most of it. */
+export interface ResourceLimit {
+  readonly resource: number;
+  readonly most: number;
+}
+
+export interface Confinement {
+  readonly architecture: Architecture;
+  /** The program to become; absolute. */
+  readonly file: string;
+  readonly limits: readonly ResourceLimit[];
+  /** Whether the descriptor `rulesetDescriptor` is a ruleset of Landlock. */
+  readonly hasRuleset: boolean;
+  /** A program of BPF; undefined where the kernel has no seccomp. */
+  readonly filter: Buffer | undefined;
+}
+
+/** The descriptors that the launcher expects besides the three streams. It closes both. */
+export const rulesetDescriptor = 3;
+export const statusDescriptor = 4;
+
+/** Where the image is loaded: anywhere in the lower 2 GiB that programs leave free. */
+const base = 0x10000000;
+const headerBytes = 120;
+
+/** Constants of fcntl(2), prctl(2), seccomp(2) and signal(7). */
+const setDescriptorFlags = 2;
+const closeOnExec = 1;
+const setDeathSignal = 1;
+const kill = 9;
+const setNoNewPrivileges = 38;
+const setFilter = 1;
+
+const dropFromBoundingSet = 24;
+
+/**
+ * CAP_CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE and SETFCAP: what
+ * root needs for files, users and ports. Others undo the rules of the kernel, as CAP_PERFMON does for /proc/PID/environ.
+ */
+const keptCapabilities: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 31]);
+const droppedCapabilities = Array.from({ length: 64 }, (_, capability) => capability).filter(
+  (capability) => !keptCapabilities.has(capability),
+);
+
+type Mode = (typeof modes)[keyof typeof modes];
+
+/**
+ * An ELF executable (elf(5)) that makes these system calls in turn, and nothing else. It writes 16 bytes to
+ * `statusDescriptor` when one fails: its mode and the negative errno; otherwise that is closed when the
+ * command runs. Its argument vector and environment are the command's.
+ */
+export function buildLauncher(confinement: Confinement): Buffer {
+  const { elfMachine, code } = machines[confinement.architecture];
+  const tableAt = headerBytes + align(code({ table: base, statusDescriptor }).length);
+  // Where the data starts follows from how many calls there are.
+  const dataAt = tableAt + listCalls(confinement, () => 0).length * entryBytes;
+  const data: Buffer[] = [];
+  let end = dataAt;
+  const table = listCalls(confinement, (bytes) => {
+    const address = base + end;
+    data.push(padded(bytes));
+    end += align(bytes.length);
+    return address;
+  });
+  const body = padded(code({ table: base + tableAt, statusDescriptor }));
+  const image = Buffer.concat([Buffer.alloc(headerBytes), body, ...table, ...data]);
+  writeHeader(image, elfMachine);
+  return image;
+}
+
+/** The entries of the table. `place` puts what a call points to into the image, and returns its address. */
+function listCalls(
+  { architecture, file, limits, hasRuleset, filter }: Confinement,
+  place: (bytes: Buffer) => number,
+): Buffer[] {
+  const call = (name: Parameters<typeof numberOf>[0], mode: Mode, ...values: number[]) =>
+    entry(numberOf(name, architecture), mode, values);
+  return [
+    call("prctl", modes.optional, setDeathSignal, kill),
+    call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
+    call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
+    call("close_range", modes.optional, statusDescriptor + 1, 0xffffffff),
+    // A program of root gets what of its capabilities is left in this set (capabilities(7)); others have none.
+    ...droppedCapabilities.map((capability) =>
+      call("prctl", modes.optional, dropFromBoundingSet, capability),
+    ),
+    // A limit above one that holds already cannot be set: then that one stays.
+    ...limits.map(({ resource, most }) =>
+      call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
+    ),
+    call("prctl", modes.required, setNoNewPrivileges, 1),
+    ...(hasRuleset ? [call("landlock_restrict_self", modes.required, rulesetDescriptor)] : []),
+    ...(filter ? [call("seccomp", modes.required, setFilter, 0, place(filterProgram(filter, place)))] : []),
+    call("execve", modes.execute, place(Buffer.from(`${file}\0`))),
+  ];
+}
+
+const align = (bytes: number) => Math.ceil(bytes / 8) * 8;
+
+const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(align(bytes.length) - bytes.length)]);
+
+function entry(number: number, mode: number, values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(entryBytes);
+  for (const [index, value] of [number, ...values].entries())
+    bytes.writeBigUInt64LE(BigInt(value), 8 * index);
+  bytes.writeBigUInt64LE(BigInt(mode), entryBytes - 8);
+  return bytes;
+}
+
+/** A `struct rlimit`, soft and hard. */
+function rlimit(most: number): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeBigUInt64LE(BigInt(most), 0);
+  bytes.writeBigUInt64LE(BigInt(most), 8);
+  return bytes;
+}
+
+/** A `struct sock_fprog`. */
+function filterProgram(filter: Buffer, place: (bytes: Buffer) => number): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt16LE(filter.length / 8, 0);
+  bytes.writeBigUInt64LE(BigInt(place(filter)), 8);
+  return bytes;
+}
+
+/** The header of the file, and of its one segment. */
+function writeHeader(image: Buffer, elfMachine: number): void {
+  image.write("\x7fELF\x02\x01\x01", 0, "latin1");
+  image.writeUInt16LE(2, 16);
+  image.writeUInt16LE(elfMachine, 18);
+  image.writeUInt32LE(1, 20);
+  image.writeBigUInt64LE(BigInt(base + headerBytes), 24);
+  image.writeBigUInt64LE(64n, 32);
+  image.writeUInt16LE(64, 52);
+  image.writeUInt16LE(56, 54);
+  image.writeUInt16LE(1, 56);
+  image.writeUInt32LE(1, 64);
+  image.writeUInt32LE(5, 68);
+  image.writeBigUInt64LE(BigInt(base), 80);
+  image.writeBigUInt64LE(BigInt(base), 88);
+  image.writeBigUInt64LE(BigInt(image.length), 96);
+  image.writeBigUInt64LE(BigInt(image.length), 104);
+  image.writeBigUInt64LE(0x10000n, 112);
+}

@@ -1,0 +1,56 @@
+/** Limits of the processes of a command (getrlimit(2)). */
+import { readdirSync, statSync } from "node:fs";
+import type { ResourceLimit } from "./launcher.ts";
+
+/** 0 is no limit. Each is of one process, but `processes`. */
+export interface CommandLimits {
+  readonly cpu_seconds: number;
+  /** Bytes of memory that it can write (RLIMIT_DATA). */
+  readonly memory_bytes: number;
+  /** Bytes of a file that it writes. */
+  readonly file_bytes: number;
+  readonly open_files: number;
+  /** Processes and threads that the user may have besides those there are when the command starts. */
+  readonly processes: number;
+}
+
+/** RLIMIT_*, the same on x64 and arm64. */
+const resources = {
+  cpu_seconds: 0,
+  file_bytes: 1,
+  memory_bytes: 2,
+  core_bytes: 4,
+  processes: 6,
+  open_files: 7,
+};
+
+/** What the launcher sets. No process leaves a core file. */
+export function resourceLimits(limits: CommandLimits): ResourceLimit[] {
+  const chosen = { ...limits, processes: limits.processes && limits.processes + countTasks() };
+  const positive = Object.entries(chosen).filter(([, most]) => most > 0);
+  return [
+    { resource: resources.core_bytes, most: 0 },
+    ...positive.map(([name, most]) => ({ resource: resources[name as keyof CommandLimits], most })),
+  ];
+}
+
+/** The processes and threads of this user, as far as /proc shows them: the kernel counts them all (RLIMIT_NPROC). */
+function countTasks(): number {
+  const user = process.getuid?.();
+  // The kernel does not bound those of root.
+  if (user === 0) return 0;
+  const own = tryStat("/proc/self/task")?.nlink ?? 0;
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => tryStat(`/proc/${name}/task`))
+    .filter((stats) => stats?.uid === user)
+    .reduce((sum, stats) => sum + (stats?.nlink ?? 2) - 2, own);
+}
+
+function tryStat(path: string) {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { openKernel } from "./kernel.ts";
+import { buildLauncher, type Confinement } from "./launcher.ts";
+import { confineByKernel, keptBy } from "./linux.ts";
+import { machines } from "./machine-code.ts";
+import { buildFilter } from "./seccomp.ts";
+import type { Architecture } from "./syscalls.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const architecture = process.arch as Architecture;
+const kernel = openKernel()!;
+const touch = realpathSync("/usr/bin/touch");
+
+const confinement = (file: string): Confinement => ({
+  architecture,
+  file,
+  limits: [{ resource: 7, most: 100 }],
+  hasRuleset: false,
+  filter: buildFilter({ architecture, network: false }),
+});
+
+/** Runs a program with these descriptors as its 3 and 4. */
+async function start(file: string, args: readonly string[], ...descriptors: number[]) {
+  const more = descriptors as unknown as "pipe"[];
+  const stdio = ["ignore", "pipe", "pipe", ...more] as const;
+  const { exitCode, stderr } = await execa(file, args, { reject: false, timeout: 10_000, stdio });
+  return { exitCode, stderr: String(stderr) };
+}
+
+/** Runs an image; `report` is what it writes to its descriptor 4. */
+async function run(image: Buffer, args: readonly string[]) {
+  const descriptor = kernel.createFile("image")!;
+  writeSync(descriptor, image);
+  const nothing = openSync("/dev/null", "r");
+  const status = join(folder, "status");
+  const written = openSync(status, "w");
+  const { exitCode } = await start(`/proc/self/fd/${descriptor}`, args, nothing, written);
+  for (const each of [descriptor, nothing, written]) closeSync(each);
+  const report = readFileSync(status);
+  const words = report.length === 16 ? [report.readBigInt64LE(0), report.readBigInt64LE(8)] : [];
+  return { exitCode, report: words };
+}
+
+describe("a launcher", () => {
+  test("becomes the program, with its arguments", async () => {
+    const file = join(folder, "made");
+    expect(await run(buildLauncher(confinement(touch)), [file])).toMatchObject({ exitCode: 0, report: [] });
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test("reports why there is no program", async () => {
+    const image = buildLauncher(confinement(join(folder, "missing")));
+    expect(await run(image, [])).toEqual({ report: [2n, -2n], exitCode: 127 });
+  });
+
+  test("reports a rule that the kernel does not take, and runs nothing", async () => {
+    const file = join(folder, "refused");
+    const image = buildLauncher({ ...confinement(touch), hasRuleset: true });
+    // Descriptor 3 is no ruleset.
+    expect(await run(image, [file])).toMatchObject({ report: [1n, -77n], exitCode: 127 });
+    const wrong = buildLauncher({ ...confinement(touch), filter: Buffer.alloc(8) });
+    expect(await run(wrong, [file])).toMatchObject({ report: [1n, -22n], exitCode: 127 });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("that ends half way runs nothing", async () => {
+    const file = join(folder, "half");
+    const image = buildLauncher(confinement(touch));
+    for (let length = 0; length < image.length - 8; length += 96) {
+      // What is missing is zeros: a number of a call is then that of read(2), without an error, and in the end a fault.
+      const half = Buffer.alloc(image.length);
+      image.copy(half, 0, 0, length);
+      await run(half, [file]).catch(() => {});
+      expect(existsSync(file)).toBe(false);
+    }
+  });
+});
+
+test("the code for arm64", () => {
+  const code = machines.arm64.code({ table: 0x10000120, statusDescriptor: 4 });
+  const words = Array.from({ length: code.length / 4 }, (_, index) =>
+    code.readUInt32LE(4 * index).toString(16),
+  );
+  expect(words).toEqual(
+    `d2802413 f2a20013 f94003e9 910023f4 8b090e95 910022b5
+     f9400268 f9400660 f9400a61 f9400e62 f9401263 f9401664 f9401a65 f9401e69
+     f100093f 54000061 aa1403e1 aa1503e2 d4000001 b13ffc1f 54000062 91010273 17fffff0
+     b4ffffc9 a9bf03e9 d2800080 910003e1 d2800202 d2800808 d4000001 d2800fe0 d2800bc8 d4000001`
+      .trim()
+      .split(/\s+/),
+  );
+});
+
+describe("what holds", () => {
+  test.each([
+    [0, true, ["network", "system calls", "sessions", "limits"]],
+    [2, true, ["files", "network", "system calls", "sessions", "limits"]],
+    [3, false, ["files", "truncation", "limits"]],
+    [6, true, ["files", "truncation", "network", "signals", "system calls", "sessions", "limits"]],
+  ] as const)("with version %i of Landlock, and seccomp: %s", (landlockAbi, hasSeccomp, expected) => {
+    const kept = keptBy({ landlockAbi, hasSeccomp }, false);
+    expect(Object.entries(kept).flatMap(([name, holds]) => (holds ? [name] : []))).toEqual([...expected]);
+  });
+
+  test("without the network off, none is promised that way", () => {
+    expect(keptBy({ landlockAbi: 6, hasSeccomp: false }, true).network).toBe(true);
+  });
+});
+
+test("a ruleset of an older version of Landlock works", async () => {
+  const outside = join(folder, "outside");
+  writeFileSync(outside, "there");
+  for (const landlockAbi of [1, 2, 3, 4, 5, 6].filter((abi) => abi <= kernel.landlockAbi)) {
+    const policy = { writable: [join(folder, "none")], denied: [], network: false, limits: () => [] };
+    const sandbox = confineByKernel({ ...kernel, landlockAbi }, architecture, policy);
+    using launch = sandbox.launch({ file: touch, argv: ["touch", join(folder, "new")] });
+    const status = openSync("/dev/null", "w");
+    const result = await start(launch.file, [join(folder, "new")], launch.descriptor!, status);
+    closeSync(status);
+    expect(result).toEqual({ exitCode: 1, stderr: expect.stringContaining("Permission denied") });
+    sandbox.close();
+  }
+});

@@ -1,0 +1,44 @@
+/** The policy of a sandbox for commands, and what it does. */
+import type { ResourceLimit } from "./launcher.ts";
+import type { FilePolicy } from "./ruleset.ts";
+
+/**
+ * What confines a command. "files": it writes only where the policy allows, and reads nothing denied. "truncation": nor empties a
+ * file that it may only read. "network", "signals": it reaches nothing, and no process but its own. "system calls": it cannot change
+ * the machine. "sessions": nothing outlives it. "limits": of its processes.
+ */
+export type Guarantee =
+  | "files"
+  | "truncation"
+  | "network"
+  | "signals"
+  | "system calls"
+  | "sessions"
+  | "limits";
+
+export interface SandboxPolicy extends FilePolicy {
+  /** The limits of each process of a command; called for each command. */
+  limits(): readonly ResourceLimit[];
+}
+
+/** A program, by its file and its argument vector. */
+export interface Executable {
+  readonly file: string;
+  readonly argv: readonly [string, ...string[]];
+}
+
+/** What to run instead of a program. Dispose of it when that has been started. */
+export interface ConfinedLaunch extends Executable, Disposable {
+  /** What becomes its descriptor 3. Then 4 is where it reports a failure, as `buildLauncher` says. */
+  readonly descriptor?: number;
+}
+
+export interface OsSandbox {
+  /** What holds for commands. */
+  readonly holds: readonly Guarantee[];
+  /** What this system does not have. */
+  readonly lacks: readonly Guarantee[];
+  /** Prepares to run a program. Throws when the system has no more descriptors. */
+  launch(program: Executable): ConfinedLaunch;
+  close(): void;
+}

@@ -1,0 +1,110 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Log } from "../log/log.ts";
+import { createPrograms } from "../processes/programs.ts";
+import { defaultShellConfig } from "./config.ts";
+import { type ConfinementOptions, openConfinement } from "./confinement.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const lines: string[] = [];
+const record = (message: string, fields?: object) => lines.push(`${message} ${JSON.stringify(fields)}`);
+const log = { debug: record, info: record, warn: record, error: record } as unknown as Log;
+
+const defaults: ConfinementOptions = {
+  isAgent: false,
+  writable: [folder],
+  environment: { TMPDIR: folder },
+  log,
+};
+const config = defaultShellConfig();
+const half = { holds: ["limits"], lacks: ["files"], launch: () => ({}) as never, close() {} } as const;
+
+describe("whether commands are confined", () => {
+  test.each([
+    [null, "auto", false, false],
+    [null, "auto", true, true],
+    [null, "agent", false, true],
+    [null, "contract", true, false],
+    ["off", "agent", true, false],
+    ["best", "contract", false, true],
+  ] as const)(
+    "os_sandbox %s in the profile %s, over MCP %s: %s",
+    (os_sandbox, profile, isAgent, isConfined) => {
+      const confinement = openConfinement({ ...config, os_sandbox, profile }, { ...defaults, isAgent });
+      expect(confinement.launcher !== undefined).toBe(isConfined);
+      confinement.close();
+    },
+  );
+});
+
+describe("a system that lacks something", () => {
+  const open = () => half;
+
+  test("is refused where that is required, and leaves nothing behind", () => {
+    const required = { ...config, os_sandbox: "required" } as const;
+    expect(() => openConfinement(required, { ...defaults, open })).toThrow(
+      "os_sandbox is required, and this system lacks what confines files; take a newer kernel, or set os_sandbox to best, which does what it can",
+    );
+    expect(() => openConfinement(required, { ...defaults, open: () => undefined })).toThrow(
+      "lacks what confines everything",
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("confines as far as it can with best, and says so", () => {
+    lines.length = 0;
+    openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open }).close();
+    openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open: () => undefined }).close();
+    expect(lines).toEqual([
+      'os sandbox {"holds":"limits","lacks":"files"}',
+      'os sandbox {"holds":"nothing","lacks":"everything"}',
+    ]);
+  });
+});
+
+test.each(["relative", "/missing/folder"])("writable_folders holds no %s", (path) => {
+  const wrong = { ...config, os_sandbox: "best" as const, writable_folders: [path] };
+  expect(() => openConfinement(wrong, defaults)).toThrow(
+    `writable_folders holds "${path}"; write the absolute path of a folder that is there`,
+  );
+});
+
+describe("a confined program", () => {
+  const touch = realpathSync("/usr/bin/touch");
+  const run = async (file: string, path: string, descriptor?: number) => {
+    const confinement = openConfinement({ ...config, os_sandbox: "best" }, defaults);
+    const { launcher } = confinement;
+    const changed = (program: Parameters<typeof launcher & {}>[0]) => ({
+      ...launcher!(program),
+      ...(descriptor === undefined ? {} : { descriptor }),
+    });
+    const options = { environment: {}, folder, maxOutputBytes: 1024, launcher: changed };
+    try {
+      return await createPrograms(1).run({ file, argv: ["touch", path] }, options, { timeoutMs: 10_000 });
+    } finally {
+      confinement.close();
+    }
+  };
+
+  test("runs", async () => {
+    const path = join(folder, "made");
+    expect(await run(touch, path)).toMatchObject({ exit_code: 0, stderr: "" });
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("that is not there, or cannot be executed, has not started", async () => {
+    expect(run(join(folder, "missing"), "x")).rejects.toMatchObject({ problem: "missing" });
+    expect(run("/etc/hosts", "x")).rejects.toMatchObject({ problem: "not-executable" });
+  });
+
+  test("does not run when the kernel does not take its rules", async () => {
+    const path = join(folder, "refused");
+    // Descriptor 0 is no ruleset.
+    await expect(run(touch, path, 0)).rejects.toMatchObject({ problem: "not-confined" });
+    expect(existsSync(path)).toBe(false);
+  });
+});

@@ -1,0 +1,80 @@
+/** Commands under the rules of the kernel, as the configuration wants them. */
+import { realpathSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { ConfigError } from "../config/file.ts";
+import type { Log } from "../log/log.ts";
+import { resourceLimits } from "../os-sandbox/limits.ts";
+import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
+import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
+import type { SpawnOptions } from "../processes/start.ts";
+import type { ShellConfig } from "./config.ts";
+import { shellProfileTable } from "./profiles.ts";
+
+export interface ConfinementOptions {
+  readonly isAgent: boolean;
+  /** Canonical folders that commands may write. */
+  readonly writable: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** What opens the sandbox of this system. */
+  readonly open?: typeof openOsSandbox;
+}
+
+/** What `SpawnOptions` gets of it. */
+export interface CommandConfinement extends Pick<SpawnOptions, "launcher"> {
+  /** Variables that confined commands get besides. */
+  readonly variables: Readonly<Record<string, string>>;
+  close(): void;
+}
+
+const none: CommandConfinement = { launcher: undefined, variables: {}, close() {} };
+
+/**
+ * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this machine does not have.
+ */
+export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
+  const { log, environment, open = openOsSandbox } = options;
+  const mode = modeOf(config, options.isAgent);
+  if (mode === "off") return none;
+  const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
+  const writable = [...options.writable, temporary.path, ...config.writable_folders.map(canonicalFolder)];
+  const sandbox = open({
+    writable,
+    denied: config.fs.denylist_paths,
+    network: config.network,
+    limits: () => resourceLimits(config.limits),
+  });
+  const close = () => {
+    sandbox?.close();
+    temporary.remove();
+  };
+  const lacks = sandbox?.lacks ?? ["everything"];
+  if (mode === "required" && lacks.length > 0) {
+    close();
+    throw new ConfigError(
+      `os_sandbox is required, and this system lacks what confines ${lacks.join(", ")}; take a newer kernel, or set os_sandbox to best, which does what it can`,
+    );
+  }
+  const holds = sandbox?.holds.join(", ") ?? "nothing";
+  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", ") });
+  else log.info("os sandbox", { holds });
+  if (sandbox === undefined) {
+    close();
+    return none;
+  }
+  return { launcher: (program) => sandbox.launch(program), variables: { TMPDIR: temporary.path }, close };
+}
+
+const modeOf = ({ os_sandbox: chosen, profile }: ShellConfig, isAgent: boolean) =>
+  chosen ?? shellProfileTable.os_sandbox[profile === "auto" ? (isAgent ? "agent" : "contract") : profile];
+
+function canonicalFolder(path: string): string {
+  try {
+    if (isAbsolute(path)) return realpathSync(path);
+  } catch {
+    // The same refusal.
+  }
+  throw new ConfigError(
+    `writable_folders holds ${JSON.stringify(path)}; write the absolute path of a folder that is there`,
+  );
+}

@@ -1,0 +1,47 @@
+/** The keys of the configuration about what the kernel lets commands do. */
+import { type TSchema, Type } from "@sinclair/typebox";
+
+const gibibyte = 1024 ** 3;
+
+const Limit = (byDefault: number, maximum: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum, default: byDefault, description: `${description} 0 is no limit.` });
+
+const limits = {
+  cpu_seconds: Limit(
+    3600,
+    365 * 24 * 3600,
+    "Seconds of processor time that one process of a command may use.",
+  ),
+  memory_bytes: Limit(16 * gibibyte, 2 ** 50, "Bytes of memory that one process may write (RLIMIT_DATA)."),
+  file_bytes: Limit(8 * gibibyte, 2 ** 50, "Bytes of a file that a command writes."),
+  open_files: Limit(4096, 1_048_576, "Files that one process may hold open."),
+  processes: Limit(
+    1024,
+    1_000_000,
+    "Processes and threads that the user of the worker may have besides those there are when a command starts. The kernel does not bound those of root.",
+  ),
+};
+
+export const osSandboxKeys = {
+  os_sandbox: Type.Union([Type.Null(), Type.Literal("off"), Type.Literal("best"), Type.Literal("required")], {
+    default: null,
+    description:
+      "Whether the rules of the kernel confine commands: they write only below fs.host_root, writable_folders and a temporary folder of their own ($TMPDIR), read nothing of fs.denylist_paths, and signal and inspect no other programs. best is as far as the kernel can, and the log says what holds; with required the worker does not start where something is missing; null is best in the profile agent and off in contract.",
+  }),
+  network: Type.Boolean({
+    default: false,
+    description:
+      "Let commands use the network, where os_sandbox confines them. Sockets of other programs of this machine (AF_UNIX) stay out of reach.",
+  }),
+  writable_folders: Type.Array(Type.String(), {
+    default: [],
+    description:
+      "Absolute paths of folders besides fs.host_root that confined commands may write, such as the cache of a package manager.",
+  }),
+  limits: Type.Object(limits, {
+    description: "Limits of confined commands.",
+    default: Object.fromEntries(
+      Object.entries(limits).map(([name, key]: [string, TSchema]) => [name, key.default]),
+    ),
+  }),
+};

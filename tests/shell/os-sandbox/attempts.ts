@@ -1,0 +1,172 @@
+/**
+ * The program that the sandbox of commands is tried with: `bun attempts.ts NAME ARGUMENTS…` makes one attempt. It prints
+ * "got through" if that succeeded, and otherwise "stopped: " and by what.
+ */
+import { dlopen } from "bun:ffi";
+import { spawn, spawnSync } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import * as net from "node:net";
+
+const { symbols: libc } = dlopen("libc.so.6", {
+  kill: { args: ["i32", "i32"], returns: "i32" },
+  ptrace: { args: ["i64", "i32", "i64", "i64"], returns: "i64" },
+  prlimit: { args: ["i32", "i32", "ptr", "buffer"], returns: "i32" },
+  setuid: { args: ["i32"], returns: "i32" },
+  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+  socketpair: { args: ["i32", "i32", "i32", "buffer"], returns: "i32" },
+  connect: { args: ["i32", "buffer", "i32"], returns: "i32" },
+});
+
+/** Throws where a call of the C library has failed. */
+function must(result: number | bigint): void {
+  if (Number(result) < 0) throw new Error("refused");
+}
+
+function require(condition: boolean): void {
+  if (!condition) throw new Error("refused");
+}
+
+/** A `struct sockaddr_un`; a name that begins with NUL is abstract (unix(7)). */
+function unixAddress(name: string): Buffer {
+  const bytes = Buffer.alloc(2 + name.length + (name.startsWith("\0") ? 0 : 1));
+  bytes.writeUInt16LE(1, 0);
+  bytes.write(name, 2, "latin1");
+  return bytes;
+}
+
+/** AF_UNIX, SOCK_STREAM. */
+function connectUnix(name: string): void {
+  const socket = libc.socket(1, 1, 0);
+  must(socket);
+  const address = unixAddress(name);
+  must(libc.connect(socket, address, address.length));
+}
+
+function readSecret(path: string | undefined): void {
+  require(fs.readFileSync(path!, "utf8").includes("secret"));
+}
+
+function tryRead(path: string): string {
+  try {
+    return fs.statSync(path).isFile() ? fs.readFileSync(path, "utf8") : "";
+  } catch {
+    return "";
+  }
+}
+
+/** What root may do is bound in other ways. */
+function becomeNobody(): void {
+  if (process.getuid?.() === 0) must(libc.setuid(65534));
+}
+
+/** By name. Each throws when it is stopped, or is killed. */
+const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
+  create: (path) => fs.writeFileSync(path!, "made"),
+  append: (path) => fs.appendFileSync(path!, "more"),
+  truncate: (path) => fs.truncateSync(path!, 0),
+  remove: (path) => fs.unlinkSync(path!),
+  mkdir: (path) => fs.mkdirSync(path!),
+  rename: (from, to) => fs.renameSync(from!, to!),
+  "append-by-link": (path, link) => {
+    fs.symlinkSync(path!, link!);
+    fs.appendFileSync(link!, "more");
+  },
+  "append-by-hard-link": (path, link) => {
+    fs.linkSync(path!, link!);
+    fs.appendFileSync(link!, "more");
+  },
+  read: (path) => readSecret(path),
+  "read-by-link": (path, link) => {
+    fs.symlinkSync(path!, link!);
+    readSecret(link);
+  },
+  "read-by-new-name": (path, name) => {
+    fs.renameSync(path!, name!);
+    readSecret(name);
+  },
+  "read-by-hard-link": (path, link) => {
+    fs.linkSync(path!, link!);
+    readSecret(link);
+  },
+  "read-by-descriptors": (...processes) => {
+    const open = processes.flatMap((id) =>
+      fs.readdirSync(`/proc/${id}/fd`).map((descriptor) => `/proc/${id}/fd/${descriptor}`),
+    );
+    require(open.some((path) => tryRead(path).includes("secret")));
+  },
+  "connect-tcp": async (port) => {
+    const socket = net.connect(Number(port), "127.0.0.1");
+    await once(socket, "connect");
+    socket.destroy();
+  },
+  "bind-tcp": async () => {
+    const server = net.createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    server.close();
+  },
+  "send-udp": async (port) => {
+    const socket = createSocket("udp4");
+    const sent = new Promise((resolve, reject) => {
+      socket.once("error", reject);
+      socket.send("secret", Number(port), "127.0.0.1", (error) => (error ? reject(error) : resolve(0)));
+    });
+    await sent;
+    socket.close();
+  },
+  "connect-abstract": (name) => connectUnix(`\0${name}`),
+  "connect-unix": (path) => connectUnix(path!),
+  /** A datagram socket of a pair can be connected again, and needs no socket(2). */
+  "connect-pair": (path) => {
+    const pair = Buffer.alloc(8);
+    must(libc.socketpair(1, 2, 0, pair));
+    const address = unixAddress(path!);
+    must(libc.connect(pair.readInt32LE(0), address, address.length));
+  },
+  signal: (id) => must(libc.kill(Number(id), 0)),
+  "signal-parent": () => must(libc.kill(process.ppid, 0)),
+  /** PTRACE_SEIZE, which does not stop it. */
+  trace: (id) => must(libc.ptrace(0x4206, Number(id), 0, 0)),
+  environment: (id) => require(fs.readFileSync(`/proc/${id}/environ`).length > 0),
+  memory: (id) => fs.closeSync(fs.openSync(`/proc/${id}/mem`, "r")),
+  limits: (id) => must(libc.prlimit(Number(id), 7, null, Buffer.alloc(16))),
+  "gain-privileges": () => require(/NoNewPrivs:\s*0/.test(fs.readFileSync("/proc/self/status", "utf8"))),
+  "set-user-id": (program) => {
+    becomeNobody();
+    require(spawnSync(program!, ["-u"], { encoding: "utf8" }).stdout.trim() === "0");
+  },
+  processes: async (count) => {
+    becomeNobody();
+    const children = Array.from({ length: Number(count) }, () => spawn("/bin/sleep", ["100"]));
+    const started = children.filter(({ pid }) => pid !== undefined);
+    for (const child of children) child.on("error", () => {});
+    for (const child of started) child.kill("SIGKILL");
+    require(started.length === children.length);
+  },
+  /** Memory that is never touched counts too. */
+  "memory-size": (gibibytes) => {
+    const held = Array.from({ length: Number(gibibytes) }, () => Buffer.allocUnsafeSlow(1024 ** 3));
+    require(held.length > 0);
+  },
+  "file-size": (path, bytes) => {
+    fs.writeFileSync(path!, Buffer.alloc(Number(bytes)));
+    require(fs.statSync(path!).size === Number(bytes));
+  },
+  "open-files": (count) => {
+    for (let index = 0; index < Number(count); index++) fs.openSync("/dev/null", "r");
+  },
+  "processor-time": () => {
+    const { user, system } = process.cpuUsage();
+    while (process.cpuUsage().user + process.cpuUsage().system < user + system + 1_500_000);
+  },
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+try {
+  await attempts[name]!(...args);
+  console.log("got through");
+} catch (error) {
+  console.log(`stopped: ${error instanceof Error ? error.message : error}`);
+}
+process.exit(0);

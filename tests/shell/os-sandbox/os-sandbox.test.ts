@@ -1,0 +1,267 @@
+/** What commands are kept from, each with a control: the same attempt without the sandbox gets through. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { execa } from "execa";
+import { isAlive, readPid } from "../alive.ts";
+import { answerOf, waitFor } from "../case.ts";
+import { type ShellFixture, startShell } from "../shell-fixture.ts";
+
+const program = join(import.meta.dir, "attempts.ts");
+const mebibyte = 1024 * 1024;
+
+const config = {
+  allowlist: [process.execPath, "bash"],
+  allowed_env: ["PATH"],
+  default_timeout_ms: 20_000,
+  max_timeout_ms: 20_000,
+  fs: {
+    host_root: "<folder>",
+    denylist_paths: ["<folder>/kept/secret.txt", "<folder>/../outside/secret.txt"],
+  },
+  limits: {
+    cpu_seconds: 1,
+    memory_bytes: 4096 * mebibyte,
+    file_bytes: mebibyte,
+    open_files: 256,
+    processes: 64,
+  },
+};
+
+/** The files and processes that one command is tried on. */
+interface Scene {
+  /** A path in a folder of its own below the root. */
+  inside(name: string): string;
+  /** A path in a folder beside the root, with a file `there`. */
+  outside(name: string): string;
+  /** A denied file in the root, and a name that it had before. */
+  readonly secret: string;
+  readonly secretLink: string;
+  readonly target: { readonly id: number; readonly tcp: number; readonly udp: number };
+  readonly socket: string;
+  readonly abstractName: string;
+}
+
+async function openScene(served: ShellFixture) {
+  const kept = join(served.folder, "kept");
+  const outside = join(dirname(served.folder), "outside");
+  mkdirSync(kept);
+  mkdirSync(outside);
+  for (const folder of [kept, outside]) writeFileSync(join(folder, "secret.txt"), "secret\n");
+  const secret = join(kept, "secret.txt");
+  const secretLink = join(served.folder, "other-name.txt");
+  linkSync(secret, secretLink);
+  const socket = join(served.folder, "socket");
+  const abstractName = `coder-${process.pid}-${served.engine.url.slice(-5)}`;
+  const target = execa(process.execPath, [join(import.meta.dir, "target.ts"), secret, socket, abstractName], {
+    reject: false,
+  });
+  const line = await new Promise<string>((resolve) =>
+    target.stdout.once("data", (data) => resolve(`${data}`)),
+  );
+  const newScene = (): Scene => {
+    const folder = mkdtempSync(join(served.folder, "case-"));
+    const beside = mkdtempSync(join(outside, "case-"));
+    writeFileSync(join(beside, "there"), "there\n");
+    writeFileSync(join(folder, "there"), "there\n");
+    return {
+      inside: (name) => join(folder, name),
+      outside: (name) => join(beside, name),
+      secret,
+      secretLink,
+      target: { id: target.pid!, ...JSON.parse(line) },
+      socket,
+      abstractName,
+    };
+  };
+  return { newScene, close: () => target.kill("SIGKILL") };
+}
+
+type Attempt = (scene: Scene) => readonly [name: string, ...args: (string | number)[]];
+
+/** What gets through without the sandbox, and is stopped in it. */
+const attempts: Readonly<Record<string, Attempt>> = {
+  "make a file outside": ({ outside }) => ["create", outside("new")],
+  "change a file outside": ({ outside }) => ["append", outside("there")],
+  "empty a file outside": ({ outside }) => ["truncate", outside("there")],
+  "remove a file outside": ({ outside }) => ["remove", outside("there")],
+  "make a folder outside": ({ outside }) => ["mkdir", outside("new")],
+  "move a file out": ({ inside, outside }) => ["rename", inside("there"), outside("new")],
+  "move a file in": ({ inside, outside }) => ["rename", outside("there"), inside("new")],
+  "change a file outside by a link": ({ inside, outside }) => [
+    "append-by-link",
+    outside("there"),
+    inside("link"),
+  ],
+  "change a file outside by a hard link": ({ inside, outside }) => [
+    "append-by-hard-link",
+    outside("there"),
+    inside("link"),
+  ],
+  "read a denied file": ({ secret }) => ["read", secret],
+  "read a denied file outside": ({ outside }) => ["read", join(dirname(outside("")), "secret.txt")],
+  "read a denied file by /proc/self/root": ({ secret }) => ["read", `/proc/self/root${secret}`],
+  "read a denied file by the root of another process": ({ secret, target }) => [
+    "read",
+    `/proc/${target.id}/root${secret}`,
+  ],
+  "read a denied file by a link": ({ secret, inside }) => ["read-by-link", secret, inside("link")],
+  "read a denied file by a hard link": ({ secret, inside }) => ["read-by-hard-link", secret, inside("link")],
+  "read a denied file by a hard link made before": ({ secretLink }) => ["read", secretLink],
+  "read a denied file by what another process holds": ({ target }) => ["read-by-descriptors", target.id],
+  "change a denied file": ({ secret }) => ["append", secret],
+  "connect by TCP": ({ target }) => ["connect-tcp", target.tcp],
+  "listen by TCP": () => ["bind-tcp"],
+  "send by UDP": ({ target }) => ["send-udp", target.udp],
+  "connect to an abstract socket": ({ abstractName }) => ["connect-abstract", abstractName],
+  "connect to a socket of another program": ({ socket }) => ["connect-unix", socket],
+  "signal the worker": () => ["signal-parent"],
+  "signal another program": ({ target }) => ["signal", target.id],
+  "trace another program": ({ target }) => ["trace", target.id],
+  "read the environment of another program": ({ target }) => ["environment", target.id],
+  "open the memory of another program": ({ target }) => ["memory", target.id],
+  "read the limits of another program": ({ target }) => ["limits", target.id],
+  "gain privileges by execve": () => ["gain-privileges"],
+  "run many processes": () => ["processes", 100],
+  "write a large file": ({ inside }) => ["file-size", inside("large"), 2 * mebibyte],
+  "take much memory": () => ["memory-size", 6],
+  "open many files": () => ["open-files", 400],
+};
+
+/** What the kernel ends. */
+const deadly: Readonly<Record<string, Attempt>> = {
+  "take much processor time": () => ["processor-time"],
+};
+
+/** What goes on as usual, in folders that hold nothing denied themselves. */
+const allowed: Readonly<Record<string, Attempt>> = {
+  "make a file": ({ inside }) => ["create", inside("new")],
+  "change a file": ({ inside }) => ["append", inside("there")],
+  "empty a file": ({ inside }) => ["truncate", inside("there")],
+  "remove a file": ({ inside }) => ["remove", inside("there")],
+  "make a folder": ({ inside }) => ["mkdir", inside("new")],
+  "move a file": ({ inside }) => ["rename", inside("there"), inside("new")],
+  "write to /dev/null": () => ["append", "/dev/null"],
+};
+
+let free: ShellFixture;
+let confined: ShellFixture;
+let scenes: Awaited<ReturnType<typeof openScene>>[] = [];
+beforeAll(async () => {
+  free = await startShell("executable", { ...config, os_sandbox: "off" });
+  confined = await startShell("executable", { ...config, os_sandbox: "required" });
+  scenes = [await openScene(free), await openScene(confined)];
+});
+afterAll(async () => {
+  for (const scene of scenes) scene.close();
+  await free?.stop();
+  await confined?.stop();
+});
+
+async function outcomes(attempt: Attempt) {
+  const results = [];
+  for (const [index, served] of [free, confined].entries()) {
+    const args = [program, ...attempt(scenes[index]!.newScene()).map(String)];
+    results.push(answerOf(await served.call("shell::exec", { command: process.execPath, args })));
+  }
+  return results as [Record<string, unknown>, Record<string, unknown>];
+}
+
+const through = { exit_code: 0, stdout: "got through\n", stderr: "" };
+
+describe("a command cannot", () => {
+  test.each(Object.entries(attempts))("%s", async (_, attempt) => {
+    const [control, trial] = await outcomes(attempt);
+    expect(control).toMatchObject(through);
+    expect(trial).toMatchObject({ exit_code: 0, stdout: expect.stringMatching(/^stopped: /), stderr: "" });
+  });
+
+  test.each(Object.entries(deadly))("%s", async (_, attempt) => {
+    const [control, trial] = await outcomes(attempt);
+    expect(control).toMatchObject(through);
+    expect(trial).toMatchObject({ stdout: "", timed_out: false });
+    expect(trial["exit_code"]).not.toBe(0);
+  });
+});
+
+describe("a command can", () => {
+  test.each(Object.entries(allowed))("%s", async (_, attempt) => {
+    expect(await outcomes(attempt)).toMatchObject([through, through]);
+  });
+});
+
+test("a command has three descriptors, and the variables that the policy names", async () => {
+  const runs = [
+    [free, ["PATH"]],
+    [confined, ["PATH", "TMPDIR"]],
+  ] as const;
+  for (const [served, names] of runs) {
+    const path = join(mkdtempSync(join(served.folder, "case-")), "id");
+    const args = ["-c", `echo $$ > ${path}; exec sleep 900`];
+    const { job_id } = answerOf(await served.call("shell::exec_bg", { command: "bash", args }));
+    const process = `/proc/${await readPid(path)}`;
+    await waitFor(() => (readFileSync(`${process}/comm`, "utf8") === "sleep\n" ? true : undefined));
+    expect(readdirSync(`${process}/fd`)).toEqual(["0", "1", "2"]);
+    const variables = readFileSync(`${process}/environ`, "utf8").split("\0").slice(0, -1);
+    const set = variables.map((variable) => variable.split("=")[0]!);
+    // bash sets these itself.
+    expect(set.filter((name) => !["PWD", "OLDPWD", "SHLVL", "_"].includes(name)).toSorted()).toEqual([
+      ...names,
+    ]);
+    await served.call("shell::kill", { job_id });
+  }
+});
+
+test("a command that forks twice, with a session of its own, does not outlive its call", async () => {
+  const survivors = [];
+  for (const served of [free, confined]) {
+    const path = join(mkdtempSync(join(served.folder, "case-")), "id");
+    const line = `(setsid bash -c 'sleep 900 & echo $! > ${path}' < /dev/null &> /dev/null &); until [ -s ${path} ]; do sleep 0.01; done`;
+    const answer = await served.call("shell::exec", { command: "bash", args: ["-c", line] });
+    expect(answerOf(answer)).toMatchObject({ exit_code: 0, stderr: "" });
+    const id = Number(readFileSync(path, "utf8"));
+    survivors.push(isAlive(id));
+    if (isAlive(id)) process.kill(id, "SIGKILL");
+  }
+  expect(survivors).toEqual([true, false]);
+});
+
+test("the temporary folder of commands is theirs, and gone with the worker", async () => {
+  const served = await startShell("executable", { ...config, os_sandbox: "required" });
+  const line = "stat -c %a $TMPDIR; echo x > $TMPDIR/file && echo $TMPDIR";
+  const { stdout } = answerOf(await served.call("shell::exec", { command: "bash", args: ["-c", line] }));
+  const [mode, folder] = String(stdout).split("\n");
+  expect(mode).toBe("700");
+  expect(existsSync(join(folder!, "file"))).toBe(true);
+  await served.stop();
+  expect(existsSync(folder!)).toBe(false);
+});
+
+describe("with the network", () => {
+  let networked: ShellFixture;
+  beforeAll(async () => {
+    networked = await startShell("executable", { ...config, os_sandbox: "required", network: true });
+  });
+  afterAll(() => networked.stop());
+
+  test.each([
+    ["connect by TCP", "got through\n"],
+    ["listen by TCP", "got through\n"],
+    ["send by UDP", "got through\n"],
+    ["connect to an abstract socket", expect.stringMatching(/^stopped/)],
+    ["connect to a socket of another program", expect.stringMatching(/^stopped/)],
+  ])("%s: %s", async (name, stdout) => {
+    const args = [program, ...attempts[name]!(scenes[1]!.newScene()).map(String)];
+    expect(answerOf(await networked.call("shell::exec", { command: process.execPath, args }))).toMatchObject({
+      stdout,
+    });
+  });
+});
