@@ -16,11 +16,11 @@ const log = { debug: record, info: record, warn: record, error: record } as unkn
 
 const defaults: ConfinementOptions = {
   isAgent: false,
-  writable: [folder],
   environment: { TMPDIR: folder },
   log,
 };
-const config = defaultShellConfig();
+const byDefault = defaultShellConfig();
+const config = { ...byDefault, fs: { ...byDefault.fs, host_root: folder } };
 const half = { holds: ["limits"], lacks: ["files"], launch: () => ({}) as never, close() {} } as const;
 
 describe("whether commands are confined", () => {
@@ -64,6 +64,11 @@ describe("a system that lacks something", () => {
       'os sandbox {"holds":"nothing","lacks":"everything"}',
     ]);
   });
+});
+
+test("a working folder that is not there keeps no worker from starting", () => {
+  const missing = { ...byDefault, os_sandbox: "best" as const, working_dir: "/missing/folder" };
+  openConfinement(missing, defaults).close();
 });
 
 test.each(["relative", "/missing/folder"])("writable_folders holds no %s", (path) => {

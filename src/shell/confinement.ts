@@ -12,8 +12,6 @@ import { shellProfileTable } from "./profiles.ts";
 
 export interface ConfinementOptions {
   readonly isAgent: boolean;
-  /** Canonical folders that commands may write. */
-  readonly writable: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
   /** What opens the sandbox of this system. */
@@ -36,10 +34,10 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const { log, environment, open = openOsSandbox } = options;
   const mode = modeOf(config, options.isAgent);
   if (mode === "off") return none;
+  const chosen = [...rootOf(config), ...config.writable_folders.map(canonicalFolder)];
   const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
-  const writable = [...options.writable, temporary.path, ...config.writable_folders.map(canonicalFolder)];
   const sandbox = open({
-    writable,
+    writable: [...chosen, temporary.path],
     denied: config.fs.denylist_paths,
     network: config.network,
     limits: () => resourceLimits(config.limits),
@@ -67,6 +65,15 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
 
 const modeOf = ({ os_sandbox: chosen, profile }: ShellConfig, isAgent: boolean) =>
   chosen ?? shellProfileTable.os_sandbox[profile === "auto" ? (isAgent ? "agent" : "contract") : profile];
+
+/** The folder that is served, or without one the folder that commands run in, if that is there. */
+function rootOf({ fs, working_dir }: ShellConfig): string[] {
+  try {
+    return [realpathSync(fs.host_root ?? working_dir ?? ".")];
+  } catch {
+    return [];
+  }
+}
 
 function canonicalFolder(path: string): string {
   try {

@@ -47,7 +47,6 @@ export function openShell(
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
   const confinement = openConfinement(config, {
     isAgent: opening.mode === "mcp",
-    writable: [root ?? realpathSync(config.working_dir ?? ".")],
     environment,
     log,
   });
