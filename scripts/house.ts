@@ -56,6 +56,7 @@ export const plan: Plan = {
       "journal",
       "log",
       "patch",
+      "quotas",
       "regex",
       "scheduling",
       "schema",
@@ -116,6 +117,7 @@ export const plan: Plan = {
     edits: ["errors", "scheduling", "text"],
     state: ["config"],
     journal: ["config", "errors", "files", "jail", "log", "state"],
+    quotas: ["errors"],
     audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],
     watch: ["bun", "jail", "scheduling"],
@@ -135,6 +137,7 @@ export const plan: Plan = {
       "coder",
       "config/file",
       "audit/audit-config",
+      "quotas/quotas-config",
       "journal/journal-config",
       "mcp",
       "reference",
@@ -207,7 +210,6 @@ export const plan: Plan = {
     // It writes into that folder.
     "journal/segment-folder",
     "journal/segments",
-    "journal/record-files",
     // It appends to the file that the operator names, outside of the tree.
     "audit/audit-file",
     // What they keep there: records, and who works on them.

@@ -7,6 +7,7 @@ import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
 import { refuseJailed } from "./jail/errors.ts";
 import { refusePatch } from "./patch/errors.ts";
+import { refuseQuota } from "./quotas/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
 
@@ -83,6 +84,10 @@ const ofLines: Samples<typeof refuseLines> = {
 
 const ofJail: Samples<typeof refuseJailed> = { protected: refuseJailed.protected(".git/config") };
 
+const ofQuotas: Samples<typeof refuseQuota> = {
+  exceeded: refuseQuota.exceeded({ quota: "calls_per_second", limit: 5, retryAfterMilliseconds: 200 }),
+};
+
 const ofMoves: Samples<typeof refuseMove> = {
   base: refuseMove.base("moved"),
   folderOntoFile: refuseMove.folderOntoFile("a", "b\nc"),
@@ -154,6 +159,7 @@ const all = [
   ofLines,
   ofJail,
   ofMoves,
+  ofQuotas,
   ofPatches,
   ofTransactions,
   ofCommits,

@@ -18,7 +18,8 @@ export type Reason =
   | "ambiguous"
   | "match-count"
   | "revision-mismatch"
-  | "protected";
+  | "protected"
+  | "over-quota";
 
 /** Further facts with which a caller can repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;

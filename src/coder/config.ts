@@ -9,6 +9,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AuditKey } from "../audit/audit-config.ts";
 import { parseConfigText } from "../config/file.ts";
 import { JournalKey } from "../journal/journal-config.ts";
+import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 
@@ -106,6 +107,7 @@ export const configSchema = Type.Object({
   }),
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
   audit: AuditKey,
+  quotas: QuotasKey,
   call_timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 3_600_000,

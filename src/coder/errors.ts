@@ -23,6 +23,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   "match-count": "C210",
   "revision-mismatch": "C221",
   protected: "C222",
+  "over-quota": "C223",
 };
 
 /** What an error says under `reason`: a closed list, in which missing and denied are one. */
@@ -44,6 +45,7 @@ const wireReasons = {
   "match-count": "match_count",
   "revision-mismatch": "revision_mismatch",
   protected: "protected",
+  "over-quota": "quota_exceeded",
 } as const satisfies Readonly<Record<Reason, string>>;
 
 /** The error of an entry, in the results of functions that no published reference has. */
@@ -142,6 +144,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
   C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
   C222: "A `write_deny_globs` of the configuration protects the path, or something below it. It can be read.",
+  C223: "The caller is over one of its `quotas`. `details.retry_after_ms` says when a call would be admitted, where that is known.",
 };
 
 /** What `reason` may say, for the error page. */

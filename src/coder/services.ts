@@ -12,6 +12,7 @@ import { trialFor } from "../jail/case-sensitivity.ts";
 import { openJail } from "../jail/jail.ts";
 import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
 import { createLog, type Log } from "../log/log.ts";
+import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
 import { editLockIn } from "../transactions/root-lock.ts";
@@ -127,6 +128,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     ignoreFiles: new IgnoreFiles(jail),
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
     searcher,
+    quotas: openQuotas(config.quotas),
     callMilliseconds: config.call_timeout_ms,
     maxAnswerBytes: config.max_answer_bytes,
     maxReadBytes: config.max_read_bytes,

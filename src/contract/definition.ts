@@ -34,6 +34,8 @@ export interface Services {
   readonly callMilliseconds: number;
   /** Most bytes of JSON that an answer may have, where the operator chooses that. */
   readonly maxAnswerBytes?: number;
+  /** Admits a call before it is begun; `end` gets the bytes of its answer. Throws a refusal. Absent: every call is. */
+  readonly quotas?: { admit(caller: string | undefined): { end(bytes: number): void } } | undefined;
   /** Gets every call when it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire; undefined for an unexpected one. */

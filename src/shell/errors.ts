@@ -74,6 +74,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   "match-count": "S210",
   "revision-mismatch": "S216",
   protected: "S215",
+  "over-quota": "S216",
 };
 
 /** What each code means to a caller of `shell::*`. */

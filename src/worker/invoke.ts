@@ -71,7 +71,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       },
     };
     const scope: CallScope = { definition, payload, request: undefined, context, log, lease, onEnter };
-    const outcome = await runCall(scope);
+    const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
     services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
@@ -89,6 +89,20 @@ interface CallScope {
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
   readonly onEnter: OnEnter;
+}
+
+/** Runs a call that its caller's quotas admit. */
+async function runAdmitted(scope: CallScope): Promise<HandledCall> {
+  const { context } = scope;
+  if (context.quotas === undefined) return runCall(scope);
+  try {
+    const admitted = context.quotas.admit(context.caller);
+    const outcome = await runCall(scope);
+    admitted.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
+    return outcome;
+  } catch (error) {
+    return { error: renderError(error, scope) };
+  }
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
