@@ -58,7 +58,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
         import("./shell/config.ts"),
         import("./shell/services.ts"),
       ]);
-      return openShell(loadShellConfig(options), options);
+      return await openShell(loadShellConfig(options), options);
     },
   },
 };

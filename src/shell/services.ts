@@ -29,16 +29,19 @@ interface ShellOpenOptions
 /** Milliseconds that a call may take beyond its command: to wait for a permit, to start, to end. */
 const besidesTheCommand = 30_000;
 
-/** Opens the services of `shell::*`. Throws a `ConfigError`. */
-export function openShell(
+/**
+ * Opens the services of `shell::*`, and finishes the transactions that killed workers left first. Throws a `ConfigError`, or says
+ * why one cannot be finished.
+ */
+export async function openShell(
   config: ShellConfig,
   { environment, log, ...opening }: ShellOpenOptions,
-): ShellServices & Runtime {
+): Promise<ShellServices & Runtime> {
   const root = canonicalRoot(config.fs.host_root);
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const policy = createPolicy(config, root, regex);
-  const fs = openFsServices(config, { regex, opening, runtimeOptions, environment, log });
+  const fs = await openFsServices(config, { regex, opening, runtimeOptions, environment, log });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });

@@ -120,6 +120,9 @@ export function abandonedIn(folder: StateFolder): (mark: TransactionMark) => boo
   return ({ id, keeper }) => keeper === intents.keeper && !intents.has(id);
 }
 
+/** Whether some process left a transaction, or is working on one. Throws the errno error. */
+export const hasIntents = (folder: StateFolder): boolean => !new Intents(folder, { fsync: false }).isEmpty;
+
 export interface RecoveryOptions {
   readonly files: FilesContext;
   readonly folder: StateFolder;

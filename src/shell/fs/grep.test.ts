@@ -21,7 +21,10 @@ test("with the paths of the host an answer has no more bytes than the caller tak
   );
   for (let i = 0; i < 8; i++) writeFileSync(join(folder, `${i}`), `"x" ${"é".repeat(i)}\n`);
   const config = defaultShellConfig();
-  const runtime = openShell({ ...config, fs: { ...config.fs, host_root: folder } }, { environment: {}, log });
+  const runtime = await openShell(
+    { ...config, fs: { ...config.fs, host_root: folder } },
+    { environment: {}, log },
+  );
   const invoke = createInvoke(runtime, log);
   const counts = new Set<number>();
   for (let maxAnswerBytes = 100; maxAnswerBytes < 1600; maxAnswerBytes += 7) {

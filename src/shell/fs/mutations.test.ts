@@ -14,7 +14,10 @@ import { openShell } from "../services.ts";
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 const config = defaultShellConfig();
-const runtime = openShell({ ...config, fs: { ...config.fs, host_root: base } }, { environment: {}, log });
+const runtime = await openShell(
+  { ...config, fs: { ...config.fs, host_root: base } },
+  { environment: {}, log },
+);
 const heard: unknown[] = [];
 const listener = {
   before: ({ kind, path, requester }: { kind: string; path: string; requester: unknown }) => {

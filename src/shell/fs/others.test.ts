@@ -27,11 +27,11 @@ const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 let folder: string;
 let runtime: ShellServices & Runtime;
-beforeEach(() => {
+beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const config = defaultShellConfig();
   const jailed = { ...config, fs: { ...config.fs, host_root: folder } };
-  runtime = openShell(jailed, { environment: {}, log });
+  runtime = await openShell(jailed, { environment: {}, log });
 });
 afterEach(async () => {
   await runtime.close();

@@ -1,17 +1,20 @@
 import type { RuntimeOptions } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
-import { createFiles, type Files } from "../../files/files.ts";
+import { createFiles, createFilesContext, type Files } from "../../files/files.ts";
+import type { FilesConfig } from "../../files/types.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
 import { trialFor } from "../../jail/case-sensitivity.ts";
 import { globsForPaths } from "../../jail/denylist.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { openJail } from "../../jail/jail.ts";
-import type { Journal } from "../../journal/journal.ts";
 import { locateState, openJournal } from "../../journal/journal-config.ts";
 import type { Log } from "../../log/log.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
 import { createSearcher, type Searcher } from "../../search/search.ts";
+import type { StateFolder } from "../../state/state-folder.ts";
+import { editLockIn } from "../../transactions/root-lock.ts";
+import { hasIntents, recoverIn } from "../../transactions/transactions.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
 
@@ -35,15 +38,22 @@ interface FsDependencies {
   readonly log: Log;
 }
 
-/** Opens the jail around `fs.host_root`, or around everything. Throws a `ConfigError`. */
-export function openFsServices(config: ShellConfig, dependencies: FsDependencies): FsServices {
+/**
+ * Opens the jail around `fs.host_root`, or around everything, and finishes the transactions that killed workers left there first. Throws a
+ * `ConfigError`, or says why one cannot be finished.
+ */
+export async function openFsServices(config: ShellConfig, dependencies: FsDependencies): Promise<FsServices> {
   const { fs } = config;
   const { regex, runtimeOptions, log } = dependencies;
   const jail = openShellJail(fs, dependencies);
-  const journal = journalFor(config, jail, dependencies);
+  const state = stateFor(config, jail, dependencies);
+  const journal = config.journal && openJournal({ config: config.journal, state, byDefault: false, log });
+  const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
+  if (state !== undefined && hasIntents(state)) await recover(state, { ...dependencies, filesConfig, jail });
   const files = createFiles({
     jail,
-    config: { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true },
+    config: filesConfig,
+    lockEdits: state && editLockIn(state),
     ...(journal && { listeners: [journal] }),
     onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
   });
@@ -63,15 +73,36 @@ export function openFsServices(config: ShellConfig, dependencies: FsDependencies
   };
 }
 
-/** The journal that the configuration asks for, if it does: `coder::undo` of a worker for the same folder finds it. */
-function journalFor(
-  { journal: config }: ShellConfig,
+/** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */
+function stateFor(
+  { journal: config, fs }: ShellConfig,
   jail: Jail,
   { environment, log }: FsDependencies,
-): Journal | undefined {
-  if (config === null) return undefined;
-  const state = locateState({ config, root: jail.hostPath(""), environment, log });
-  return openJournal({ config, state, byDefault: false, log });
+): StateFolder | undefined {
+  // Nothing lies outside of the whole host.
+  if (config === null && fs.host_root === null) return undefined;
+  return locateState({ config, root: jail.hostPath(""), environment, log });
+}
+
+interface Recovering extends FsDependencies {
+  readonly filesConfig: FilesConfig;
+  readonly jail: Jail;
+}
+
+/** In a jail that denies nothing: what other workers have done may lie where this one's callers do not come. */
+async function recover(folder: StateFolder, { jail, filesConfig, ...others }: Recovering): Promise<void> {
+  const { opening, runtimeOptions, log } = others;
+  const basePath = jail.hostPath("");
+  const whole = openJail({ basePath, deny: compileGlobSet([]), backend: runtimeOptions.backend });
+  try {
+    const files = createFilesContext({ jail: whole, config: filesConfig });
+    await recoverIn({ files, folder, readOnly: opening.readOnly ?? false, log });
+  } catch (error) {
+    jail.close();
+    throw error;
+  } finally {
+    whole.close();
+  }
 }
 
 function openShellJail(

@@ -1,0 +1,43 @@
+/** A shell worker finishes what a killed worker of the coder family left on its folder, before it serves. */
+import { expect, test } from "bun:test";
+import { mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { everyKind, sampleTree, TransactionsFixture } from "../../transactions/transactions.test-kit.ts";
+import { defaultShellConfig, type ShellConfig } from "../config.ts";
+import { openShell } from "../services.ts";
+
+const open = ({ base, log }: TransactionsFixture, changes: Partial<ShellConfig>, environment = {}) => {
+  const config = defaultShellConfig();
+  const fs = { ...config.fs, host_root: base, denylist_paths: [join(base, "gone"), join(base, "new")] };
+  return openShell({ ...config, fs, ...changes }, { environment, log });
+};
+
+const bounds = { max_bytes: 4096, max_records: 1 };
+
+test("by the state folder of the key journal, also where it denies its own callers", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  await fixture.crashAfter(everyKind(fixture), 9);
+  expect(fixture.snapshot()).not.toEqual(before);
+  const shell = await open(fixture, { journal: { dir: join(fixture.root, "state"), ...bounds } });
+  expect(fixture.snapshot()).toEqual(before);
+  expect([fixture.records(), fixture.lines.join("\n")]).toEqual([[], expect.stringMatching(/is taken back/)]);
+  await shell.close();
+});
+
+test("by that of the user without the key, and not when it only reads", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  await fixture.crashAfter(everyKind(fixture), 9);
+  const half = fixture.snapshot();
+  mkdirSync(join(fixture.root, "xdg"));
+  renameSync(join(fixture.root, "state"), join(fixture.root, "xdg/coder"));
+  const environment = { XDG_STATE_HOME: join(fixture.root, "xdg") };
+  const config = { ...defaultShellConfig(), fs: { ...defaultShellConfig().fs, host_root: fixture.base } };
+  const reading = await openShell(config, { environment, log: fixture.log, readOnly: true });
+  expect(fixture.snapshot()).toEqual(half);
+  await reading.close();
+  const shell = await open(fixture, {}, environment);
+  expect(fixture.snapshot()).toEqual(before);
+  await shell.close();
+});
