@@ -1,5 +1,5 @@
 /** Finds mounts in Linux's list (proc_pid_mountinfo(5)). */
-import { readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import type { Folder } from "./folder.ts";
 
 /**
@@ -12,6 +12,33 @@ export function holdsMount(folder: Folder): boolean | undefined {
   if (points === undefined) return undefined;
   const path = hostPathOf(folder);
   return points.some((point) => point === path || point.startsWith(`${path}/`));
+}
+
+/** A mount below a folder. */
+export interface Mount {
+  /** Its path from that folder, one character per byte. */
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+/** What is mounted below `folder`, not on it. Undefined where the system has no list of mounts. */
+export function mountsBelow(folder: Folder): Mount[] | undefined {
+  const points = mountPoints();
+  if (points === undefined) return undefined;
+  const path = hostPathOf(folder);
+  const prefix = path === "/" ? path : `${path}/`;
+  return points
+    .filter((point) => point.startsWith(prefix) && point !== prefix)
+    .map((point) => ({ path: point.slice(prefix.length), isFolder: isFolder(point) }));
+}
+
+/** False also for what cannot be reached. */
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(Buffer.from(path, "latin1")).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** One character per byte, as names need not be UTF-8. Undefined without procfs. */

@@ -1,5 +1,5 @@
 /** Calls statx(2), which describes a name below a folder held by a descriptor in one step, and without a `Stats` object. */
-import { openLibc } from "../bun.ts";
+import { openErrno, openLibc } from "../bun.ts";
 import type { Name } from "./folder.ts";
 import { requireOneName } from "./jailed-path.ts";
 import type { EntryKind, FileStats } from "./kind.ts";
@@ -28,9 +28,10 @@ export interface Links {
   readonly inode: bigint;
 }
 
-/** The same for what distinguishes an entry from others. */
-export function linksAt(descriptor: number, name: Name): Links | undefined {
-  if (!callStatx(descriptor, name, wantedOfLinks)) return undefined;
+/** The same for what distinguishes an entry from others; "missing" when there is none. */
+export function linksAt(descriptor: number, name: Name): Links | "missing" | undefined {
+  if (!callStatx(descriptor, name, wantedOfLinks))
+    return libc !== "none" && libc?.errno() === ENOENT ? "missing" : undefined;
   return {
     kind: kindsByFormat[halves[modeAt]! >>> 12] ?? "other",
     links: words[linksOffset]!,
@@ -71,7 +72,10 @@ const kindsByFormat: readonly (EntryKind | undefined)[] = Object.assign(
   { 4: "dir", 8: "file", 10: "symlink" } as const,
 );
 
-interface Libc {
+/** asm-generic/errno-base.h */
+const ENOENT = 2;
+
+interface Calls {
   syscall(
     number: number,
     descriptor: number,
@@ -82,7 +86,17 @@ interface Libc {
   ): number;
 }
 
+interface Libc extends Calls {
+  /** That of the last failed call. */
+  errno(): number;
+}
+
 let libc: Libc | "none" | undefined;
 
-const load = (): Libc | undefined =>
-  openLibc<Libc>({ syscall: { args: ["i64", "i32", "ptr", "i32", "u32", "ptr"], returns: "i32" } });
+function load(): Libc | undefined {
+  const errno = openErrno();
+  const calls = openLibc<Calls>({
+    syscall: { args: ["i64", "i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
+  });
+  return errno && calls && { ...calls, errno };
+}

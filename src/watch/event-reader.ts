@@ -1,8 +1,9 @@
 /** Reads the kernel's queue: changes of contents are reported at once, changed names become pending. */
 import { isTemporaryIn } from "../jail/temporary.ts";
+import { ChangeStream } from "./change-stream.ts";
 import type { ChangedNames } from "./changed-names.ts";
 import type { FolderTable } from "./folder-table.ts";
-import { events, type Inotify, type OnEvent } from "./inotify.ts";
+import { events, type OnEvent, type WatchQueue } from "./inotify.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
 
 /** Most reads of a drain, of some thousand events each: a queue that is longer is filled as fast as it is read. */
@@ -12,7 +13,7 @@ const contentEvents = events.modify | events.closeWrite | events.attrib;
 const nameEvents = events.create | events.delete | events.movedFrom | events.movedTo;
 
 export interface EventReaderOptions {
-  readonly inotify: Inotify;
+  readonly inotify: WatchQueue;
   readonly table: FolderTable;
   readonly pending: ChangedNames;
   readonly listener: TreeListener;
@@ -20,10 +21,14 @@ export interface EventReaderOptions {
 
 export class EventReader {
   readonly #options: EventReaderOptions;
+  readonly #changes: ChangeStream | undefined;
   #failure: IncompleteReason | undefined;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
+    const { listener } = options;
+    if (listener.onChange !== undefined)
+      this.#changes = new ChangeStream((change) => listener.onChange?.(change));
   }
 
   /** Reads until the queue is empty. Returns why the tree cannot be kept up to date with what was read. */
@@ -31,10 +36,16 @@ export class EventReader {
     this.#failure = undefined;
     for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
       if (reads === mostReads) return "busy";
+    this.#changes?.flush();
     return this.#failure;
   }
 
-  readonly #onEvent: OnEvent = ({ watch, mask, bytes, from, to }) => {
+  /** The tree is as the events that were read say. */
+  onSettled(): void {
+    this.#changes?.forgetMoves();
+  }
+
+  readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
     const { table, pending, listener } = this.#options;
     if ((mask & events.overflow) !== 0) this.#failure = "overflow";
     const folder = table.ofWatch(watch);
@@ -45,6 +56,7 @@ export class EventReader {
     }
     if (isTemporaryIn(bytes, from, to)) return;
     const name = bytes.toString("latin1", from, to);
+    this.#changes?.add({ folder, name, mask, cookie });
     if ((mask & contentEvents) !== 0 && (mask & events.isFolder) === 0) {
       const entry = folder.entryOf(name);
       if (typeof entry === "number") listener.onDirty?.(entry);

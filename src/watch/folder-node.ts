@@ -9,6 +9,8 @@ export class FolderNode implements WatchedFolder {
   unwatched: UnwatchedReason | undefined;
   /** The kernel's number for its watch; undefined before it is listed, and when it has none. */
   watch: number | undefined;
+  /** Of the folder that is watched. */
+  inode: bigint | undefined;
 
   constructor(parent: FolderNode | undefined, name: string) {
     this.parent = parent;

@@ -6,9 +6,10 @@ import { namingOfBase } from "../jail/folding.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { O_PATH, openAt, openBeneath, readDirents } from "../jail/openat.ts";
 import { fillsRecordBuffers } from "../jail/pseudo.ts";
-import { statAt } from "../jail/statx.ts";
+import { type Links, linksAt, statAt } from "../jail/statx.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
+import type { MountTable } from "./mount-table.ts";
 import type { UnwatchedReason } from "./tree.ts";
 
 /** The entries of a folder in the order of their keys (`WatchedFolder.keys`). */
@@ -17,27 +18,39 @@ export interface Listing {
   readonly kinds: readonly EntryKind[];
 }
 
-/** An opened folder, or why it cannot be watched; "gone" when there is none. */
-export type Opened = number | UnwatchedReason | "gone";
+/** A folder that is open for listing. Close its descriptor. */
+export interface OpenedFolder {
+  readonly descriptor: number;
+  readonly inode: bigint;
+}
 
 export class FolderReader {
   readonly #base: number;
   readonly #fillsBuffers: boolean;
   readonly #mayFold: boolean;
+  readonly #mounts: MountTable;
 
   /** For the base that `descriptor` holds, on a file system of this type. */
-  constructor(descriptor: number, type: number) {
+  constructor(descriptor: number, { type, mounts }: { readonly type: number; readonly mounts: MountTable }) {
+    this.#mounts = mounts;
     this.#base = descriptor;
     this.#fillsBuffers = fillsRecordBuffers(type);
     this.#mayFold = namingOfBase({ type, isCasefolded: () => false }).isFlagged;
   }
 
-  /** Opens the folder at this path from the base, one character per byte, for listing. Close what it returns. */
-  open(path: string): Opened {
+  /**
+   * Opens the folder at this path from the base, one character per byte; else says why it cannot be watched, or that there
+   * is none.
+   */
+  open(path: string): OpenedFolder | UnwatchedReason | "gone" {
+    if (this.#mounts.hasFileIn(path)) return "mount";
     const descriptor = this.#openPath(path);
     if (descriptor === undefined) return this.#reasonAgainst(path);
-    const reason = this.#reasonAgainstOpened(descriptor);
-    if (reason === undefined) return descriptor;
+    // Needs the permission to enter it, which opening it does not.
+    const own = linksAt(descriptor, ".");
+    const reason =
+      own === undefined || own === "missing" ? "unreadable" : this.#reasonAgainstNames(descriptor);
+    if (reason === undefined) return { descriptor, inode: (own as Links).inode };
     closeSync(descriptor);
     return reason;
   }
@@ -68,26 +81,16 @@ export class FolderReader {
 
   #openPath(path: string): number | undefined {
     let folder = this.#base;
-    try {
-      for (const part of partsOf(path)) {
-        const next = openBeneath(folder, Buffer.from(part, "latin1"), "list");
-        if (folder !== this.#base) closeSync(folder);
-        folder = this.#base;
-        if (next === undefined) return undefined;
-        folder = next;
-      }
-      const opened = folder;
-      folder = this.#base;
-      return opened;
-    } finally {
+    for (const part of partsOf(path)) {
+      const next = openBeneath(folder, Buffer.from(part, "latin1"), "list");
       if (folder !== this.#base) closeSync(folder);
+      if (next === undefined) return undefined;
+      folder = next;
     }
+    return folder;
   }
 
-  #reasonAgainstOpened(descriptor: number): UnwatchedReason | undefined {
-    const own = openBeneath(descriptor, ".", "folder");
-    if (own === undefined) return "unreadable";
-    closeSync(own);
+  #reasonAgainstNames(descriptor: number): UnwatchedReason | undefined {
     return this.#mayFold && isCasefolded(descriptor) ? "folding" : undefined;
   }
 

@@ -3,7 +3,7 @@ import type { EntryKind } from "../jail/kind.ts";
 import { FileNumbers } from "./file-numbers.ts";
 import { FolderNode, type NodeEntry } from "./folder-node.ts";
 import type { Listing } from "./folder-reader.ts";
-import type { Inotify } from "./inotify.ts";
+import type { WatchQueue } from "./inotify.ts";
 import type { TreeListener, UnwatchedReason } from "./tree.ts";
 
 /** The folders of a tree by their watches. */
@@ -16,10 +16,10 @@ export class FolderTable {
   unwatchedFolders = 0;
   /** Folders that came with a listing, and have not been listed themselves. */
   readonly unlisted: FolderNode[] = [];
-  readonly #inotify: Inotify;
+  readonly #inotify: WatchQueue;
   readonly #byWatch = new Map<number, FolderNode>();
 
-  constructor(inotify: Inotify, listener: TreeListener) {
+  constructor(inotify: WatchQueue, listener: TreeListener) {
     this.#inotify = inotify;
     this.numbers = new FileNumbers(listener);
   }

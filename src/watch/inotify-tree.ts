@@ -5,7 +5,8 @@ import { EventReader } from "./event-reader.ts";
 import { FolderNode } from "./folder-node.ts";
 import { FolderReader } from "./folder-reader.ts";
 import { FolderTable } from "./folder-table.ts";
-import type { Inotify } from "./inotify.ts";
+import type { WatchQueue } from "./inotify.ts";
+import type { MountTable } from "./mount-table.ts";
 import type {
   IncompleteReason,
   TreeListener,
@@ -21,15 +22,17 @@ export interface InotifyTreeOptions {
   readonly descriptor: number;
   /** Of its file system. */
   readonly type: number;
-  readonly inotify: Inotify;
+  readonly inotify: WatchQueue;
+  readonly mounts: MountTable;
   readonly listener: TreeListener;
+  /** How long a drain or a build runs before it yields. */
+  readonly sliceMilliseconds?: number;
 }
 
-/** Milliseconds that a drain or a build runs before it yields. */
-const sliceMilliseconds = 10;
-
 export class InotifyTree implements WatchedTree {
-  readonly #inotify: Inotify;
+  readonly #inotify: WatchQueue;
+  readonly #mounts: MountTable;
+  readonly #sliceMilliseconds: number;
   readonly #listener: TreeListener;
   readonly #table: FolderTable;
   readonly #pending = new ChangedNames();
@@ -41,15 +44,18 @@ export class InotifyTree implements WatchedTree {
   #running: Promise<WatchState> | undefined;
   #next: Promise<WatchState> | undefined;
 
-  constructor({ descriptor, type, inotify, listener }: InotifyTreeOptions) {
+  constructor(options: InotifyTreeOptions) {
+    const { descriptor, type, inotify, mounts, listener, sliceMilliseconds = 10 } = options;
     const table = new FolderTable(inotify, listener);
     const pending = this.#pending;
     this.#inotify = inotify;
+    this.#mounts = mounts;
+    this.#sliceMilliseconds = sliceMilliseconds;
     this.#listener = listener;
     this.#table = table;
     this.#events = new EventReader({ inotify, table, pending, listener });
-    const readEvents = () => this.#events.read();
-    const reader = new FolderReader(descriptor, type);
+    const readEvents = () => this.#readEvents();
+    const reader = new FolderReader(descriptor, { type, mounts });
     this.#updater = new TreeUpdater({ inotify, table, reader, pending, listener, readEvents });
   }
 
@@ -96,7 +102,7 @@ export class InotifyTree implements WatchedTree {
       });
       return this.#next;
     }
-    const reason = this.#events.read();
+    const reason = this.#readEvents();
     if (reason !== undefined) this.#fail(reason);
     if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
       return Promise.resolve(this.#state);
@@ -117,6 +123,12 @@ export class InotifyTree implements WatchedTree {
     this.#isClosed = true;
     this.#state = incomplete("unlisted");
     this.#inotify.close();
+    this.#mounts.close();
+  }
+
+  #readEvents(): IncompleteReason | undefined {
+    const reason = this.#events.read();
+    return reason ?? (this.#mounts.hasChanged() ? "mounts" : undefined);
   }
 
   #run(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
@@ -129,8 +141,9 @@ export class InotifyTree implements WatchedTree {
 
   async #finish(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
     const wasComplete = this.#state.isComplete;
-    const reason = await runInSlices(this.#untilClosed(steps), createTimeSlice(sliceMilliseconds));
+    const reason = await runInSlices(this.#untilClosed(steps), createTimeSlice(this.#sliceMilliseconds));
     if (this.#isClosed) return this.#state;
+    this.#events.onSettled();
     if (reason !== undefined) this.#fail(reason);
     else if (!wasComplete) {
       this.#state = complete;

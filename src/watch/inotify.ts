@@ -49,6 +49,9 @@ export type OnEvent = (event: Readonly<InotifyEvent>) => void;
 /** Why a folder cannot be watched: the limit of watches or the memory is used up, it may not be read, or another reason. */
 export type WatchFailure = "limit" | "unreadable" | "other";
 
+/** What a tree uses of `Inotify`. */
+export type WatchQueue = Pick<Inotify, "watch" | "unwatch" | "read" | "close">;
+
 /** The kernel's queue of events for the folders that are watched. */
 export class Inotify {
   readonly #descriptor: number;

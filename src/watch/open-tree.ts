@@ -3,6 +3,7 @@ import { fileSystemType } from "../jail/pseudo.ts";
 import { supportsOpenat2 } from "../jail/selftest.ts";
 import { Inotify } from "./inotify.ts";
 import { InotifyTree } from "./inotify-tree.ts";
+import { MountTable } from "./mount-table.ts";
 import type { TreeListener, WatchedTree } from "./tree.ts";
 
 /**
@@ -26,7 +27,10 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
   if (descriptor === undefined || !supportsOpenat2()) return "unsupported";
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   if (!watchableTypes.has(type) || base.folding !== "exact") return "filesystem";
+  const mounts = MountTable.open(base);
+  if (mounts === undefined) return "unsupported";
   const inotify = Inotify.open();
-  if (inotify === undefined) return "unsupported";
-  return inotify === "limit" ? "limit" : new InotifyTree({ descriptor, type, inotify, listener });
+  if (typeof inotify === "object") return new InotifyTree({ descriptor, type, inotify, mounts, listener });
+  mounts.close();
+  return inotify ?? "unsupported";
 }

@@ -1,14 +1,12 @@
 /** Brings a tree up to date with the disk: lists folders, and finds out what changed names are now. */
 import { closeSync } from "node:fs";
-import { errnoOf } from "../jail/errno.ts";
-import { O_PATH, openAt } from "../jail/openat.ts";
-import { type Links, linksAt } from "../jail/statx.ts";
+import { linksAt } from "../jail/statx.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import { FolderNode } from "./folder-node.ts";
-import type { FolderReader } from "./folder-reader.ts";
+import type { FolderReader, OpenedFolder } from "./folder-reader.ts";
 import type { FolderTable } from "./folder-table.ts";
-import type { Inotify } from "./inotify.ts";
+import type { WatchQueue } from "./inotify.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
 
 /** A walk enters no deeper folder. */
@@ -21,7 +19,7 @@ const maxRetries = 100;
 const foldersPerRead = 64;
 
 export interface TreeUpdaterOptions {
-  readonly inotify: Inotify;
+  readonly inotify: WatchQueue;
   readonly table: FolderTable;
   readonly reader: FolderReader;
   readonly pending: ChangedNames;
@@ -95,18 +93,19 @@ export class TreeUpdater {
     if (opened === "gone") this.#retry(folder);
     else if (typeof opened === "string") table.setUnwatched(folder, opened);
     else {
+      const { descriptor } = opened;
       try {
         if (!this.#watch(folder, opened)) return;
-        const added = table.setListing(folder, yield* reader.list(opened));
-        if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(opened, bytesOf(name)));
+        const added = table.setListing(folder, yield* reader.list(descriptor));
+        if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(descriptor, bytesOf(name)));
       } finally {
-        closeSync(opened);
+        closeSync(descriptor);
       }
     }
   }
 
   /** Watches an opened folder; false when that is not possible for this one. */
-  #watch(folder: FolderNode, descriptor: number): boolean {
+  #watch(folder: FolderNode, { descriptor, inode }: OpenedFolder): boolean {
     const { table, inotify } = this.#options;
     const watch = inotify.watch(descriptor);
     if (watch === "limit") throw new Incomplete("limit");
@@ -115,13 +114,14 @@ export class TreeUpdater {
       return false;
     }
     const earlier = table.setWatch(folder, watch);
+    folder.inode = inode;
     if (earlier?.parent !== undefined) this.#retries.add(earlier.parent, earlier.name);
     return true;
   }
 
   /** Finds out what is under these names in a folder now. */
   *#updateNames(folder: FolderNode, names: ReadonlySet<string>): Steps<void> {
-    const { table, reader, inotify } = this.#options;
+    const { table, reader } = this.#options;
     const opened = reader.open(folder.path);
     if (typeof opened === "string") {
       if (opened === "gone") for (const name of names) this.#retries.add(folder, name);
@@ -129,30 +129,31 @@ export class TreeUpdater {
       return;
     }
     try {
-      // The same path may lead to another folder by now.
-      if (inotify.watch(opened) !== folder.watch) {
+      // The same path may lead to another folder by now. That with the same inode is this one, or an event will say that
+      // this one was removed.
+      if (folder.watch === undefined || opened.inode !== folder.inode) {
         table.unlisted.push(folder);
         return;
       }
       let done = 0;
       for (const name of names) {
-        this.#updateName(folder, opened, name);
+        this.#updateName(folder, opened.descriptor, name);
         if (++done % namesPerStep === 0) yield;
       }
     } finally {
-      closeSync(opened);
+      closeSync(opened.descriptor);
     }
   }
 
   #updateName(folder: FolderNode, descriptor: number, name: string): void {
     const { table, listener } = this.#options;
     const links = linksAt(descriptor, bytesOf(name));
-    if (links === undefined && !isMissing(descriptor, name)) {
+    if (links === undefined) {
       table.unlisted.push(folder);
       return;
     }
     const old = folder.entryOf(name) ?? folder.entryOf(`${name}/`);
-    const entry = table.setEntry(folder, name, links?.kind);
+    const entry = table.setEntry(folder, name, links === "missing" ? undefined : links.kind);
     if (typeof entry === "number") {
       this.#reportLinks(links);
       if (entry === old) listener.onDirty?.(entry);
@@ -160,8 +161,9 @@ export class TreeUpdater {
     } else if (entry instanceof FolderNode && entry === old) table.unlisted.push(entry);
   }
 
-  #reportLinks(links: Links | undefined): void {
-    if (links?.kind === "file" && links.links > 1) this.#options.listener.onLinked?.(links.inode);
+  #reportLinks(links: ReturnType<typeof linksAt>): void {
+    if (typeof links === "object" && links.kind === "file" && links.links > 1)
+      this.#options.listener.onLinked?.(links.inode);
   }
 
   /** The folder is not where it was. An event of a folder above says where it is, or will come. */
@@ -175,15 +177,6 @@ const namesPerStep = 256;
 
 /** One character per byte. */
 const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
-
-function isMissing(folder: number, name: string): boolean {
-  try {
-    closeSync(openAt(folder, bytesOf(name), O_PATH));
-    return false;
-  } catch (error) {
-    return errnoOf(error) === "ENOENT";
-  }
-}
 
 class Incomplete extends Error {
   readonly reason: IncompleteReason;

@@ -67,7 +67,11 @@ export interface TreeListener {
    * an event for that one.
    */
   onLinked?(inode: bigint): void;
-  /** Each change, in the order in which they happened. */
+  /**
+   * Each change that the kernel reports, in order; but a move out of the tree comes when nothing else is queued. A folder
+   * that was created or moved counts with all that is in it: what happens there before a drain has found it is not
+   * reported. Nor is anything after an overflow, until the tree is built again.
+   */
   onChange?(change: TreeChange): void;
 }
 

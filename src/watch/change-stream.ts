@@ -1,0 +1,85 @@
+/** Makes changes of the kernel's events. */
+import type { FolderNode } from "./folder-node.ts";
+import { events } from "./inotify.ts";
+import type { TreeChange } from "./tree.ts";
+
+/** An event in a watched folder. */
+interface NamedEvent {
+  readonly folder: FolderNode;
+  /** One character per byte. */
+  readonly name: string;
+  readonly mask: number;
+  readonly cookie: number;
+}
+
+export class ChangeStream {
+  readonly #onChange: (change: TreeChange) => void;
+  /** The first halves of moves, by their cookies. */
+  readonly #departed = new Map<number, NamedEvent>();
+  /** Where folders are that were moved since the tree was brought up to date. */
+  readonly #moved = new Map<FolderNode, string>();
+  #last: TreeChange | undefined;
+
+  constructor(onChange: (change: TreeChange) => void) {
+    this.#onChange = onChange;
+  }
+
+  add(event: NamedEvent): void {
+    const { mask, cookie } = event;
+    if ((mask & events.movedFrom) !== 0) this.#departed.set(cookie, event);
+    else if ((mask & events.movedTo) !== 0) this.#arrive(event);
+    else if ((mask & events.create) !== 0) this.#report("created", event);
+    else if ((mask & events.delete) !== 0) this.#report("removed", event);
+    else if ((mask & events.attrib) !== 0) this.#report("attributes", event);
+    else this.#report("modified", event);
+  }
+
+  /** The queue is empty: what has not arrived by now was moved out of the tree, or arrives as something new. */
+  flush(): void {
+    for (const event of this.#departed.values()) this.#report("removed", event);
+    this.#departed.clear();
+    this.#last = undefined;
+  }
+
+  /** The tree has been brought up to date. */
+  forgetMoves(): void {
+    this.#moved.clear();
+  }
+
+  #arrive(event: NamedEvent): void {
+    const departed = this.#departed.get(event.cookie);
+    if (departed === undefined) {
+      this.#report("created", event);
+      return;
+    }
+    this.#departed.delete(event.cookie);
+    const from = this.#pathOf(departed);
+    this.#report("moved", event, from);
+    const child = departed.folder.entryOf(`${departed.name}/`);
+    if (typeof child === "object") this.#moved.set(child, this.#pathOf(event));
+  }
+
+  #report(kind: TreeChange["kind"], event: NamedEvent, from?: string): void {
+    const path = Buffer.from(this.#pathOf(event), "latin1");
+    // A write and the close after it are two events.
+    if (this.#last?.kind === kind && this.#last.path.equals(path) && kind !== "moved") return;
+    const isFolder = (event.mask & events.isFolder) !== 0;
+    this.#last = {
+      ...{ kind, isFolder, path },
+      ...(from !== undefined && { from: Buffer.from(from, "latin1") }),
+    };
+    this.#onChange(this.#last);
+  }
+
+  #pathOf({ folder, name }: NamedEvent): string {
+    const path = this.#folderPath(folder);
+    return path === "" ? name : `${path}/${name}`;
+  }
+
+  #folderPath(folder: FolderNode): string {
+    const moved = this.#moved.get(folder);
+    if (moved !== undefined || folder.parent === undefined) return moved ?? folder.path;
+    const above = this.#folderPath(folder.parent);
+    return above === "" ? folder.name : `${above}/${folder.name}`;
+  }
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { openWith, TreeFixture } from "./tree.test-kit.ts";
+import type { IncompleteReason, WatchState } from "./tree.ts";
+
+/** Opens a tree that yields after each step. */
+const inSteps = { open: openWith({ sliceMilliseconds: 0 }) };
+
+const complete: WatchState = { isComplete: true };
+const incomplete = (reason: IncompleteReason): WatchState => ({ isComplete: false, reason });
+
+test("a queue that overflows is reported; after it has been built again, the tree is right and the numbers are the same", async () => {
+  using fixture = await new TreeFixture({ a: "", b: "", "d/f": "" }).build();
+  const numbers = new Map(
+    [...fixture.tree.filesBelow(fixture.tree.base)].map(({ key, file }) => [key, file]),
+  );
+  const before = fixture.reported.allDirty;
+  const files = ["a", "b"].map((name) => openSync(fixture.at(name), "r+"));
+  // Two equal events in a row would be one.
+  const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
+  for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
+  for (const file of files) closeSync(file);
+  renameSync(fixture.at("d"), fixture.at("e"));
+  mkdirSync(fixture.at("new"));
+  writeFileSync(fixture.at("new/f"), "");
+  expect(await fixture.tree.drain()).toEqual(incomplete("overflow"));
+  expect(await fixture.tree.drain()).toEqual(incomplete("overflow"));
+  expect(fixture.reported.allDirty).toBe(before + 1);
+  expect(await fixture.tree.build()).toEqual(complete);
+  expect(fixture.reported.allDirty).toBe(before + 2);
+  expect(fixture.paths).toEqual(["a", "b", "e/f", "new/f"]);
+  for (const { key, file } of fixture.tree.filesBelow(fixture.tree.base))
+    if (key.length === 1 && key !== "f") expect(numbers.get(key)).toBe(file);
+  await fixture.drain();
+  appendFileSync(fixture.at("e/f"), "more");
+  expect(await fixture.drain()).toEqual(["e/f"]);
+});
+
+test("a tree that is built while it changes has all changes", async () => {
+  using fixture = new TreeFixture(
+    Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`d${index % 20}/e${index}/f`, ""])),
+    inSteps,
+  );
+  const built = fixture.tree.build();
+  expect(await fixture.tree.drain()).toEqual(incomplete("unlisted"));
+  for (let i = 0; i < 20; i++) renameSync(fixture.at(`d${i}`), fixture.at(`moved${i}`));
+  for (let i = 0; i < 20; i++) writeFileSync(fixture.at(`moved${i}/new`), "");
+  expect(await built).toEqual(complete);
+  await fixture.drain();
+  expect(fixture.paths.length).toBe(120);
+  expect(fixture.paths.every((path) => path.startsWith("moved"))).toBe(true);
+});
+
+test("a drain that begins while another one runs has what happened between", async () => {
+  using fixture = await new TreeFixture({ f: "" }, inSteps).build();
+  const made = Array.from({ length: 20 }, (_, index) => [`new${index}/a/b/f`, ""]);
+  fixture.add(Object.fromEntries(made));
+  const first = fixture.tree.drain();
+  appendFileSync(fixture.at("f"), "more");
+  fixture.add({ last: "" });
+  const second = fixture.tree.drain();
+  expect(await first).toEqual(complete);
+  expect(await second).toEqual(complete);
+  expect(fixture.paths.length).toBe(22);
+  expect(fixture.paths).toContain("last");
+});
+
+test("too few watches: the tree is incomplete, and complete once there are more", async () => {
+  const limit = { folders: 3 };
+  using fixture = new TreeFixture({ "a/f": "", "b/f": "", "c/f": "" }, { open: openWith({ limit }) });
+  expect(await fixture.tree.build()).toEqual(incomplete("limit"));
+  limit.folders = 8;
+  expect(await fixture.tree.build()).toEqual(complete);
+  expect(fixture.paths).toEqual(["a/f", "b/f", "c/f"]);
+  mkdirSync(fixture.at("d"));
+  expect(await fixture.tree.drain()).toEqual(incomplete("limit"));
+});
+
+test("a closed tree is incomplete, also while it is built", async () => {
+  using fixture = new TreeFixture({ "a/f": "", "b/f": "", "c/f": "" }, inSteps);
+  const built = fixture.tree.build();
+  fixture.tree.close();
+  expect(await built).toEqual(incomplete("unlisted"));
+  expect(await fixture.tree.drain()).toEqual(incomplete("unlisted"));
+});

@@ -1,0 +1,110 @@
+/** A watched tree over a fixture, for tests. */
+
+import type { Tree } from "../../tests/harness/tree.ts";
+import { JailFixture } from "../jail/jail.test-kit.ts";
+import { Inotify } from "./inotify.ts";
+import { InotifyTree } from "./inotify-tree.ts";
+import { MountTable } from "./mount-table.ts";
+import { openWatchedTree } from "./open-tree.ts";
+import type { TreeListener, WatchedFolder, WatchedTree } from "./tree.ts";
+
+/** What a tree has reported. */
+export interface Reported {
+  /** Paths of files that are dirty, or were added. */
+  readonly dirty: Set<string>;
+  readonly linked: bigint[];
+  allDirty: number;
+}
+
+export class TreeFixture extends JailFixture {
+  readonly tree: WatchedTree;
+  readonly reported: Reported = { dirty: new Set(), linked: [], allDirty: 0 };
+  readonly #numbers = new Set<number>();
+
+  constructor(tree: Tree, { listener = {}, open = openWatchedTree }: TreeFixtureOptions = {}) {
+    super(tree);
+    const own: TreeListener = {
+      onAdded: (file) => this.#numbers.add(file),
+      onDirty: (file) => this.#numbers.add(file),
+      onLinked: (inode) => this.reported.linked.push(inode),
+      onAllDirty: () => this.reported.allDirty++,
+      ...listener,
+    };
+    const opened = open(this.jail("openat").admitFolder("."), own);
+    if (typeof opened === "string") throw new Error(`no tree: ${opened}`);
+    this.tree = opened;
+  }
+
+  /** Builds the tree, after which nothing is dirty. */
+  async build(): Promise<this> {
+    await this.tree.build();
+    this.#numbers.clear();
+    return this;
+  }
+
+  /** Drains the tree, and returns the paths of the files that are dirty since the last time. */
+  async drain(): Promise<string[]> {
+    await this.tree.drain();
+    const files = [...this.tree.filesBelow(this.tree.base)].map((one) => [pathOf(one), one.file] as const);
+    const dirty = files.filter(([, file]) => this.#numbers.has(file)).map(([path]) => path);
+    this.#numbers.clear();
+    return dirty;
+  }
+
+  get paths(): string[] {
+    return [...this.tree.filesBelow(this.tree.base)].map(pathOf);
+  }
+
+  override [Symbol.dispose](): void {
+    this.tree.close();
+    super[Symbol.dispose]();
+  }
+}
+
+interface TreeFixtureOptions {
+  readonly listener?: TreeListener;
+  readonly open?: typeof openWatchedTree;
+}
+
+function pathOf({ folder, key }: { readonly folder: WatchedFolder; readonly key: string }): string {
+  return folder.parent === undefined ? key : pathOf({ folder: folder.parent, key: `${folder.name}/${key}` });
+}
+
+/** The folders that are not watched, with why. */
+export function unwatchedIn(folder: WatchedFolder, prefix = ""): string[] {
+  return folder.entries.flatMap((entry) => {
+    if (typeof entry !== "object") return [];
+    const path = prefix + entry.name;
+    return entry.unwatched === undefined ? unwatchedIn(entry, `${path}/`) : [`${path} ${entry.unwatched}`];
+  });
+}
+
+interface OpenOptions {
+  /** Folders that its user may watch. */
+  readonly limit?: { folders: number };
+  readonly sliceMilliseconds?: number;
+}
+
+/** Opens a tree in another way than usual. */
+export const openWith =
+  ({
+    limit = { folders: Number.POSITIVE_INFINITY },
+    sliceMilliseconds = 10,
+  }: OpenOptions): typeof openWatchedTree =>
+  (base, listener) => {
+    const inotify = Inotify.open() as Inotify;
+    let watches = 0;
+    return new InotifyTree({
+      descriptor: base.descriptor!,
+      type: 0xef53,
+      mounts: MountTable.open(base)!,
+      listener,
+      sliceMilliseconds,
+      inotify: {
+        watch: (folder) => (watches++ < limit.folders ? inotify.watch(folder) : "limit"),
+        unwatch: (watch) => inotify.unwatch(watch),
+        read: (onEvent) => inotify.read(onEvent),
+        close: () => inotify.close(),
+      },
+    });
+  };
