@@ -161,10 +161,15 @@ function count({ budget }: Snapshot, bytes: number): void {
 /** Entries between two looks at the clock. */
 const entriesPerClockCheck = 32;
 
-async function yieldIfDue(snapshot: Snapshot): Promise<void> {
-  const { slice, context } = snapshot;
-  if (snapshot.visited++ % entriesPerClockCheck !== 0) return;
-  if (slice.isDue) await slice.yieldIfDue();
+/** Counts an entry. Returns whether to yield before it; most entries must not cost a promise. */
+function isDue(snapshot: Snapshot): boolean {
+  if (snapshot.visited++ % entriesPerClockCheck !== 0) return false;
+  snapshot.context.deadline.check();
+  return snapshot.slice.isDue;
+}
+
+async function yieldNow({ slice, context }: Snapshot): Promise<void> {
+  await slice.yieldIfDue();
   context.deadline.check();
 }
 
@@ -185,7 +190,7 @@ async function countNodes(snapshot: Snapshot, quota: NodeQuota, { folder, level 
   quota.count(depth, page.entries.length);
   for (const entry of page.entries) {
     if (entry.kind !== "dir") continue;
-    await yieldIfDue(snapshot);
+    if (isDue(snapshot)) await yieldNow(snapshot);
     if (snapshot.context.jail.deniesIn(folder, entry.name)) continue;
     using inside = open(snapshot, { folder, entry, above: level }).folder;
     if (inside === undefined) continue;
@@ -203,7 +208,7 @@ async function readChildren(snapshot: Snapshot, folder: Folder, level: Level): P
   const prefixBytes = prefixBytesIn(folder);
   const children: Node[] = [];
   for (const entry of shown === length ? page.entries : page.entries.slice(0, shown)) {
-    await yieldIfDue(snapshot);
+    if (isDue(snapshot)) await yieldNow(snapshot);
     const node = describe(snapshot, { parent: folder, path: pathIn(folder, entry), entry });
     count(snapshot, nodeBytes(node, prefixBytes));
     const isEntered = node.kind === "dir" && !node.non_accessible;
