@@ -95,6 +95,18 @@ export const configSchema = Type.Object({
     description:
       "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; those that end in `/**` keep the folder itself, and nothing in it is read.",
   }),
+  index: Type.Union([Type.Literal("auto"), Type.Literal("off"), Type.Literal("verified")], {
+    default: "auto",
+    description:
+      "Whether coder::search keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. auto is off in the profile contract, and verified in agent.",
+  }),
+  index_max_bytes: Type.Integer({
+    minimum: mebibyte,
+    maximum: 16 * 1024 * mebibyte,
+    default: 128 * mebibyte,
+    description:
+      "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
+  }),
   refuse_undefined_groups: Type.Boolean({
     default: true,
     description:

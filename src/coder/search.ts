@@ -70,7 +70,13 @@ const response = Type.Object(
   {
     content_matches: Type.Array(MatchEntry),
     files: FileList,
-    index: Type.Optional(Type.Literal("scan", { since: "0.4.0", description: "Each file was read." })),
+    index: Type.Optional(
+      Type.Union([Type.Literal("scan"), Type.Literal("verified")], {
+        since: "0.4.0",
+        description:
+          "scan: each file was read. verified: files that have not changed since the index has seen that they do not match were not.",
+      }),
+    ),
     path_matches: Type.Array(PathMatch),
     ...PageAnswerFields,
     truncated: Type.Boolean({ description: "True if either match list was cut off at the configured cap." }),

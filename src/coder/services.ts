@@ -102,7 +102,14 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       throw error;
     });
   const regex = createRegexEngine({ threads });
-  const searcher = createSearcher({ jail, files, regex, threads });
+  const mode = config.index === "auto" ? profile.index : config.index;
+  const searcher = createSearcher({
+    jail,
+    files,
+    regex,
+    threads,
+    index: { mode, maxBytes: config.index_max_bytes },
+  });
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   const sweep = () => {

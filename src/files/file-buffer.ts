@@ -28,8 +28,15 @@ export function openFileIn(folder: Folder, name: NameBytes): number {
 export const openFileBelow = (descriptor: number, name: NameBytes): number =>
   openNameAt(descriptor, name, flags);
 
-/** Bytes that are read at once, at first: most files of a source tree have less. */
-const firstBytes = 64 * 1024;
+/** Bytes that are read at once, at first: most files of a source tree have less. Of larger ones, `isOfUse` is asked. */
+export const firstBytes = 64 * 1024;
+
+/** Bytes at the beginning of a file in which most binaries show a NUL. */
+const binaryProbeBytes = 1024;
+
+/** Spares reading the rest of most binaries (`ReadLimits.isOfUse`). */
+export const beginsAsText = (text: Buffer, length: number): boolean =>
+  !text.subarray(0, Math.min(length, binaryProbeBytes)).includes(0);
 
 /** Its one buffer, grown to at least that length; the contents stay. */
 export type ReserveBuffer = (bytes: number) => Buffer;

@@ -7,6 +7,7 @@ import { afterFile, atPath, type Position } from "./place.ts";
 import type {
   ContentMatch,
   Found,
+  FoundBy,
   MatchingFile,
   PageFields,
   PageRequest,
@@ -28,6 +29,9 @@ export interface AnswerLimits {
   /** The answer is a page: both lists end at the first match that does not fit. */
   readonly page?: Pick<PageRequest, "maxBytes"> | undefined;
 }
+
+/** An answer holds as much however the files are found. */
+const longestFoundBy: FoundBy = "verified";
 
 /** Bytes of matches as JSON without their strings and numbers. */
 const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
@@ -79,6 +83,8 @@ export class SearchAnswerBuilder {
   readonly #mode: MatchMode;
   readonly #over = { content: false, paths: false };
   readonly #budget: JsonBudget;
+  /** How the files are found. */
+  index: FoundBy = "scan";
   #truncated = false;
   #stoppedBy: "max_matches" | "max_bytes" | undefined;
   #lastAdded: Position | undefined;
@@ -87,7 +93,7 @@ export class SearchAnswerBuilder {
     this.#limits = limits;
     this.#mode = limits.lines.mode ?? "content";
     const maxBytes = Math.min(limits.maxBytes, limits.page?.maxBytes ?? limits.maxBytes);
-    this.#budget = new JsonBudget(maxBytes, jsonBytes(this.#answer()));
+    this.#budget = new JsonBudget(maxBytes, jsonBytes(this.#answer(longestFoundBy)));
   }
 
   /** Which limit has ended a page. */
@@ -214,20 +220,21 @@ export class SearchAnswerBuilder {
   /** The answer, with the fields of a page if it is one. */
   render(page?: PageFields): Found {
     return {
-      answer: { ...this.#answer(), ...page },
+      answer: { ...this.#answer(this.index), ...page },
       bytes:
-        this.#budget.bytes +
+        this.#budget.bytes -
+        (this.#limits.isExtended ? longestFoundBy.length - this.index.length : 0) +
         (jsonBytes(this.#truncated) - jsonBytes(false)) +
         (page === undefined ? 0 : jsonBytes(page) - 1),
     };
   }
 
-  #answer(): Found["answer"] {
+  #answer(index: FoundBy): Found["answer"] {
     return {
       content_matches: this.#contents,
       path_matches: this.#paths,
       ...(this.#mode !== "content" && { files: this.#files }),
-      ...(this.#limits.isExtended && { index: "scan" as const }),
+      ...(this.#limits.isExtended && { index }),
       truncated: this.#truncated,
     };
   }

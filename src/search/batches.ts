@@ -1,4 +1,5 @@
 import { openFileIn } from "../files/file-buffer.ts";
+import type { FilesToSign } from "../index/filler.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
 import { NameBuffer } from "./name-buffer.ts";
 import type { SharedFolder } from "./shared-folder.ts";
@@ -94,6 +95,31 @@ export class Batch implements FileSink {
       prefixes: wantsPaths ? this.#prefixes() : [],
       descriptors: this.#holdsFolders ? this.#folders.map(({ folder }) => folder.descriptor!) : [],
     };
+  }
+
+  /** All files, or those with these indices, in order. */
+  listFiles(indices?: Int32Array | readonly number[]): FilesToSign {
+    const names: string[] = [];
+    const firsts: number[] = [];
+    const folders: string[] = [];
+    const cursor = new FileCursor(this.files);
+    let [next, folder] = [0, -1];
+    while (cursor.next() && (indices === undefined || next < indices.length)) {
+      if (indices !== undefined && cursor.index !== indices[next]) continue;
+      next++;
+      if (cursor.folder !== folder) {
+        folder = cursor.folder;
+        folders.push(this.#folders[folder]!.folder.path);
+        firsts.push(names.length);
+      }
+      names.push(`${cursor.bytes.toString("latin1", cursor.from, cursor.to)}\0`);
+    }
+    return { names: names.join(""), count: names.length, firsts, folders };
+  }
+
+  /** The descriptor of the folder of the file under the cursor; it has one where there are threads. */
+  descriptorOf(file: FileCursor): number {
+    return this.#folders[file.folder]!.folder.descriptor!;
   }
 
   get #holdsFolders(): boolean {

@@ -1,4 +1,4 @@
-import type { FileBuffer } from "../files/file-buffer.ts";
+import { beginsAsText, type FileBuffer } from "../files/file-buffer.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { FileCursor } from "./file-cursor.ts";
@@ -59,6 +59,8 @@ export interface FileSearch {
   readonly isOver: () => boolean;
   /** What is to be left out of the first file: what comes up to this position. */
   readonly after?: Position | undefined;
+  /** What becomes of the file under the cursor if its content need not be read: nothing in it matches. */
+  readonly outcomeUnread?: ((file: FileCursor) => number | undefined) | undefined;
   /** Gets what became of each file that was searched to its end (`outcomes`). Only such files have findings then. */
   readonly outcomes?: Float64Array | undefined;
 }
@@ -87,6 +89,7 @@ class ContentSearch {
   outcome: number = outcomes.gone;
   readonly #lines: Mutable<LineSearch>;
   readonly #searchFile: () => FileMatches[];
+  readonly #outcomeUnread: () => number | undefined;
 
   constructor(file: FileCursor, search: FileSearch) {
     const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
@@ -114,6 +117,7 @@ class ContentSearch {
       this.#setOutcome(length);
       return searchIn(text, length, this.#lines);
     };
+    this.#outcomeUnread = () => search.outcomeUnread?.(file);
     this.#searchFile = () => {
       const descriptor = open(file);
       this.#setOutcome(outcomes.tooLarge);
@@ -125,6 +129,11 @@ class ContentSearch {
   search({ remainingEntries, remainingUnits }: FindingSink, after: Position | undefined): FileMatches {
     this.outcome = outcomes.gone;
     if (!isAfter(afterFile, after)) return nothing;
+    const known = this.#outcomeUnread();
+    if (known !== undefined) {
+      this.outcome = known;
+      return nothing;
+    }
     this.#lines.maxMatches = remainingEntries;
     this.#lines.maxUnits = remainingUnits;
     this.#lines.after = after;
@@ -163,10 +172,3 @@ function textSearch(
 }
 
 const isTextMatcher = (matcher: QueryMatcher): matcher is TextMatcher => "reach" in matcher;
-
-/** Bytes at the beginning of a file in which most binaries show a NUL. */
-const binaryProbeBytes = 1024;
-
-/** Spares reading the rest of most binaries; `searchLines` makes the final decision where it finds a match. */
-const beginsAsText = (text: Buffer, length: number): boolean =>
-  !text.subarray(0, Math.min(length, binaryProbeBytes)).includes(0);

@@ -17,6 +17,8 @@ export interface EncodedFindings {
   readonly numbers: Int32Array;
   /** What became of the files of the batch (`outcomes`), where that was requested. */
   readonly outcomes?: Float64Array;
+  /** The indices of files whose contents were read because the index does not know them as they are. */
+  readonly unknown?: Int32Array;
 }
 
 /** Flags of a finding. */

@@ -23,7 +23,11 @@ export class LocalSearch {
   }
 
   /** Releases the batch. Throws a `PatternError`, an `EngineFailure`, or the errno error of a lack of resources. */
-  search(batch: Batch, sink: FindingSink, options: Pick<FileSearch, "after" | "outcomes">): void {
+  search(
+    batch: Batch,
+    sink: FindingSink,
+    options: Pick<FileSearch, "after" | "outcomes" | "outcomeUnread">,
+  ): void {
     const request = this.#request;
     try {
       const { compiler, ...engines } = this.#engines();

@@ -38,6 +38,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
   };
   const state: SearchState = {
     pool: { run } as unknown as NonNullable<SearchState["pool"]>,
+    index: undefined,
     batchesAtOnce: 1,
     held: { folders: 0 },
     active: 1,

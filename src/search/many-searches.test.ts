@@ -37,6 +37,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
   };
   const state: SearchState = {
     pool: { run } as unknown as NonNullable<SearchState["pool"]>,
+    index: undefined,
     batchesAtOnce: 6,
     held: { folders: 0 },
     active: 0,

@@ -1,11 +1,10 @@
 import { PatternError, RegexEngineFailure } from "../regex/regex-runtime.ts";
 import type { PoolJob } from "../threads/pool.ts";
 import type { Batch } from "./batches.ts";
-import type { EncodedFindings } from "./findings-codec.ts";
-import type { BatchReply } from "./thread.ts";
+import type { BatchReply, SearchedBatch, ThreadReply } from "./thread.ts";
 
 /** The findings of a batch, or the error of its pattern. */
-export type BatchOutcome = EncodedFindings | Error;
+export type BatchOutcome = SearchedBatch | Error;
 
 /** Milliseconds that a thread has to notice the end of a search before its job is cancelled. */
 const grace = 200;
@@ -15,7 +14,7 @@ export class PendingBatch {
   readonly batch: Batch;
   /** A thread has ended during it before. */
   readonly isRetry: boolean;
-  readonly #running: PoolJob<BatchReply>;
+  readonly #running: PoolJob<ThreadReply>;
   readonly #ended: Promise<void>;
   #outcome: BatchOutcome | undefined;
   #isSettled = false;
@@ -23,7 +22,7 @@ export class PendingBatch {
   /** Calls `onSettled` when there is an outcome, or the thread ended without one. */
   constructor(
     batch: Batch,
-    running: PoolJob<BatchReply>,
+    running: PoolJob<ThreadReply>,
     { isRetry, onSettled }: { isRetry: boolean; onSettled: () => void },
   ) {
     this.batch = batch;
@@ -37,9 +36,17 @@ export class PendingBatch {
       onSettled();
     };
     this.#ended = running.reply.then(
-      (reply) => settle(outcomeOf(reply)),
+      (reply) => settle(outcomeOf(reply as BatchReply)),
       () => settle(undefined),
     );
+  }
+
+  /** Resolves when it is settled, or the signal aborts. */
+  async settledUnless(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([this.#ended, aborted]);
   }
 
   get isSettled(): boolean {

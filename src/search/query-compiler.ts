@@ -1,3 +1,5 @@
+import { type NeededTrigrams, neededTrigrams } from "../index/needed-trigrams.ts";
+import { extractInnerLiterals, type InnerLiterals } from "../prefilter/inner-literals.ts";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { compileLineDfa } from "../prefilter/line-dfa.ts";
 import { choosePrefilter, chooseTextPrefilter } from "../prefilter/prefilter.ts";
@@ -45,6 +47,8 @@ export class QueryCompiler {
   readonly #runtime: () => RegexRuntime;
   readonly #kernel: SearchKernel | undefined;
   readonly #cache = new Map<string, QueryMatcher>();
+  /** By compiled query, what its matches contain. */
+  readonly #literals = new WeakMap<QueryMatcher, () => InnerLiterals | undefined>();
 
   /** With a `kernel`, texts have to lie in its memory. */
   constructor(runtime: () => RegexRuntime, kernel: SearchKernel | undefined) {
@@ -62,6 +66,12 @@ export class QueryCompiler {
     return matcher;
   }
 
+  /** The trigrams of files in which the query matches; undefined where they are not known. Throws as `compile` does. */
+  needed(query: Query): NeededTrigrams | undefined {
+    const literals = this.#literals.get(this.compile(query))?.();
+    return literals && neededTrigrams(literals.seqs);
+  }
+
   #compile({ pattern, regex, ignoreCase, multiline = false }: Query): QueryMatcher {
     // A decoded line may hold a U+FFFD that the file does not hold.
     if (!regex && !ignoreCase && !pattern.includes("\ufffd"))
@@ -71,6 +81,13 @@ export class QueryCompiler {
     const source = toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase });
     const compiled = runtime.compile(multiline ? `(?mR)${source}` : source);
     const hir = compiled.syntax();
+    const matcher = this.#compileRegex(compiled, hir, multiline);
+    this.#literals.set(matcher, () => extractInnerLiterals(hir));
+    return matcher;
+  }
+
+  #compileRegex(compiled: Regex, hir: Hir, multiline: boolean): QueryMatcher {
+    const runtime = this.#runtime();
     if (multiline)
       return new RegexTextMatcher({
         regex: compiled,

@@ -81,14 +81,16 @@ export interface MatchingFile {
   readonly count?: number;
 }
 
+/** How files are found: each is read; or those that an index rules out are not, where their stamps are those that it knows. */
+export type FoundBy = "scan" | "verified";
+
 /** All lists in the order of path bytes, then lines. */
 export interface SearchAnswer extends Partial<PageFields> {
   readonly content_matches: readonly ContentMatch[];
   readonly path_matches: readonly PathMatch[];
   /** In modes files and counts, instead of matches. */
   readonly files?: readonly MatchingFile[];
-  /** How the files were found: each was read. */
-  readonly index?: "scan";
+  readonly index?: FoundBy;
   /** Something was left out: for a cap, for the size of the answer, or because the deadline passed. */
   readonly truncated: boolean;
 }

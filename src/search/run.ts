@@ -10,6 +10,7 @@ import { batchSignals } from "./batch-signals.ts";
 import { Batch, type BatchSize, takeBatch } from "./batches.ts";
 import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
+import type { IndexUse } from "./indexing.ts";
 import { LocalSearch } from "./local.ts";
 import { Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
@@ -22,7 +23,7 @@ import type { Found } from "./request.ts";
 import { ResultPage } from "./result-page.ts";
 import type { SearchOptions } from "./state.ts";
 import { createOutcomes, outcomes } from "./tally.ts";
-import type { BatchJob, BatchReply } from "./thread.ts";
+import type { SearchedBatch, SearchJob, ThreadReply } from "./thread.ts";
 import { Walk } from "./walk.ts";
 
 /** Milliseconds that a search for a literal runs in this thread before it starts others: most have ended by then. */
@@ -40,6 +41,7 @@ export class SearchRun {
   readonly #pacing: Pacing;
   readonly #local: LocalSearch;
   readonly #page: ResultPage | undefined;
+  readonly #indexUse: IndexUse | undefined;
   /** The first file of a batch of this thread that the deadline kept from being searched. */
   #unfinished: { readonly batch: Batch; readonly index: number } | undefined;
   #endsEarly = false;
@@ -52,6 +54,7 @@ export class SearchRun {
     this.#options = options;
     const { request } = options;
     this.#pacing = new Pacing(options.state);
+    this.#indexUse = options.state.index?.use(request);
     this.#local = new LocalSearch(request, options.state, () => this.#isOver());
     const start = request.fuzzyPaths ? beforeRanked : undefined;
     this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
@@ -79,8 +82,10 @@ export class SearchRun {
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
-        if (isLiteral(request.query)) await this.#searchHere(headStart);
-        else this.#pending.push(this.#submit(empty, state.pool, false));
+        if (isLiteral(request.query)) {
+          this.#consult();
+          await this.#searchHere(headStart);
+        } else await this.#compileInThread(empty, state.pool);
         await this.#searchInThreads(state.pool);
       }
       if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
@@ -90,7 +95,23 @@ export class SearchRun {
       folder.release();
       this.#endPending();
       this.#page?.end();
+      this.#indexUse?.end();
     }
+  }
+
+  /** Asks the index then, where that needs what the thread says. */
+  async #compileInThread(empty: Batch, pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+    const compiling = this.#submit(empty, pool, false);
+    this.#pending.push(compiling);
+    if (this.#indexUse === undefined) return;
+    if (this.#indexUse.wantsNeeded) await compiling.settledUnless(this.#options.deadline.signal);
+    const { outcome } = compiling;
+    if (outcome === undefined ? !this.#indexUse.wantsNeeded : !(outcome instanceof Error))
+      this.#consult(outcome as SearchedBatch | undefined);
+  }
+
+  #consult(compiled?: SearchedBatch): void {
+    if (this.#indexUse?.consult(compiled?.needed) === true) this.#answer.index = "verified";
   }
 
   /** False when the page has to end before all ranked paths are known. */
@@ -157,9 +178,12 @@ export class SearchRun {
 
   #searchBatchHere(batch: Batch): void {
     const record = this.#page && createOutcomes(batch.count);
-    const options = { after: this.#page?.afterIn(batch), outcomes: record };
+    const known = this.#indexUse?.knownIn(batch, this.#options.request);
+    const after = this.#page?.afterIn(batch);
+    const options = { after, outcomes: record, outcomeUnread: known?.outcomeUnread };
     const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
     this.#local.search(batch, sink, options);
+    this.#indexUse?.note(batch, known?.unknown);
     if (record !== undefined) this.#noteOutcomes(batch, record);
   }
 
@@ -183,7 +207,7 @@ export class SearchRun {
   }
 
   /** Keeps batches under way in threads, and collects their findings in the order of submission. */
-  async #searchInThreads(pool: Pool<BatchJob, BatchReply>): Promise<void> {
+  async #searchInThreads(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
     const { signal } = this.#options.deadline;
     const wake = () => this.#wake();
     signal.addEventListener("abort", wake, { once: true });
@@ -201,7 +225,7 @@ export class SearchRun {
     this.#takeSettled();
   }
 
-  async #post(pool: Pool<BatchJob, BatchReply>): Promise<void> {
+  async #post(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
     while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
       const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#answer), this.#options.state.held);
       if (batch === undefined) return;
@@ -224,14 +248,15 @@ export class SearchRun {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
 
-  #submit(batch: Batch, pool: Pool<BatchJob, BatchReply>, isRetry: boolean): PendingBatch {
+  #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
     const page = this.#page;
-    const job = batchJobOf(batch, { ...this.#options, answer: this.#answer, page, signal: this.#signal });
+    const [answer, signal, indexUse] = [this.#answer, this.#signal, this.#indexUse];
+    const job = batchJobOf(batch, { ...this.#options, answer, page, signal, indexUse });
     return new PendingBatch(batch, pool.run(job), { isRetry, onSettled: () => this.#wake() });
   }
 
   /** Collects the first batch under way, if it is settled. */
-  #takeNext(pool: Pool<BatchJob, BatchReply>): boolean {
+  #takeNext(pool: Pool<SearchJob, ThreadReply>): boolean {
     const [first] = this.#pending;
     if (first?.isSettled !== true) return false;
     this.#pending.shift();
@@ -244,7 +269,7 @@ export class SearchRun {
    * Submits a batch without an outcome to another thread, once. The answer leaves it out after a second loss: here a
    * caller's pattern could block the event loop.
    */
-  #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<BatchJob, BatchReply>): void {
+  #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<SearchJob, ThreadReply>): void {
     if (!isRetry) {
       this.#pending.unshift(this.#submit(batch, pool, true));
       return;
@@ -260,6 +285,7 @@ export class SearchRun {
     if (batch.isEmpty) return;
     this.#pacing.speedUp();
     this.#page?.makeProgress();
+    this.#indexUse?.note(batch, outcome.unknown);
     this.#takeFindings(batch, outcome);
   }
 

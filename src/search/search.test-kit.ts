@@ -6,6 +6,7 @@ import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
+import type { IndexOptions } from "./indexing.ts";
 import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
@@ -54,18 +55,19 @@ export interface SearchFixture {
   readonly backend: BackendName;
   readonly threads: boolean | number;
   readonly deny?: readonly string[];
+  readonly index?: IndexOptions;
 }
 
 /** Runs the request, with a deadline in `milliseconds`. */
 export type RunSearch = (fields: RequestFields, milliseconds?: number) => Promise<SearchAnswer>;
 
 /** Opens a searcher over the folder `base`. */
-export function openSearcher(base: string, { backend, threads, deny = [] }: SearchFixture) {
+export function openSearcher(base: string, { backend, threads, deny = [], index }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
   const ignoreFiles = new IgnoreFiles(jail);
   const regex = createRegexEngine({ threads: threads !== false });
-  const searcher = createSearcher({ jail, files, regex, threads });
+  const searcher = createSearcher({ jail, files, regex, threads, ...(index && { index }) });
   const search: RunSearch = async (fields, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
     const ignoring = fields.respectsIgnoreFiles ? { ignoreFiles } : {};
@@ -80,5 +82,5 @@ export function openSearcher(base: string, { backend, threads, deny = [] }: Sear
     await regex.close();
     jail.close();
   };
-  return { search, close };
+  return { search, close, index: searcher.index };
 }

@@ -8,11 +8,12 @@ import { createWalkSlice, type Walker } from "../scheduling/walk-slice.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { Cursors } from "./cursors.ts";
+import { type IndexOptions, SearchIndex } from "./indexing.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./run.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { SearchState } from "./state.ts";
-import type { BatchJob, BatchReply, SearchThreadData } from "./thread.ts";
+import type { SearchJob, SearchThreadData, ThreadReply } from "./thread.ts";
 import { createThreadEngines } from "./thread-engines.ts";
 import type { WalkOptions } from "./walk.ts";
 
@@ -24,6 +25,8 @@ export interface Searcher {
   search(request: SearchRequest, walker: Walker): Promise<Found>;
   /** The cursors of its pages. */
   readonly cursors: Cursors;
+  /** Undefined where each search reads all files. */
+  readonly index: SearchIndex | undefined;
   /** Ends the threads. Searches still under way answer with what they have. */
   close(): Promise<void>;
 }
@@ -32,6 +35,8 @@ export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
   readonly regex: RegexEngine;
   /** False: everything is searched in this thread. Default: in threads where there are any; a number of them is taken as it is. */
   readonly threads?: boolean | number;
+  /** Default: no index. */
+  readonly index?: IndexOptions;
 }
 
 /** Where a walk starts. */
@@ -58,16 +63,20 @@ const mostThreads = Math.min(8, availableParallelism());
 const batchesPerThread = 3;
 
 /** A searcher that loads WebAssembly and starts threads only when a search needs them. */
-export function createSearcher({ jail, files, regex, threads = true }: SearcherOptions): Searcher {
+export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
   const size = typeof threads === "number" ? threads : mostThreads;
-  const pool = new Pool<BatchJob, BatchReply>({
+  const pool = new Pool<SearchJob, ThreadReply>({
     program: "search",
     size,
     depth: batchesPerThread,
     data: (): SearchThreadData => ({ engine: regex.module }),
   });
+  const hasThreads = threads !== false && canSpawn();
+  const searchIndex =
+    hasThreads && index?.mode === "verified" ? SearchIndex.open(index, jail, pool) : undefined;
   const state: SearchState = {
-    pool: threads !== false && canSpawn() ? pool : undefined,
+    pool: hasThreads ? pool : undefined,
+    index: searchIndex,
     batchesAtOnce: size * (batchesPerThread + 1),
     held: { folders: 0 },
     engines: undefined,
@@ -78,6 +87,7 @@ export function createSearcher({ jail, files, regex, threads = true }: SearcherO
   };
   return {
     cursors: new Cursors(),
+    index: searchIndex,
     async search(request, walker) {
       const { folder, only } = startOf(jail, request);
       using slice = createWalkSlice(walker);
@@ -90,6 +100,7 @@ export function createSearcher({ jail, files, regex, threads = true }: SearcherO
         walk: { jail, files, ...request, only },
       });
       state.active++;
+      searchIndex?.pause();
       try {
         return await search.run();
       } catch (error) {
@@ -98,10 +109,12 @@ export function createSearcher({ jail, files, regex, threads = true }: SearcherO
         throw refusalOfPattern(error, request.query.pattern);
       } finally {
         state.active--;
+        if (state.active === 0) searchIndex?.resume();
       }
     },
     close() {
       state.isClosed = true;
+      searchIndex?.close();
       return pool.close();
     },
   };

@@ -2,16 +2,19 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import type { HeldFolders } from "./batches.ts";
+import type { SearchIndex } from "./indexing.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SharedFolder } from "./shared-folder.ts";
-import type { BatchJob, BatchReply } from "./thread.ts";
+import type { SearchJob, ThreadReply } from "./thread.ts";
 import type { ThreadEngines } from "./thread-engines.ts";
 import type { WalkOptions } from "./walk.ts";
 
 /** What the searches of a worker share. */
 export interface SearchState {
   /** Undefined where there are no threads. */
-  readonly pool: Pool<BatchJob, BatchReply> | undefined;
+  readonly pool: Pool<SearchJob, ThreadReply> | undefined;
+  /** Undefined where searches read all files. */
+  readonly index: SearchIndex | undefined;
   /** Most batches under way, of all searches together: each holds folders open. */
   readonly batchesAtOnce: number;
   readonly held: HeldFolders;

@@ -1,5 +1,10 @@
 /** The program of a search thread: searches the files of batches. */
 import { openFileBelow } from "../files/file-buffer.ts";
+import type { CandidateSet } from "../index/content-index.ts";
+import type { SignJob } from "../index/filler.ts";
+import type { NeededTrigrams } from "../index/needed-trigrams.ts";
+import { FileSigner, type SignedFiles } from "../index/sign-files.ts";
+import { createSigner } from "../index/signature.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
@@ -8,6 +13,7 @@ import type { PostedFiles } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { entriesOf, type Finding, type FindingSink, searchFiles } from "./files.ts";
 import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
+import { KnownFiles } from "./known-files.ts";
 import { type LineOptions, textUnits } from "./lines.ts";
 import type { Position } from "./place.ts";
 import type { Query } from "./query-compiler.ts";
@@ -36,11 +42,24 @@ export interface BatchJob {
   readonly wantsOutcomes: boolean;
   /** One of `batchSignals`, or 0. */
   readonly signal: Int32Array;
+  /** Which files need not be read. */
+  readonly candidates?: CandidateSet | undefined;
+  /** Whether to say what the index has to look for. */
+  readonly wantsNeeded?: boolean;
   readonly files: PostedFiles;
 }
 
-/** The findings; or the failure, with the name of its class, which an error loses in a message. */
-export type BatchReply = EncodedFindings | { readonly failure: string; readonly message: string };
+/** What was found; or the failure, with the name of its class, which an error loses in a message. */
+export type BatchReply = SearchedBatch | { readonly failure: string; readonly message: string };
+
+export interface SearchedBatch extends EncodedFindings {
+  /** What files that match have to hold, where that was requested and is known. */
+  readonly needed?: NeededTrigrams | undefined;
+}
+
+/** What a thread does, and what it replies. */
+export type SearchJob = BatchJob | SignJob;
+export type ThreadReply = BatchReply | SignedFiles;
 
 serveJobs(({ engine }: SearchThreadData, check) => {
   let runtime: RegexRuntime | undefined;
@@ -48,8 +67,13 @@ serveJobs(({ engine }: SearchThreadData, check) => {
     runtime ??= new RegexRuntime(engine, check);
     return runtime;
   });
-  return (job: BatchJob): BatchReply => {
+  let signer: FileSigner | undefined;
+  return (job: SearchJob): ThreadReply => {
     try {
+      if ("what" in job) {
+        signer ??= new FileSigner(createSigner()!);
+        return signFiles(job, signer);
+      }
       return searchBatch(job, engines);
     } catch (error) {
       const { name, message } = error as Error;
@@ -58,7 +82,12 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
-function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): EncodedFindings {
+function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFiles {
+  const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
+  return signer.sign(cursor, { ...files, isOver: () => Atomics.load(signal, 0) !== 0 });
+}
+
+function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): BatchReply {
   const sink = new Collector(job);
   const matcher = compiler.compile(job.query);
   const isOver = () => Atomics.load(job.signal, 0) === batchSignals.isOver;
@@ -66,8 +95,15 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): En
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  searchFiles(cursor, { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes }, sink);
-  return encodeFindings(sink.findings, outcomes);
+  const known = job.candidates && new KnownFiles(job.candidates, job, (file) => files.descriptors[file.folder]!);
+  const { outcomeUnread } = known ?? {};
+  const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, outcomeUnread };
+  searchFiles(cursor, search, sink);
+  return {
+    ...encodeFindings(sink.findings, outcomes),
+    ...(known && { unknown: Int32Array.from(known.unknown) }),
+    ...(job.wantsNeeded && { needed: compiler.needed(job.query) }),
+  };
 }
 
 class Collector implements FindingSink {

@@ -24,11 +24,14 @@ export const i32_sub = operator(0x6b);
 export const i32_mul = operator(0x6c);
 export const i32_and = operator(0x71);
 export const i32_or = operator(0x72);
+export const i32_xor = operator(0x73);
 export const i32_shl = operator(0x74);
+export const i32_shr_u = operator(0x76);
 export const i32_eqz = operator(0x45);
 export const i32_eq = operator(0x46);
 export const i32_ne = operator(0x47);
 export const i32_lt_s = operator(0x48);
+export const i32_lt_u = operator(0x49);
 export const i32_gt_s = operator(0x4a);
 export const i32_ge_s = operator(0x4e);
 export const i32_clz = operator(0x67);
@@ -48,10 +51,23 @@ export const i32_store = (address: Code, value: Code, offset = 0): Code => [
   ...[0x36, ...memoryArgument(offset)],
 ];
 
+export const i32_store8 = (address: Code, value: Code, offset = 0): Code => [
+  ...[...address, ...value],
+  ...[0x3a, ...memoryArgument(offset)],
+];
+export const i32_store16 = (address: Code, value: Code, offset = 0): Code => [
+  ...[...address, ...value],
+  ...[0x3b, ...memoryArgument(offset)],
+];
+
 /** The prefix of vector instructions. */
 const simd = 0xfd;
 
 export const v128_load = load(simd, 0x00);
+export const v128_store = (address: Code, value: Code, offset = 0): Code => [
+  ...[...address, ...value],
+  ...[simd, 0x0b, ...memoryArgument(offset)],
+];
 export const v128_const = (bytes: readonly number[]): Code => [simd, 0x0c, ...bytes];
 export const v128_and = operator(simd, 0x4e);
 export const v128_or = operator(simd, 0x50);

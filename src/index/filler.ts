@@ -1,0 +1,240 @@
+import type { Folder, Jail } from "../jail/folder.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import type { ContentIndex } from "./content-index.ts";
+import { type SignedFiles, signed } from "./sign-files.ts";
+
+/** Files in the order of their paths, folder by folder. */
+export interface FilesByFolder {
+  /** The names as they are on disk, each followed by a NUL; one character per byte. */
+  readonly names: string;
+  readonly count: number;
+  /** Index of the first file of each folder. */
+  readonly firsts: readonly number[];
+}
+
+/** Files to be signed. */
+export interface FilesToSign extends FilesByFolder {
+  /** The path of each folder, from the base. */
+  readonly folders: readonly string[];
+  /** How often they were found to have changed just now. */
+  readonly attempts?: number;
+}
+
+/** The same, as a message to a thread. */
+export interface SignJob extends FilesByFolder {
+  readonly what: "sign";
+  /** Each holds a folder. */
+  readonly descriptors: readonly number[];
+  /** Not 0: the job has to end. */
+  readonly signal: Int32Array;
+}
+
+export interface FillerOptions {
+  readonly index: ContentIndex;
+  readonly jail: Pick<Jail, "admitFolder" | "deniesBytesIn">;
+  /** Signs files in a thread; undefined where the thread ended. */
+  readonly sign: (job: SignJob) => Promise<SignedFiles | undefined>;
+}
+
+/** Files that may wait; more are left out, until a search meets them again. */
+const mostWaiting = 2_000_000;
+const sliceMilliseconds = 2;
+/** Milliseconds after which the filler tries again to sign files that had changed just now. */
+const retryAfter = [150, 1000, 4000];
+/** Milliseconds without a search before it begins: its work would delay a next call. */
+const idleMilliseconds = 5;
+
+/** Fills an index in the background, while no search is under way. */
+export class Filler {
+  readonly #options: FillerOptions;
+  readonly #waiting: FilesToSign[] = [];
+  #files = 0;
+  /** Paths of folders whose file system does not say when contents change. */
+  readonly #hopeless = new Set<string>();
+  #signal = new Int32Array(new SharedArrayBuffer(4));
+  #isPaused = true;
+  #isClosed = false;
+  #running: Promise<void> | undefined;
+  #start: ReturnType<typeof setTimeout> | undefined;
+  readonly #retries = new Set<ReturnType<typeof setTimeout>>();
+  /** Wake those who wait until nothing is left to do. */
+  #onIdle: (() => void)[] = [];
+
+  constructor(options: FillerOptions) {
+    this.#options = options;
+  }
+
+  /** Files that wait. */
+  get files(): number {
+    return this.#files;
+  }
+
+  /** Resolves when nothing is left to do. */
+  async idle(): Promise<void> {
+    if (this.#isIdle) return;
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#running === undefined && this.#retries.size === 0;
+  }
+
+  add(files: FilesToSign): void {
+    if (this.#files + files.count > mostWaiting) return;
+    this.#files += files.count;
+    this.#waiting.push(files);
+  }
+
+  /** A search begins: the job under way ends soon. */
+  pause(): void {
+    this.#isPaused = true;
+    clearTimeout(this.#start);
+    Atomics.store(this.#signal, 0, 1);
+  }
+
+  /** No search is under way. */
+  resume(): void {
+    this.#isPaused = this.#isClosed;
+    if (this.#isPaused || this.#running !== undefined || this.#waiting.length === 0) return;
+    clearTimeout(this.#start);
+    this.#start = setTimeout(() => this.#begin(), idleMilliseconds);
+    this.#start.unref();
+  }
+
+  /** Ends its work. */
+  close(): void {
+    this.#isClosed = true;
+    this.pause();
+    this.#waiting.length = 0;
+    this.#files = 0;
+    for (const retry of this.#retries) clearTimeout(retry);
+    this.#retries.clear();
+  }
+
+  #begin(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (!this.#isPaused) this.resume();
+      if (this.#isIdle) for (const wake of this.#onIdle.splice(0)) wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const slice = createTimeSlice(sliceMilliseconds);
+    while (!this.#isPaused && this.#waiting.length > 0) {
+      const files = this.#waiting.shift()!;
+      this.#files -= files.count;
+      await this.#signAll(new OpenedFiles(files, this.#options.jail, this.#hopeless));
+      await slice.yieldIfDue();
+    }
+  }
+
+  async #signAll(files: OpenedFiles): Promise<void> {
+    this.#signal = new Int32Array(new SharedArrayBuffer(4));
+    try {
+      const found = files.count === 0 ? undefined : await this.#options.sign(files.job(this.#signal));
+      if (found === undefined) return;
+      this.#options.index.take(found);
+      if (found.outcomes.includes(signed.notReached)) this.add(files.with(signed.notReached, found.outcomes));
+      if (found.outcomes.includes(signed.notYet)) this.#retry(files.with(signed.notYet, found.outcomes));
+      if (found.outcomes.includes(signed.never)) files.noteFolders(found.outcomes, this.#hopeless);
+    } finally {
+      files.close();
+    }
+  }
+
+  #retry(files: FilesToSign): void {
+    const milliseconds = retryAfter[files.attempts ?? 0];
+    if (milliseconds === undefined || this.#isClosed) return;
+    const retry = setTimeout(() => {
+      this.#retries.delete(retry);
+      this.add({ ...files, attempts: (files.attempts ?? 0) + 1 });
+      if (!this.#isPaused) this.resume();
+    }, milliseconds);
+    retry.unref();
+    this.#retries.add(retry);
+  }
+}
+
+/** Files whose folders are open. Denied ones are not among them. */
+class OpenedFiles {
+  readonly #folders: Folder[] = [];
+  readonly #firsts: number[] = [];
+  /** One character per byte. */
+  readonly #names: string[] = [];
+  readonly #attempts: number;
+
+  constructor(
+    { names, count, firsts, folders, attempts = 0 }: FilesToSign,
+    jail: FillerOptions["jail"],
+    hopeless: ReadonlySet<string>,
+  ) {
+    this.#attempts = attempts;
+    const all = names.split("\0");
+    folders.forEach((path, index) => {
+      const folder = hopeless.has(path) ? undefined : openFolder(jail, path);
+      if (folder === undefined) return;
+      // The path may lead elsewhere by now.
+      const isDenied = (bytes: Buffer) => jail.deniesBytesIn(folder, bytes, 0, bytes.length);
+      const own = all.slice(firsts[index], firsts[index + 1] ?? count);
+      const allowed = own.filter((name) => !isDenied(Buffer.from(name, "latin1")));
+      if (allowed.length === 0) {
+        folder.close();
+        return;
+      }
+      this.#folders.push(folder);
+      this.#firsts.push(this.#names.length);
+      this.#names.push(...allowed);
+    });
+  }
+
+  get count(): number {
+    return this.#names.length;
+  }
+
+  job(signal: Int32Array): SignJob {
+    const descriptors = this.#folders.map(({ descriptor }) => descriptor!);
+    return { what: "sign", ...this.#list(this.#names, this.#firsts), descriptors, signal };
+  }
+
+  #list(names: readonly string[], firsts: readonly number[]): FilesByFolder {
+    return { names: names.map((name) => `${name}\0`).join(""), count: names.length, firsts };
+  }
+
+  /** The files that have this outcome. */
+  with(outcome: number, outcomes: Uint8Array): FilesToSign {
+    const [names, firsts, folders]: [string[], number[], string[]] = [[], [], []];
+    this.#folders.forEach(({ path }, index) => {
+      const [from, to] = [this.#firsts[index]!, this.#firsts[index + 1] ?? this.count];
+      const own = this.#names.slice(from, to).filter((_, at) => outcomes[from + at] === outcome);
+      if (own.length === 0) return;
+      folders.push(path);
+      firsts.push(names.length);
+      names.push(...own);
+    });
+    return { ...this.#list(names, firsts), folders, attempts: this.#attempts };
+  }
+
+  /** Adds the paths of the folders whose files never can be signed. */
+  noteFolders(outcomes: Uint8Array, hopeless: Set<string>): void {
+    this.#firsts.forEach((first, index) => {
+      if (outcomes[first] === signed.never) hopeless.add(this.#folders[index]!.path);
+    });
+  }
+
+  close(): void {
+    for (const folder of this.#folders) folder.close();
+  }
+}
+
+/** Undefined when it is gone, or denied, or cannot be read. */
+function openFolder(jail: FillerOptions["jail"], path: string): Folder | undefined {
+  try {
+    const folder = jail.admitFolder(path || ".");
+    if (folder.descriptor !== undefined) return folder;
+    folder.close();
+  } catch {
+    // A search will meet that.
+  }
+  return undefined;
+}

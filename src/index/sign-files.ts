@@ -1,0 +1,180 @@
+import { closeSync } from "node:fs";
+import { beginsAsText, FileBuffer, openFileBelow } from "../files/file-buffer.ts";
+import type { NameBytes } from "../jail/name.ts";
+import {
+  changedAt,
+  hasExactStamps,
+  hasNoWriter,
+  readStamps,
+  sizeAt,
+  stamps,
+  stampWords,
+} from "../jail/stamps.ts";
+import { type FileRecord, fileFlags } from "./file-records.ts";
+import type { Signature, Signer } from "./signature.ts";
+
+/** Files, folder by folder; itself the name of the current one. */
+export interface FileNamesCursor extends NameBytes {
+  readonly folder: number;
+  readonly index: number;
+  next(): boolean;
+}
+
+/** What became of a file that was to be signed. */
+export const signed = {
+  /** The job ended before. */
+  notReached: 0,
+  /** Its record is to be kept. */
+  yes: 1,
+  /** It is gone, or cannot be read. */
+  no: 2,
+  /** It has changed just now. */
+  notYet: 3,
+  /** Its file system does not say when contents change. */
+  never: 4,
+} as const;
+
+/** The records and signatures of files, as a message between threads. */
+export interface SignedFiles {
+  /** Of each file one of `signed`. */
+  readonly outcomes: Uint8Array;
+  /** Of each file the flags of its record. */
+  readonly flags: Uint8Array;
+  /** Of each file `stampWords` words. */
+  readonly stamps: Uint32Array;
+  /** Of each file the bits of its signature; 0 for none. */
+  readonly bits: Uint8Array;
+  /** The words of all signatures, in order. */
+  readonly words: Uint32Array;
+}
+
+/** Largest file that gets a signature: of larger ones few are ruled out. */
+const maxSignedBytes = 4 * 1024 * 1024;
+
+/**
+ * Milliseconds that stamps must be old to be trusted: a later change might leave them as they are, as the clocks of file systems tick
+ * slowly ("racily clean" in Git's words). Linux's ticks every ten at most; some file systems keep whole seconds.
+ */
+const settledAfter = 100;
+const settledAfterSeconds = 3000;
+
+/** Reads files and signs them. */
+export class FileSigner {
+  readonly #signer: Signer;
+  /** Reads files into the memory of the signer. */
+  readonly #buffer: FileBuffer;
+
+  constructor(signer: Signer) {
+    this.#signer = signer;
+    this.#buffer = new FileBuffer(signer.reserve);
+  }
+
+  /** Signs `count` files until `isOver`. `descriptors` hold their folders. */
+  sign(
+    file: FileNamesCursor,
+    { count, descriptors, isOver }: { count: number; descriptors: readonly number[]; isOver: () => boolean },
+  ): SignedFiles {
+    const all = new SignedFilesBuilder(count);
+    while (!isOver() && file.next()) {
+      all.outcomes[file.index] = signed.no;
+      try {
+        this.#signFile(openFileBelow(descriptors[file.folder]!, file), file.index, all);
+      } catch {
+        // It is gone, or cannot be read: a search will meet that.
+      }
+    }
+    return all.build();
+  }
+
+  /** Closes the descriptor. */
+  #signFile(descriptor: number, index: number, all: SignedFilesBuilder): void {
+    let isReadable = false;
+    try {
+      if (!readStamps(descriptor)) return;
+      if (!hasExactStamps(descriptor)) all.outcomes[index] = signed.never;
+      else if (isSettled()) isReadable = true;
+      else all.outcomes[index] = signed.notYet;
+    } finally {
+      if (!isReadable) closeSync(descriptor);
+    }
+    if (isReadable) this.#signContents(descriptor, index, all);
+  }
+
+  /** The stamps are those of the file. They have to be the same after each read. */
+  #signContents(descriptor: number, index: number, all: SignedFilesBuilder): void {
+    const before = stamps.slice();
+    const size = before[sizeAt]! + before[sizeAt + 1]! * 2 ** 32;
+    const isSame = () => readStamps(descriptor) && stamps.every((word, at) => word === before[at]);
+    // Who opens the file for writing from now on changes its stamps with the first store.
+    if (!hasNoWriter(descriptor)) {
+      all.add(index, { stamps: before, flags: fileFlags.alwaysRead });
+      closeSync(descriptor);
+      return;
+    }
+    let isTooLarge = false;
+    const isOfUse = (text: Buffer, length: number) => {
+      const isText = beginsAsText(text, length);
+      if (!isText && isSame()) all.add(index, { stamps: before, flags: fileFlags.isBinary });
+      isTooLarge = isText && size > maxSignedBytes;
+      return isText && !isTooLarge;
+    };
+    this.#buffer.withContents<never>(
+      descriptor,
+      { maxBytes: maxSignedBytes, slackBytes: 0, isOfUse },
+      (text, length) => {
+        if (length === size && isSame()) all.add(index, ...this.#describe(before, text, length));
+        return [];
+      },
+    );
+    if (isTooLarge) all.add(index, { stamps: before, flags: fileFlags.alwaysRead });
+  }
+
+  #describe(stamps: Uint32Array, text: Buffer, length: number): [FileRecord, Signature | undefined] {
+    const signature = this.#signer.sign(length);
+    if (signature === undefined) return [{ stamps, flags: fileFlags.alwaysRead }, undefined];
+    const flags = text.subarray(0, length).includes(0) ? fileFlags.holdsNul : 0;
+    return [{ stamps, flags }, signature];
+  }
+}
+
+/** Whether the stamps that were read last are old enough to be trusted. */
+function isSettled(): boolean {
+  const seconds = stamps[changedAt]! + (stamps[changedAt + 1]! | 0) * 2 ** 32;
+  const nanoseconds = stamps[changedAt + 2]!;
+  const age = Date.now() - (seconds * 1000 + nanoseconds / 1e6);
+  return age >= (nanoseconds === 0 ? settledAfterSeconds : settledAfter);
+}
+
+class SignedFilesBuilder {
+  readonly outcomes: Uint8Array;
+  readonly #flags: Uint8Array;
+  readonly #stamps: Uint32Array;
+  readonly #bits: Uint8Array;
+  readonly #words: Uint32Array[] = [];
+
+  constructor(count: number) {
+    this.outcomes = new Uint8Array(count);
+    this.#flags = new Uint8Array(count);
+    this.#stamps = new Uint32Array(count * stampWords);
+    this.#bits = new Uint8Array(count);
+  }
+
+  add(index: number, { stamps, flags }: FileRecord, signature?: Signature): void {
+    this.outcomes[index] = signed.yes;
+    this.#flags[index] = flags;
+    this.#stamps.set(stamps, index * stampWords);
+    if (signature === undefined) return;
+    this.#bits[index] = signature.bits;
+    this.#words.push(signature.words.slice());
+  }
+
+  build(): SignedFiles {
+    const words = new Uint32Array(this.#words.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const one of this.#words) {
+      words.set(one, at);
+      at += one.length;
+    }
+    return { outcomes: this.outcomes, flags: this.#flags, stamps: this.#stamps, bits: this.#bits, words };
+  }
+}

@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { extractInnerLiterals } from "../prefilter/inner-literals.ts";
+import { createRegexEngine } from "../regex/engine.ts";
+import { escapePattern, toSource } from "../regex/regex-runtime.ts";
+import { type NeededTrigrams, neededTrigrams } from "./needed-trigrams.ts";
+import { createSigner, mayHold, type Signature, type Signer } from "./signature.ts";
+import { SignatureBlocks } from "./signature-blocks.ts";
+import { hashTrigram } from "./trigrams.ts";
+
+const signer = createSigner() as Signer;
+const { runtime } = createRegexEngine({ threads: false });
+
+function sign(text: Buffer): Signature {
+  const buffer = signer.reserve(text.length);
+  text.copy(buffer);
+  const { words, bits } = signer.sign(text.length)!;
+  return { words: words.slice(), bits };
+}
+
+/** Letters that fold in Unicode to ASCII ones and those do to them, others with two cases, and bytes of all kinds. */
+const letters = fc.constantFrom(..."abckKsS\u017f\u212aéÉßяЯ0_ \n\t日😀İi");
+const words = fc.string({ unit: letters, minLength: 1, maxLength: 8 });
+const patterns = fc.oneof(
+  words.map((word) => ({ regex: false, pattern: word })),
+  fc
+    .array(
+      fc.oneof(
+        words.map(escapePattern),
+        fc.constantFrom("\\w+", "[ksab]", "[^k]", "(?:abc|sſK)", "(?:kk){2}", ".", "\\s*", "k?", "(?i:Sk)"),
+      ),
+      { minLength: 1, maxLength: 5 },
+    )
+    .map((parts) => ({ regex: true, pattern: parts.join("") })),
+);
+
+/** Spellings that some search takes for the same. */
+const spellings: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toUpperCase(),
+  (text) => text.toLowerCase(),
+  (text) => text.replaceAll(/s/gi, "\u017f").replaceAll(/k/gi, "\u212a"),
+];
+
+const queries = fc.record({ query: patterns, ignoreCase: fc.boolean(), multiline: fc.boolean() });
+const texts = fc.array(fc.oneof(words, fc.constantFrom("\n", "\r\n", "\0", " ")), { maxLength: 30 });
+
+test("signatures never lose a text that matches: any contents, any query, any case", () => {
+  let matches = 0;
+  fc.assert(
+    fc.property(
+      texts,
+      texts,
+      fc.constantFrom(...spellings),
+      queries,
+      (before, after, spell, { query, ignoreCase, multiline }) => {
+        const text = Buffer.from([...before, spell(query.pattern), ...after].join(""));
+        const pattern = query.regex ? query.pattern : escapePattern(query.pattern);
+        const source = toSource({ pattern, ignoreCase });
+        const regex = runtime.compile(multiline ? `(?mR)${source}` : source);
+        const literals = extractInnerLiterals(regex.syntax());
+        const needed = literals && neededTrigrams(literals.seqs);
+        if (needed === undefined || !regex.isMatch(text, 0, text.length)) return;
+        matches++;
+        expect(filesWith(needed, [sign(text)])).toEqual([0]);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+  expect(matches).toBeGreaterThan(100);
+});
+
+test("a text holds each of its trigrams, in either case, by itself and in blocks of others", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ minLength: 3, maxLength: 400 }), { minLength: 1, maxLength: 70 }),
+      fc.nat(),
+      (all, at) => {
+        const signatures = all.map((text) => sign(Buffer.from(text)));
+        all.forEach((bytes, file) => {
+          const text = Buffer.from(bytes).toString("latin1");
+          const hash = hashTrigram(text, at % (text.length - 2));
+          expect(mayHold(signatures[file]!, hash)).toBe(true);
+          expect(filesWith([[Int32Array.of(hash)]], signatures)).toContain(file);
+        });
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test("most texts without a word are ruled out, and a text of random bytes has no signature", () => {
+  const text = Buffer.from(Array.from({ length: 4000 }, (_, i) => `word${i * 7} `).join(""));
+  const needed = neededTrigrams([[["registerInstrumentations"]]])!;
+  expect(filesWith(needed, [sign(text)])).toEqual([]);
+  const random = signer.reserve(200_000);
+  let state = 1;
+  for (let i = 0; i < random.length; i++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    random[i] = state >>> 16;
+  }
+  expect(signer.sign(random.length)).toBeUndefined();
+});
+
+test("blocks keep what is in them while others go, take no more than their limit, and use room again", () => {
+  const signature = sign(Buffer.from("some text"));
+  const needed = neededTrigrams([[["some"]]])!;
+  const blocks = new SignatureBlocks(2 * 4 * 2 ** signature.bits);
+  const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file)!);
+  expect(blocks.add(signature, 64)).toBeUndefined();
+  for (const file of [3, 31, 32, 63]) blocks.remove(places[file]!);
+  expect(filesIn(blocks, needed)).toHaveLength(60);
+  expect(blocks.add(sign(Buffer.from("else")), 99)).toBeNumber();
+  expect(filesIn(blocks, needed)).toHaveLength(60);
+  expect(filesIn(blocks, neededTrigrams([[["else"]]])!)).toEqual([99]);
+});
+
+test("nothing is known of what a pattern needs where a part of it may be anything", () => {
+  expect(neededTrigrams([[["ab"]]])).toBeUndefined();
+  expect(neededTrigrams([[["abc"]], [["x"]]])).toBeUndefined();
+  expect(neededTrigrams([])).toBeUndefined();
+});
+
+function filesWith(needed: NeededTrigrams, signatures: readonly Signature[]): number[] {
+  const blocks = new SignatureBlocks(2 ** 28);
+  signatures.forEach((signature, file) => blocks.add(signature, file));
+  return filesIn(blocks, needed);
+}
+
+function filesIn(blocks: SignatureBlocks, needed: NeededTrigrams): number[] {
+  const files: number[] = [];
+  blocks.visit(needed, (file) => files.push(file));
+  return files.sort((one, other) => one - other);
+}

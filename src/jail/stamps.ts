@@ -1,0 +1,124 @@
+/**
+ * The stamps of files, by statx(2): which file it is, and what changes with its content. And whether another program may be
+ * writing to a file, by a lease (fcntl(2)). Both are calls that JavaScript runtimes do not offer in full.
+ */
+import { statfsSync } from "node:fs";
+import { openLibc } from "../bun.ts";
+import type { NameBytes } from "./name.ts";
+import { pathArgument, putNameIn } from "./path-argument.ts";
+
+/** Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes, each exactly. */
+export const stampWords = 12;
+
+/** Where the low word of the size is in them, and of the seconds of the time of status change. */
+export const sizeAt = 4;
+export const changedAt = 9;
+
+/** The stamps that the last call of `readStamps` read. */
+export const stamps = new Uint32Array(stampWords);
+
+/** Whether this process can read stamps, and take leases. */
+export function hasStamps(): boolean {
+  libc ??= load() ?? "none";
+  return libc !== "none" && numbers !== undefined;
+}
+
+/**
+ * Reads the stamps of the regular file `name` in the folder that `descriptor` holds, without following a link, to `stamps`; without
+ * a name, those of the file that it holds. False for anything else, and for every failure.
+ */
+export function readStamps(descriptor: number, name?: NameBytes): boolean {
+  if (!hasStamps()) return false;
+  if (name === undefined) pathArgument[0] = 0;
+  else if (!putNameIn(name)) return false;
+  const flags = name === undefined ? emptyPath | usualFlags : usualFlags;
+  const { syscall } = libc as Libc;
+  if (syscall(numbers!.statx, descriptor, pathArgument, flags, wanted, result) !== 0) return false;
+  if (halves[modeAt]! >>> 12 !== regularFile) return false;
+  for (let i = 0; i < stampWords; i++) stamps[i] = words[wordsOfStamps[i]!]!;
+  return true;
+}
+
+/**
+ * Whether no program has the file open for writing, nor mapped so: then the next change of its content changes its stamps. False
+ * also where the file belongs to another user, and for every failure. The descriptor must be closed soon: who opens the file for
+ * writing meanwhile waits for that.
+ */
+export function hasNoWriter(descriptor: number): boolean {
+  if (!hasStamps()) return false;
+  const { fcntl } = libc as Libc;
+  // The signal to the holder of a broken lease would be SIGIO, which ends a process that does not handle it.
+  return fcntl(descriptor, setSignal, ignoredSignal) === 0 && fcntl(descriptor, setLease, readLease) === 0;
+}
+
+/** Whether the file system of the file, which `stamps` are of, changes them with each first store through a mapping. */
+export function hasExactStamps(descriptor: number): boolean {
+  const device = stamps[deviceAt]! * 2 ** 32 + stamps[deviceAt + 1]!;
+  const known = exactDevices.get(device);
+  if (known !== undefined) return known;
+  let isExact = false;
+  try {
+    isExact = exactFileSystems.has(statfsSync(`/proc/self/fd/${descriptor}`).type);
+  } catch {
+    // Without procfs nothing is known.
+  }
+  exactDevices.set(device, isExact);
+  return isExact;
+}
+
+const exactDevices = new Map<number, boolean>();
+
+/**
+ * By their magic numbers (statfs(2)): ext2 to ext4, XFS and Btrfs. On tmpfs a store through a mapping changes no stamp; of overlay file
+ * systems, network ones and FUSE it is not known.
+ */
+const exactFileSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e]);
+
+/** Numbers of the system call on the architectures that Bun runs on. */
+const numbersOn: Readonly<Record<string, { readonly statx: number }>> = {
+  x64: { statx: 332 },
+  arm64: { statx: 291 },
+};
+const numbers = numbersOn[process.arch];
+
+/** AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, and AT_EMPTY_PATH. */
+const usualFlags = 0x100 | 0x800;
+const emptyPath = 0x1000;
+/** STATX_TYPE, STATX_MODE, STATX_MTIME, STATX_CTIME, STATX_INO and STATX_SIZE. */
+const wanted = 0x1 | 0x2 | 0x40 | 0x80 | 0x100 | 0x200;
+
+/** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
+const result = new Uint8Array(256);
+const halves = new Uint16Array(result.buffer);
+const words = new Uint32Array(result.buffer);
+const modeAt = 28 / 2;
+const regularFile = 0o10;
+/** Each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their nanoseconds. */
+const wordsOfStamps = [8, 9, 34, 35, 10, 11, 28, 29, 30, 24, 25, 26];
+const deviceAt = 2;
+
+/** F_SETSIG, F_SETLEASE and F_RDLCK; SIGURG, which a process ignores by default. */
+const setSignal = 10;
+const setLease = 1024;
+const readLease = 0;
+const ignoredSignal = 23;
+
+interface Libc {
+  syscall(
+    number: number,
+    descriptor: number,
+    path: Uint8Array,
+    flags: number,
+    mask: number,
+    result: Uint8Array,
+  ): number;
+  fcntl(descriptor: number, command: number, value: number): number;
+}
+
+let libc: Libc | "none" | undefined;
+
+const load = (): Libc | undefined =>
+  openLibc<Libc>({
+    syscall: { args: ["i64", "i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
+    fcntl: { args: ["i32", "i32", "i64"], returns: "i32" },
+  });
