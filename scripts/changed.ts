@@ -12,7 +12,7 @@ interface Scope {
   readonly of?: readonly string[];
 }
 
-const diskRooms = ["bun", "coder", "files", "ignore", "jail", "search", "shell"];
+const diskRooms = ["bun", "coder", "files", "ignore", "index", "jail", "search", "shell"];
 
 /** The suites by the names of their steps. */
 export const scopes: Readonly<Record<string, Scope>> = {

@@ -96,10 +96,12 @@ export const plan: Plan = {
     schema: [],
 
     prefilter: ["regex", "wasm"],
+    index: ["files", "jail", "prefilter", "scheduling", "wasm"],
     search: [
       "files",
       "globs",
       "ignore",
+      "index",
       "jail",
       "prefilter",
       "regex",
@@ -154,6 +156,7 @@ export const plan: Plan = {
   },
   guarded: {
     "node:fs": [
+      "index/sign-files",
       "call",
       "config/file",
       "config/source",

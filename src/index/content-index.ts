@@ -30,7 +30,7 @@ export class ContentIndex {
   readonly #maxBytes: number;
   readonly #table = new FileTable();
   readonly #blocks: SignatureBlocks;
-  /** Searches that use a candidates. */
+  /** Searches that use candidates of it. */
   #holds = 0;
   /** What came meanwhile. */
   #waiting: SignedFiles[] = [];
@@ -51,8 +51,7 @@ export class ContentIndex {
   }
 
   /**
-   * The candidates for a search that needs this, which holds the index until it calls `release`; undefined where it would rule out too
-   * little.
+   * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much.
    */
   judge(needed: NeededTrigrams): CandidateSet | undefined {
     const { count } = this.#table;

@@ -123,7 +123,7 @@ test("nothing is known of what a pattern needs where a part of it may be anythin
 
 function filesWith(needed: NeededTrigrams, signatures: readonly Signature[]): number[] {
   const blocks = new SignatureBlocks(2 ** 28);
-  signatures.forEach((signature, file) => blocks.add(signature, file));
+  for (const [file, signature] of signatures.entries()) blocks.add(signature, file);
   return filesIn(blocks, needed);
 }
 

@@ -6,7 +6,7 @@ import { gramBytes, hashBits } from "./trigrams.ts";
 
 /** Which trigrams a text may hold: a Bloom filter with one hash function. */
 export interface Signature {
-  /** A bit for each hash, as far as the low `bits` bits of it tell. */
+  /** A bit for each hash, by its low `bits` bits. */
   readonly words: Uint32Array;
   /** From `fewestBits` to `hashBits`. */
   readonly bits: number;

@@ -1,6 +1,6 @@
 /** Searches with an index of contents. */
 import { firstBytes } from "../files/file-buffer.ts";
-import { ContentIndex, type CandidateSet } from "../index/content-index.ts";
+import { type CandidateSet, ContentIndex } from "../index/content-index.ts";
 import { type FilesToSign, Filler } from "../index/filler.ts";
 import { type NeededTrigrams, neededTrigrams } from "../index/needed-trigrams.ts";
 import { createSigner } from "../index/signature.ts";
@@ -9,6 +9,7 @@ import { hasStamps } from "../jail/stamps.ts";
 import type { Pool } from "../threads/pool.ts";
 import type { Batch } from "./batches.ts";
 import { KnownFiles } from "./known-files.ts";
+import type { PendingBatch } from "./pending.ts";
 import { isLiteral, type Query } from "./query-compiler.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
@@ -116,19 +117,28 @@ export class IndexUse {
     this.#query = query;
   }
 
-  /** Whether a thread has to say what files that match have to hold. */
-  get wantsNeeded(): boolean {
-    return this.#index.neededBy(this.#query) === undefined;
-  }
-
-  /** Asks the index, with what a thread has said if it was asked. False: it is of no use. */
-  consult(fromThread?: NeededTrigrams): boolean {
-    if (this.wantsNeeded) this.#index.noteNeeded(this.#query, fromThread);
-    const needed = this.#index.neededBy(this.#query);
+  /**
+   * Asks the index, after the thread that compiles the query has said what that needs where the index does not know it yet. False: the index is of
+   * no use. Throws nothing: what is wrong with the query, the batch knows.
+   */
+  async consult(compiling: PendingBatch | undefined, signal: AbortSignal): Promise<boolean> {
+    if (this.wantsNeeded) await compiling?.settledUnless(signal);
+    const outcome = compiling?.outcome;
+    if (outcome instanceof Error) return false;
+    if (this.wantsNeeded) {
+      if (outcome === undefined) return false;
+      this.#index.noteNeeded(this.#query, outcome.needed);
+    }
     this.#fillsIndex = this.#index.index.isEmpty;
+    const needed = this.#index.neededBy(this.#query);
     if (needed === "unknown" || needed === undefined || this.#index.isBehind) return false;
     this.candidates = this.#index.index.judge(needed);
     return this.candidates !== undefined;
+  }
+
+  /** Whether a thread has to say what files that match have to hold. */
+  get wantsNeeded(): boolean {
+    return this.#index.neededBy(this.#query) === undefined;
   }
 
   /** What is known of the files of a batch that this thread searches. */

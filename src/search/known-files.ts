@@ -12,7 +12,7 @@ interface SearchLimits {
   readonly maxFileBytes: number;
 }
 
-/** Tells which files need not be read: their stamps are those with which the index has seen that they do not match. */
+/** Finds the files that need not be read: their stamps are those with which the index has seen that they do not match. */
 export class KnownFiles {
   /** Indices of the files that the index does not know as they are. */
   readonly unknown: number[] = [];
@@ -31,7 +31,7 @@ export class KnownFiles {
     this.#mayMatch = new Int32Array(mayMatch);
     this.#descriptorOf = descriptorOf;
     this.#maxBytes = query.multiline ? Math.min(maxFileBytes, longestText) : maxFileBytes;
-    // Where matches span lines, a candidate that is no match tells a binary from a text.
+    // Where matches span lines, a candidate that is no match distinguishes a binary from a text.
     this.#neverSkips = fileFlags.alwaysRead | (query.multiline ? fileFlags.holdsNul : 0);
   }
 

@@ -16,14 +16,15 @@ import { Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
-import { beforeRanked, laterPlace, type Place } from "./place.ts";
+import { beforeRanked, type Place } from "./place.ts";
 import { isLiteral } from "./query-compiler.ts";
 import { addRankedPaths } from "./ranking.ts";
 import type { Found } from "./request.ts";
 import { ResultPage } from "./result-page.ts";
+import { placeToResume, type UnfinishedBatch } from "./resume.ts";
 import type { SearchOptions } from "./state.ts";
 import { createOutcomes, outcomes } from "./tally.ts";
-import type { SearchedBatch, SearchJob, ThreadReply } from "./thread.ts";
+import type { SearchJob, ThreadReply } from "./thread.ts";
 import { Walk } from "./walk.ts";
 
 /** Milliseconds that a search for a literal runs in this thread before it starts others: most have ended by then. */
@@ -32,6 +33,7 @@ const headStart = 1;
 const maxHeadStart = 30;
 /** A batch for this thread. */
 const localBatch: BatchSize = { files: 16, folders: 1 };
+
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
@@ -42,8 +44,7 @@ export class SearchRun {
   readonly #local: LocalSearch;
   readonly #page: ResultPage | undefined;
   readonly #indexUse: IndexUse | undefined;
-  /** The first file of a batch of this thread that the deadline kept from being searched. */
-  #unfinished: { readonly batch: Batch; readonly index: number } | undefined;
+  #unfinished: UnfinishedBatch | undefined;
   #endsEarly = false;
   /** The paths that match fuzzily are in the answer, if there are any to be. */
   #isRanked = true;
@@ -72,8 +73,8 @@ export class SearchRun {
    * without.
    */
   async run(): Promise<Found> {
-    const { request, state, folder } = this.#options;
-    // An empty batch validates the pattern, also where there is nothing to search.
+    const { request, state, folder, deadline } = this.#options;
+    // It validates the pattern, also where there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
       if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
@@ -82,10 +83,10 @@ export class SearchRun {
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
-        if (isLiteral(request.query)) {
-          this.#consult();
-          await this.#searchHere(headStart);
-        } else await this.#compileInThread(empty, state.pool);
+        const isCheap = isLiteral(request.query);
+        if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
+        if (await this.#indexUse?.consult(this.#pending[0], deadline.signal)) this.#answer.index = "verified";
+        if (isCheap) await this.#searchHere(headStart);
         await this.#searchInThreads(state.pool);
       }
       if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
@@ -97,21 +98,6 @@ export class SearchRun {
       this.#page?.end();
       this.#indexUse?.end();
     }
-  }
-
-  /** Asks the index then, where that needs what the thread says. */
-  async #compileInThread(empty: Batch, pool: Pool<SearchJob, ThreadReply>): Promise<void> {
-    const compiling = this.#submit(empty, pool, false);
-    this.#pending.push(compiling);
-    if (this.#indexUse === undefined) return;
-    if (this.#indexUse.wantsNeeded) await compiling.settledUnless(this.#options.deadline.signal);
-    const { outcome } = compiling;
-    if (outcome === undefined ? !this.#indexUse.wantsNeeded : !(outcome instanceof Error))
-      this.#consult(outcome as SearchedBatch | undefined);
-  }
-
-  #consult(compiled?: SearchedBatch): void {
-    if (this.#indexUse?.consult(compiled?.needed) === true) this.#answer.index = "verified";
   }
 
   /** False when the page has to end before all ranked paths are known. */
@@ -138,27 +124,18 @@ export class SearchRun {
   #render(): Found {
     const page = this.#page;
     if (page === undefined) return this.#answer.render();
-    const by = this.#answer.stoppedBy;
-    const { excluded } = this.#walk;
+    const [by, { excluded }] = [this.#answer.stoppedBy, this.#walk];
     if (by !== undefined) return this.#answer.render(page.fields(excluded, { by, at: page.lastPlace }));
-    const next = this.#isRanked ? this.#nextPlace() : page.lastPlace;
+    const next = this.#isRanked ? this.#nextPlace(page) : page.lastPlace;
     if (next === undefined) return this.#answer.render(page.fields(excluded));
     this.#answer.cut();
     return this.#answer.render(page.fields(excluded, { by: "deadline", at: next }));
   }
 
-  /** That of the first file or folder that was not searched to its end; undefined when all were. */
-  #nextPlace(): Place | undefined {
-    const file = this.#endsEarly ? this.#nextFile() : undefined;
-    return file === undefined ? undefined : laterPlace(file, this.#page?.after);
-  }
-
-  #nextFile(): string | undefined {
-    const first = this.#pending.find(({ batch }) => !batch.isEmpty)?.batch;
-    const { batch, index } = this.#unfinished ?? { batch: first, index: 0 };
-    if (batch === undefined) return this.#walk.position;
-    this.#page?.noteExcluded(batch.excludedBefore(index));
-    return batch.walkedPathOf(index);
+  /** Where the next page starts; undefined when everything was searched to its end. */
+  #nextPlace(page: ResultPage): Place | undefined {
+    const [walk, pending, unfinished] = [this.#walk, this.#pending, this.#unfinished];
+    return this.#endsEarly ? placeToResume({ page, walk, pending, unfinished }) : undefined;
   }
 
   /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
@@ -249,9 +226,8 @@ export class SearchRun {
   }
 
   #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
-    const page = this.#page;
-    const [answer, signal, indexUse] = [this.#answer, this.#signal, this.#indexUse];
-    const job = batchJobOf(batch, { ...this.#options, answer, page, signal, indexUse });
+    const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
+    const job = batchJobOf(batch, { ...this.#options, ...own });
     return new PendingBatch(batch, pool.run(job), { isRetry, onSettled: () => this.#wake() });
   }
 

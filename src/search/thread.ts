@@ -95,7 +95,8 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Ba
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  const known = job.candidates && new KnownFiles(job.candidates, job, (file) => files.descriptors[file.folder]!);
+  const known =
+    job.candidates && new KnownFiles(job.candidates, job, (file) => files.descriptors[file.folder]!);
   const { outcomeUnread } = known ?? {};
   const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, outcomeUnread };
   searchFiles(cursor, search, sink);

@@ -142,6 +142,18 @@ export const shellConfigSchema = Type.Object({
     [],
     "Absolute folders to look up the names of allowlist in, before those of the operating system.",
   ),
+  index: Type.Union([Type.Literal("off"), Type.Literal("verified")], {
+    default: "off",
+    description:
+      "Whether shell::fs::grep keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same.",
+  }),
+  index_max_bytes: Type.Integer({
+    minimum: 1024 * 1024,
+    maximum: 16 * 1024 * 1024 * 1024,
+    default: 128 * 1024 * 1024,
+    description:
+      "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
+  }),
   journal: JournalKey(
     "null is no journal. It is of what shell::fs::* changes, not commands; a worker coder that serves the same folder shares it.",
   ),

@@ -57,7 +57,8 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     ...(journal && { listeners: [journal] }),
     onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
   });
-  const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads });
+  const index = { mode: config.index, maxBytes: config.index_max_bytes };
+  const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
   return {
     jail,

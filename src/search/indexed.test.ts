@@ -1,0 +1,134 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSearcher } from "./search.test-kit.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const tree = join(base, "tree");
+const at = (path: string) => join(tree, path);
+const opened: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  rmSync(tree, { recursive: true, force: true });
+  mkdirSync(tree);
+  for (let i = 0; i < 20; i++) writeFileSync(at(`file${i}`), `text of file ${i}\nwithout it\n`);
+});
+afterAll(async () => {
+  for (const close of opened) await close();
+  rmSync(base, { recursive: true });
+});
+
+/** A searcher whose index knows what it can. */
+async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
+  const searcher = openSearcher(tree, {
+    backend: "openat",
+    threads: 2,
+    deny,
+    index: { mode: "verified", maxBytes },
+  });
+  opened.push(searcher.close);
+  const find = async (pattern = "needle") => {
+    const found = await searcher.search({ pattern, isExtended: true, paths: false });
+    return { index: found.index, paths: found.content_matches.map(({ path }) => path) };
+  };
+  const known = async () => {
+    await searcher.index?.filled();
+    return searcher.index?.index.state.files;
+  };
+  await find();
+  return { find, known };
+}
+
+test("the first search reads all files, and later ones do not read those that cannot match", async () => {
+  const { find, known } = await openFilled();
+  expect(await known()).toBe(20);
+  expect(await find()).toEqual({ index: "verified", paths: [] });
+  expect(await find("file 1")).toMatchObject({ index: "scan" });
+  writeFileSync(at("file3"), "a needle");
+  expect(await find()).toEqual({ index: "verified", paths: ["file3"] });
+});
+
+test("every change is seen by the search that comes right after it", async () => {
+  const { find, known } = await openFilled();
+  await known();
+  const sees = async (...paths: string[]) => {
+    expect(await find()).toEqual({ index: "verified", paths });
+    await known();
+  };
+  const { atime, mtime, size } = statSync(at("file4"));
+  writeFileSync(at("file4"), "needle".padEnd(size));
+  utimesSync(at("file4"), atime, mtime);
+  await sees("file4");
+  writeFileSync(at("new"), "needle");
+  await sees("file4", "new");
+  renameSync(at("new"), at("file1"));
+  await sees("file1", "file4");
+  mkdirSync(at("folder"));
+  linkSync(at("file4"), at("folder/link"));
+  writeFileSync(at("file4"), "nothing");
+  await sees("file1");
+  writeFileSync(at("folder/link"), "needle");
+  await sees("file1", "file4", "folder/link");
+  symlinkSync("file1", at("symlink"));
+  rmSync(at("file1"));
+  await sees("file4", "folder/link");
+});
+
+test("a store through a mapping is seen, of one that was there before the index and of a later one", async () => {
+  const early = Bun.mmap(at("file5"), { shared: true });
+  early[0] = 0x21;
+  const { find, known } = await openFilled();
+  await known();
+  early.set(Buffer.from("needle"));
+  expect((await find()).paths).toEqual(["file5"]);
+  const late = Bun.mmap(at("file6"), { shared: true });
+  late.set(Buffer.from("needle"));
+  expect((await find()).paths).toEqual(["file5", "file6"]);
+});
+
+test("a file that is open for writing is read", async () => {
+  const writer = openSync(at("file7"), "r+");
+  const { find, known } = await openFilled();
+  await known();
+  writeSync(writer, "needle", 0);
+  expect(await find()).toEqual({ index: "verified", paths: ["file7"] });
+  closeSync(writer);
+});
+
+test("nothing is kept of denied files, nor of those that a folder leads to that has become a link", async () => {
+  mkdirSync(at("open"));
+  mkdirSync(at("closed"));
+  for (const folder of ["open", "closed"]) writeFileSync(at(`${folder}/file`), "a needle");
+  writeFileSync(at("denied"), "a needle");
+  const { find, known } = await openFilled(["closed/file", "denied"]);
+  renameSync(at("open"), at("moved"));
+  symlinkSync("closed", at("open"));
+  expect(await known()).toBe(20);
+  expect((await find()).paths).toEqual(["moved/file"]);
+  expect(await known()).toBe(21);
+});
+
+test("an index takes no more memory than it may, and the files that it has no room for are read", async () => {
+  for (let i = 0; i < 100; i++)
+    writeFileSync(at(`large${i}`), Array.from({ length: 3000 }, (_, j) => `${i}w${j}`).join("\n"));
+  const { find, known } = await openFilled([], 2 ** 20);
+  expect(await known()).toBe(120);
+  writeFileSync(at("large99"), "needle");
+  expect((await find()).paths).toEqual(["large99"]);
+  expect((await find("99w2999")).paths).toEqual([]);
+  expect((await find("98w2999")).paths).toEqual(["large98"]);
+});
