@@ -91,7 +91,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     jail,
     config,
     isAbandoned: folder && abandonedIn(folder),
-    lockEdits: folder && editLockIn(folder),
+    rootEditLock: folder && editLockIn(folder),
     listeners,
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });

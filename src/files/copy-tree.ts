@@ -11,12 +11,13 @@ import type { Metadata } from "./metadata.ts";
 import { refuseMove } from "./move-errors.ts";
 import { type CommitTarget, commitFolder } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
+import { openFolder } from "./open-folder.ts";
 import { allowedOnly, requireAllowed, type TreeOperation } from "./require-allowed.ts";
 import { type CopyEnds, jailAtBoth } from "./require-target.ts";
 import type { Ends } from "./same-entry.ts";
 import { type TreeVisitor, type Visit, walkTree } from "./tree-walk.ts";
 import type { FilesContext, Limit } from "./types.ts";
-import { completeHidden, flushFolder, openFolder } from "./write.ts";
+import { completeHidden, flushFolder } from "./write.ts";
 
 interface Request extends Ends {
   readonly requester: Requester;

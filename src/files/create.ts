@@ -80,7 +80,7 @@ interface LockedPlace {
 }
 
 async function overwrite(
-  { config, lockEdits }: FilesContext,
+  { config, editLock }: FilesContext,
   { content, mode, path, owner, expectedRevision: expected }: Creation & { readonly owner: Owner },
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
@@ -93,20 +93,20 @@ async function overwrite(
     owner,
     attributes,
     fsync: config.fsync,
-    lockEdits,
+    editLock,
   };
   const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
   await replaceFile(scope, { place, old, pending, expected: replaced }, deadline);
 }
 
 async function createNew(
-  { config }: FilesContext,
+  { config, editLock }: FilesContext,
   creation: Creation,
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   const { content, mode, path, expectedRevision: expected } = creation;
   using parents = new NewFolders(place, scope);
-  const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync };
+  const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync, editLock };
   await writeAtomically(pending, deadline, (written) => {
     const exclusive = creation.overwrite && expected === undefined ? undefined : path;
     commitFile(scope, written, { folder: pending.folder, name: place.name, isReplacing: false, exclusive });

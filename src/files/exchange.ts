@@ -1,7 +1,9 @@
-import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { closeSync, constants, openSync, renameSync, unlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { isLockedExclusively, lockExclusively } from "../jail/flock.ts";
 import type { JailedPath } from "../jail/folder.ts";
+import { inodeAt } from "../jail/inode.ts";
+import { O_PATH } from "../jail/openat.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
 import { isLinked } from "./move-to-new.ts";
 
@@ -18,34 +20,60 @@ export interface OpenTemporary {
   readonly descriptor: number;
 }
 
+/** What an exchange does with names. */
+export interface NameCalls {
+  /** False when nothing was done. */
+  exchange(one: JailedPath, other: JailedPath): boolean;
+  rename(from: JailedPath, to: JailedPath): void;
+  unlink(path: JailedPath): void;
+  inodeAt(path: JailedPath): string;
+  /** Keeps the inode of a file in use: otherwise a new file could get it, and pass for the old one. */
+  hold(path: JailedPath): Disposable | undefined;
+}
+
+const systemCalls: NameCalls = {
+  exchange: exchangeNames,
+  rename: renameSync,
+  unlink: unlinkSync,
+  inodeAt,
+  hold: holdInode,
+};
+
+/** Does nothing where it cannot: putting a file back must not fail for lack of a descriptor. */
+function holdInode(path: JailedPath): Disposable | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
+    return { [Symbol.dispose]: () => closeSync(descriptor) };
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Gives a temporary file the name `to`, whose file must be the expected one; otherwise that stays, and what `expected`
  * throws is thrown. Where the system can exchange two names in one step, no change by another program is lost even in the
  * last moment, because the file is looked at once more when it has lost its name. Elsewhere one that comes between the
- * look and the rename is.
+ * look and the rename is. To be called with the `EditLock` of the folder.
  */
 export function replaceExpected(
   { path: from, descriptor }: OpenTemporary,
   to: JailedPath,
   expected: ReplacedFile,
+  calls = systemCalls,
 ): void {
   expected.requireStats(to, { isRenamed: false });
-  const ours = identify(from);
   // Until it is closed: other workers do not build on what may have to go again.
   lockExclusively(descriptor);
-  if (!exchangeNames(from, to)) {
-    expected.requireContent(to);
-    renameSync(from, to);
-    return;
-  }
-  try {
+  const verify = () => {
     expected.requireStats(from, { isRenamed: true });
     expected.requireContent(from);
-  } catch (error) {
-    restore(from, to, ours);
-    throw error;
+  };
+  if (isExchanged([from, to], verify, calls)) calls.unlink(from);
+  else {
+    expected.requireContent(to);
+    calls.rename(from, to);
   }
-  unlinkSync(from);
 }
 
 /** Two names in one folder, and a third one that is free. */
@@ -56,29 +84,20 @@ export interface SwappedNames {
 }
 
 /**
- * Exchanges what a temporary name and another mean. Where the system has no such call, it takes three, and what had the
- * name has the third one meanwhile. Throws the errno error.
- */
-function swapNames(names: SwappedNames): void {
-  if (!exchangeNames(names.temporary, names.name)) swapInSteps(names);
-}
-
-/**
- * Exchanges them, unless what then has the temporary name is refused by `verify`: that gets its name back, and what
- * `verify` throws is thrown.
+ * Exchanges what a temporary name and another mean, unless what then has the temporary name is refused by `verify`: that
+ * gets its name back, and what `verify` throws is thrown. Where the system has no such call, it takes three, and what had
+ * the name has the third one meanwhile. Throws the errno error. To be called with the `EditLock` of the folder.
  */
 export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => void): void {
-  const ours = identify(names.temporary);
-  swapNames(names);
-  try {
-    verify(names.temporary);
-  } catch (error) {
-    restore(names.temporary, names.name, ours, () => {
-      swapNames(names);
-      return true;
-    });
-    throw error;
-  }
+  using _held = holdInode(names.temporary);
+  const pair = [names.temporary, names.name] as const;
+  const verifyTaken = () => verify(names.temporary);
+  if (isExchanged(pair, verifyTaken, systemCalls)) return;
+  const exchange = () => {
+    swapInSteps(names);
+    return true;
+  };
+  isExchanged(pair, verifyTaken, { ...systemCalls, exchange });
 }
 
 /** The same by calls that every system has. */
@@ -107,22 +126,27 @@ export async function awaitReplacement(descriptor: number): Promise<void> {
     await setTimeout(lookMilliseconds);
 }
 
-/**
- * Puts back what an exchange took from `to`. What comes out then should be `ours`; if it is something else, another
- * program has put that there meanwhile, it is the newest, and it has to go back in turn. `exchange` is false where it did
- * nothing.
- */
-function restore(from: JailedPath, to: JailedPath, ours: string, exchange = exchangeNames): void {
-  let placed = ours;
-  for (;;) {
-    const taken = identify(from);
-    if (!exchange(from, to) || identify(from) === placed) return;
-    placed = taken;
+type Pair = readonly [from: JailedPath, to: JailedPath];
+
+/** False where there is no exchange: then nothing was done. What `verify` throws takes it back. */
+function isExchanged([from, to]: Pair, verify: () => void, calls: NameCalls): boolean {
+  const ours = calls.inodeAt(from);
+  if (!calls.exchange(from, to)) return false;
+  try {
+    verify();
+  } catch (error) {
+    restore([from, to], ours, calls);
+    throw error;
   }
+  return true;
 }
 
-/** Device and inode. */
-function identify(path: JailedPath): string {
-  const { dev, ino } = lstatSync(path, { bigint: true });
-  return `${dev}:${ino}`;
+/**
+ * Puts back what an exchange took from `to`. What comes out then should be what was put there before; if it is something
+ * else, another program has put that there meanwhile, it is the newest, and it has to go back in turn.
+ */
+function restore([from, to]: Pair, placed: string, calls: NameCalls): void {
+  using _held = calls.hold(from);
+  const taken = calls.inodeAt(from);
+  if (calls.exchange(from, to) && calls.inodeAt(from) !== placed) restore([from, to], taken, calls);
 }

@@ -9,6 +9,7 @@ import type { Pace } from "../scheduling/walk-slice.ts";
 import { changeMode, type ModeOptions } from "./change-mode.ts";
 import { type Copying, copyPath } from "./copy.ts";
 import { type CreateOptions, writeFile } from "./create.ts";
+import { createEditLock, type RootEditLock } from "./edit-lock.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import { lstatEntry, type PageRange, pageOfFolder, statEntry } from "./list.ts";
 import { createFolder, type FolderOptions } from "./make-folder.ts";
@@ -106,7 +107,8 @@ export interface FilesOptions {
   /** Gets what listeners throw. */
   readonly onListenerError?: (error: unknown) => void;
   readonly isAbandoned?: FilesContext["isAbandoned"];
-  readonly lockEdits?: FilesContext["lockEdits"];
+  /** Of workers that share a state folder. */
+  readonly rootEditLock?: RootEditLock | undefined;
 }
 
 /** What the verbs over one jail, and transactions beside them, share. */
@@ -116,7 +118,7 @@ export const createFilesContext = (options: FilesOptions): FilesContext => ({
   locks: createKeyedMutex(),
   mutations: new Mutations(options.listeners, options.onListenerError),
   isAbandoned: options.isAbandoned,
-  lockEdits: options.lockEdits,
+  editLock: createEditLock(options.rootEditLock),
 });
 
 /** The disk verbs over one jail. */

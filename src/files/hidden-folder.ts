@@ -1,7 +1,8 @@
 /** A folder that is built under a temporary name, where callers see nothing of it until it gets its own. */
-import { lstatSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { inodeAt } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { walkTree } from "./tree-walk.ts";
@@ -19,10 +20,10 @@ export function makeHiddenFolder(outer: Folder): HiddenFolder {
   const name = temporaryName();
   const ours = outer.enter((at) => {
     mkdirSync(at(name), 0o700);
-    return identify(at(name));
+    return inodeAt(at(name));
   });
   const requireOurs = (path: JailedPath) => {
-    if (identify(path) !== ours) throw errnoError("ESTALE");
+    if (inodeAt(path) !== ours) throw errnoError("ESTALE");
   };
   const folder = outer.child(name);
   try {
@@ -95,10 +96,4 @@ function enter(outer: Folder, name: Name): Folder {
     handle.close();
   }
   return outer.child(name);
-}
-
-/** Device and inode, in all their digits. */
-function identify(path: JailedPath): string {
-  const { dev, ino } = lstatSync(path, { bigint: true });
-  return `${dev}:${ino}`;
 }

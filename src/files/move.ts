@@ -97,9 +97,9 @@ async function giveNewName(ctx: FilesContext, moving: Moving, request: CheckedRe
   const { name, path, stats } = target;
   if (relation === "respelled") {
     const spelling = { folder: target.folder, name: target.sentName };
-    mapErrno(moving.to, () =>
-      respellEntry(scope, { source, target: spelling, exclusive: moving.to, verify }),
-    );
+    const move = { source, target: spelling, exclusive: moving.to, verify };
+    const locked = { folder: source.folder, deadline: requester.deadline };
+    await ctx.editLock(locked, () => mapErrno(moving.to, () => respellEntry(scope, move)));
     return;
   }
   if (relation === "linked") {

@@ -3,15 +3,13 @@ import { rmSync } from "node:fs";
 import { backends } from "../jail/jail.test-kit.ts";
 import { FilesFixture } from "./files.test-kit.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
-import { Mutations } from "./mutations.ts";
 import { withPathLock } from "./path-lock.ts";
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
 test.each(backends)("%s: a call whose path came to lead elsewhere joins the line there", async (backend) => {
   using bench = new FilesFixture(backend, { a: "", b: "", l: { link: "a" } });
-  const config = { max_write_bytes: 1000, fsync: false };
-  const shared = { jail: bench.jailed, config, locks: createKeyedMutex(), mutations: new Mutations() };
+  const shared = { jail: bench.jailed, locks: createKeyedMutex() };
   const log: string[] = [];
   const open: Record<string, () => void> = {};
   const work = (path: string) =>

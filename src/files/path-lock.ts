@@ -15,15 +15,17 @@ export interface WriteTarget extends AdmitOptions {
  * and `work` do, system errors as refusals.
  */
 export const withPathLock = <T>(
-  ctx: FilesContext,
+  ctx: LockingContext,
   target: WriteTarget,
   deadline: Deadline,
   work: (place: ResolvedPath) => Promise<T>,
 ): Promise<T> => withPathLocks(ctx, [target], deadline, ([place]) => work(place));
 
+type LockingContext = Pick<FilesContext, "jail" | "locks">;
+
 /** The same for several paths at once; the first one stands in the refusal of a system error. */
 export async function withPathLocks<T, const Targets extends readonly [WriteTarget, ...WriteTarget[]]>(
-  { jail, locks }: FilesContext,
+  { jail, locks }: LockingContext,
   targets: Targets,
   deadline: Deadline,
   work: (places: PlacesOf<Targets>) => Promise<T>,

@@ -75,7 +75,7 @@ async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace
   const { expectedRevision: expected } = removal;
   requireExpected(locked.place, expected, ctx.config);
   if (removal.dryRun) return await requireRemovable(ctx.jail, removal, locked);
-  if (expected !== undefined) removeExpected(scope, locked.place, expected);
+  if (expected !== undefined) await removeExpected(ctx, locked, expected);
   else if (!stats!.isDirectory()) removeEntry(scope, folder, { raw: name, kind: kindOf(stats!) ?? "other" });
   else if (removal.recursive) await removeTree(scope, ctx.jail, { ...locked, ...removal });
   else await removeEmpty(scope, folder, name);
@@ -111,9 +111,16 @@ export async function requireRemovable(jail: Jail, removal: Removal, locked: Loc
   requireWritableFolder(folder, path);
 }
 
-function removeExpected(scope: MutationScope, place: ResolvedPath, expected: string): void {
+async function removeExpected(
+  { mutations, editLock }: FilesContext,
+  { place, requester }: LockedPlace,
+  expected: string,
+): Promise<void> {
   const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.asked, expected });
-  removeVerifiedFile(scope, place, verify);
+  const { folder } = place;
+  await editLock({ folder, deadline: requester.deadline }, () =>
+    removeVerifiedFile({ mutations, requester }, place, verify),
+  );
 }
 
 async function removeTree(

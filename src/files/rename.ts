@@ -48,7 +48,8 @@ export async function relocate(ctx: FilesContext, renaming: Renaming, relocation
   const scope = { mutations: ctx.mutations, requester };
   const exclusive = renaming.overwrite ? undefined : renaming.to;
   try {
-    renameEntry(scope, { source, target, exclusive, verify });
+    const locked = { folder: source.folder, deadline: requester.deadline };
+    await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
   } catch (error) {
     const entry = kindOf(source.stats!);
     if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming.to);

@@ -2,7 +2,7 @@
 import type { Jail, Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
+import type { EditLock } from "./edit-lock.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Mutations } from "./mutations.ts";
 
@@ -18,11 +18,8 @@ export interface FilesContext {
   readonly config: FilesConfig;
   readonly locks: KeyedMutex;
   readonly mutations: Mutations;
-  /**
-   * Held for the moment in which a file is compared and replaced, where no system call does both: so no worker replaces what
-   * another has just written. Throws the timeout refusal.
-   */
-  readonly lockEdits?: ((deadline: Deadline) => Promise<Disposable>) | undefined;
+  /** Held for the moment in which a file is compared with what a call has seen of it, and replaced, moved or removed. */
+  readonly editLock: EditLock;
   /** Whether a temporary entry of a transaction is in use no more; absent: none is known to be. */
   readonly isAbandoned?: ((mark: TransactionMark) => boolean) | undefined;
 }

@@ -69,7 +69,7 @@ async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | 
 }
 
 async function updateAt<T>(
-  { config, mutations, lockEdits }: FilesContext,
+  { config, mutations, editLock }: FilesContext,
   { path, change, project = projectNothing, dryRun = false }: Update<T>,
   { place, requester }: { place: ResolvedPath; requester: Requester },
 ): Promise<T> {
@@ -97,7 +97,7 @@ async function updateAt<T>(
     owner,
     attributes,
     fsync: config.fsync,
-    lockEdits,
+    editLock,
   };
   const scope = { mutations, requester };
   const replacing = replaceFile(scope, { place, pending, old, expected: version }, requester.deadline);

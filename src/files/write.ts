@@ -22,9 +22,10 @@ import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
+import type { EditLock } from "./edit-lock.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
 import type { WrittenFile } from "./mutate.ts";
-import type { FilesContext } from "./types.ts";
+import { openFolder } from "./open-folder.ts";
 
 /** A file to be. */
 export interface PendingFile extends Metadata {
@@ -37,8 +38,8 @@ export interface PendingFile extends Metadata {
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
   readonly fsync: boolean;
-  /** See `FilesContext.lockEdits`. */
-  readonly lockEdits?: FilesContext["lockEdits"];
+  /** Held while it gets its name; absent where no other worker minds. */
+  readonly editLock?: EditLock | undefined;
 }
 
 /** Listeners may read what was written. */
@@ -70,12 +71,15 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
     const ours = await fill(descriptor, pending);
-    using _lock = await pending.lockEdits?.(deadline);
-    deadline.check();
-    folder.enter((at) => {
-      requireOurs(at(temporary), ours);
-      commit({ at, temporary, descriptor });
-    });
+    const giveName = () => {
+      deadline.check();
+      folder.enter((at) => {
+        requireOurs(at(temporary), ours);
+        commit({ at, temporary, descriptor });
+      });
+    };
+    if (pending.editLock === undefined) giveName();
+    else await pending.editLock({ folder, deadline }, giveName);
   } catch (error) {
     discard(folder, temporary);
     throw error;
@@ -101,7 +105,7 @@ export async function writeHidden(name: Name, pending: PendingFile): Promise<voi
 /** Gives a new file all but its name. Returns the stats that it had before its metadata. */
 async function fill(
   descriptor: number,
-  { content, cloneOf, times, fsync, folder: _, lockEdits: __, ...metadata }: PendingFile,
+  { content, cloneOf, times, fsync, folder: _, editLock: __, ...metadata }: PendingFile,
 ): Promise<BigIntStats> {
   if (cloneOf === undefined || !cloneContent(cloneOf, descriptor)) await writeContent(descriptor, content);
   const ours = fstatSync(descriptor, { bigint: true });
@@ -153,10 +157,6 @@ export async function completeHidden(
     closeSync(descriptor);
   }
 }
-
-/** A descriptor that a held folder can be read and flushed by. Throws the errno error. */
-export const openFolder = (folder: Folder): number =>
-  folder.enter((at) => openSync(at("."), constants.O_RDONLY | constants.O_DIRECTORY));
 
 /** In the background: a flush takes up to tens of milliseconds, which other calls shall not wait. */
 async function flush(descriptor: number): Promise<void> {

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
 import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
+import { inodeAt } from "./inode.ts";
 import { kindOf } from "./kind.ts";
 
 /** A way of holding folders. One walk serves all of them. */
@@ -56,10 +57,8 @@ export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): 
 const namesPerStep = 2048;
 
 /** `Folder.identify` by its path. */
-export function identifyByPath(folder: Pick<Folder, "enter">, name: Name): string {
-  const { dev, ino } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
-  return `${dev}:${ino}`;
-}
+export const identifyByPath = (folder: Pick<Folder, "enter">, name: Name): string =>
+  folder.enter((at) => inodeAt(at(name)));
 
 /** `Folder.readLink` by its path. */
 export const readLinkByPath = (folder: Pick<Folder, "enter">, name: Name): Buffer =>

@@ -37,8 +37,7 @@ function namesIn(folder: Folder): Name[] {
 /** Undefined when nothing is there. */
 function identityOf(folder: Folder, name: Name): string | undefined {
   try {
-    const { dev, ino } = folder.lstat(name);
-    return `${dev}:${ino}`;
+    return folder.identify(name);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;

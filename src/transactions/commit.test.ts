@@ -92,7 +92,7 @@ function failAt(index: number): Disposable {
   let steps = 0;
   const spy = spyOn(StepRunner.prototype, "run").mockImplementation(function (this: StepRunner, draft) {
     if (steps++ === index) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
-    run.call(this, draft);
+    return run.call(this, draft);
   });
   return { [Symbol.dispose]: () => spy.mockRestore() };
 }

@@ -17,7 +17,7 @@ import { traceSteps } from "./survey.ts";
 
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
-  readonly lockEdits?: FilesContext["lockEdits"];
+  readonly editLock: FilesContext["editLock"];
   readonly log: Log | undefined;
 }
 
@@ -60,9 +60,9 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
   await ctx.mutations.tree(
     () => whole,
     async (mutation) => {
-      const runner = new StepRunner(ctx.jail, { mutations: ctx.mutations, requester, whole: mutation });
+      const runner = new StepRunner(ctx, { mutations: ctx.mutations, requester, whole: mutation });
       try {
-        await runEach(ctx, runner, running);
+        await runEach(runner, running);
         if (ctx.config.fsync)
           await flushFolders(ctx.jail, traceSteps(intent.record.steps), intent.record.steps.length);
         await refusing(drafts[0]!.step, () => ctx.intents.markCommitted(intent.file));
@@ -75,12 +75,7 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
 
 const sliceMilliseconds = 5;
 
-async function runEach(
-  { lockEdits }: CommitContext,
-  runner: StepRunner,
-  { drafts, requester }: Running,
-): Promise<void> {
-  using _lock = await lockEdits?.(requester.deadline);
+async function runEach(runner: StepRunner, { drafts }: Running): Promise<void> {
   const slice = createTimeSlice(sliceMilliseconds);
   for (const draft of drafts) {
     await refusing(draft.step, () => runner.run(draft));
@@ -90,9 +85,9 @@ async function runEach(
 
 /** Returns what the call is to throw. */
 async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {
-  const { jail, config, intents, log } = ctx;
+  const { config, intents, log } = ctx;
   try {
-    const conflicts = await rollBack({ jail, steps: record.steps, fsync: config.fsync });
+    const conflicts = await rollBack({ ...ctx, steps: record.steps, fsync: config.fsync });
     if (conflicts.length === 0) {
       await intents.remove(file);
       return error;

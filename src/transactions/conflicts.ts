@@ -2,6 +2,7 @@
 import { readEntries } from "../files/entries.ts";
 import { pathIn } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isUnchanged, statsAt } from "./identity.ts";
@@ -67,7 +68,7 @@ function knownIn({ steps, tracked }: Trace, done: number): Known {
   const folders = [...tracked].flatMap(({ places }) => places.map(({ folder }) => folder.pathAfter(done)));
   const times = steps.flatMap((step) => ("staged" in step ? [BigInt(step.staged.ctime)] : []));
   return {
-    entries: new Set(recorded.map(({ dev, ino }) => `${dev}:${ino}`)),
+    entries: new Set(recorded.map(inodeOf)),
     folders: new Set(folders),
     newest: times.reduce((latest, time) => (time > latest ? time : latest), 0n),
   };
@@ -94,7 +95,7 @@ function additionsTo(jail: Jail, path: string, known: Known): string[] {
     if (jail.isTemporary(name)) return [];
     const stats = folder.enter((at) => statsAt(at(raw)));
     // What the steps know is looked at for itself.
-    if (stats === undefined || known.entries.has(`${stats.dev}:${stats.ino}`)) return [];
+    if (stats === undefined || known.entries.has(inodeOf(stats))) return [];
     const inner = pathIn(path, name);
     if (stats.ctimeNs > known.newest && !known.folders.has(inner)) return [inner];
     return stats.isDirectory() ? additionsTo(jail, inner, known) : [];

@@ -4,6 +4,7 @@ import type { VerifyEntry } from "../files/mutate-steps.ts";
 import { revisionAt } from "../files/revision.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
 import type { RecordedEntry } from "./record.ts";
 import type { EntryVersion } from "./steps.ts";
 
@@ -26,7 +27,7 @@ function kindOfExact(stats: BigIntStats): RecordedEntry["kind"] {
 
 /** Whether it is the same entry, whatever became of it. */
 export const isSame = (stats: BigIntStats | undefined, entry: RecordedEntry): boolean =>
-  stats !== undefined && `${stats.ino}` === entry.ino && `${stats.dev}` === entry.dev;
+  stats !== undefined && inodeOf(stats) === inodeOf(entry);
 
 /** What has the name; undefined for nothing. */
 export const statsAt = (path: JailedPath): BigIntStats | undefined =>
@@ -68,7 +69,7 @@ export const verifyExpected =
   ({ version, isTouched }: ExpectedEntry): VerifyEntry =>
   (path, { isRenamed }) => {
     const stats = statsAt(path);
-    if (stats?.ino !== version.ino || stats.dev !== version.dev) throw errnoError("ESTALE");
+    if (stats === undefined || inodeOf(stats) !== inodeOf(version)) throw errnoError("ESTALE");
     if (stats.isDirectory()) return;
     const isAsItWas =
       stats.size === version.size &&

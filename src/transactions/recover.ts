@@ -1,5 +1,6 @@
 /** Finishes what killed processes left of their transactions, before anything else looks at the tree. */
 import { Refusal } from "../errors.ts";
+import type { FilesContext } from "../files/types.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { Log } from "../log/log.ts";
@@ -14,6 +15,7 @@ import { traceSteps } from "./survey.ts";
 
 export interface Recovering {
   readonly jail: Jail;
+  readonly editLock: FilesContext["editLock"];
   readonly intents: Intents;
   readonly fsync: boolean;
   readonly log: Log | undefined;
@@ -106,8 +108,9 @@ async function finishCommitted(
   log?.info("a transaction was done, and what it had replaced is removed", { transaction: left.id });
 }
 
-async function takeBack({ jail, intents, fsync, log }: Recovering, { left, steps }: Found): Promise<void> {
-  const paths = await rollBack({ jail, steps, fsync });
+async function takeBack(recovering: Recovering, { left, steps }: Found): Promise<void> {
+  const { intents, log } = recovering;
+  const paths = await rollBack({ ...recovering, steps });
   if (paths.length > 0) {
     logConflict(log, { transaction: left.id, paths, record: intents.keep(left) });
     return;

@@ -7,6 +7,7 @@ import {
   removeTemporary,
   restoreMode,
 } from "../files/mutate-steps.ts";
+import type { FilesContext } from "../files/types.ts";
 import { flushFolder } from "../files/write.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
@@ -20,6 +21,7 @@ import { EntryLocator, findProgress, statPath, type Trace, traceSteps } from "./
 
 export interface RollingBack {
   readonly jail: Jail;
+  readonly editLock: FilesContext["editLock"];
   readonly steps: readonly IntendedStep[];
   readonly fsync: boolean;
 }
@@ -42,7 +44,7 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
   const conflicts = findConflicts(jail, trace, reached);
   if (conflicts.length > 0) return conflicts;
   for (let index = reached - 1; index >= 0; index--) {
-    const conflict = takeBack(jail, steps[index]!);
+    const conflict = await takeBack(rolling, steps[index]!);
     if (conflict !== undefined) return [conflict];
   }
   await removeStaged(jail, trace);
@@ -140,9 +142,11 @@ function withBothFolders<T>(
 }
 
 /** Takes one step back, after all later ones. Answers the path where another program was faster. */
-function takeBack(jail: Jail, step: IntendedStep): string | undefined {
+async function takeBack({ jail, editLock }: RollingBack, step: IntendedStep): Promise<string | undefined> {
+  const { outer, name } = splitLast(step.kind === "rename" ? step.to : step.path);
   try {
-    takeBackNow(jail, step);
+    using folder = holdFolderAt(jail, outer);
+    await editLock({ folder }, () => takeBackNow(jail, step, { folder, name }));
     return undefined;
   } catch (error) {
     if (isOfOthers(error)) return step.kind === "rename" ? step.to : step.path;
@@ -150,27 +154,19 @@ function takeBack(jail: Jail, step: IntendedStep): string | undefined {
   }
 }
 
-function takeBackNow(jail: Jail, step: IntendedStep): void {
-  if (step.kind === "rename") {
+function takeBackNow(jail: Jail, step: IntendedStep, visible: HeldName): void {
+  if (step.kind === "rename")
     withBothFolders(jail, [step.to, step.from], (to, from) => moveBack([to, from], verifySame(step.entry)));
-    return;
-  }
-  const { outer, name } = splitLast(step.path);
-  using folder = holdFolderAt(jail, outer);
-  if (step.kind === "chmod") restoreMode({ folder, name }, step.before, verifySame(step.entry));
+  else if (step.kind === "chmod") restoreMode(visible, step.before, verifySame(step.entry));
   else if (step.kind === "exchange")
     exchangeBack({
       ...step,
-      folder,
-      name,
+      ...visible,
       verifyStaged: verifyUnchanged(step.staged),
       verifyReplaced: verifySame(step.entry),
     });
   else {
-    const [visible, hidden] = [
-      { folder, name },
-      { folder, name: step.temporary },
-    ];
+    const hidden = { folder: visible.folder, name: step.temporary };
     if (step.kind === "place") moveBack([visible, hidden], verifyUnchanged(step.staged));
     else moveBack([hidden, visible], verifySame(step.entry));
   }

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import type { RootEditLock } from "../files/edit-lock.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { tryLockExclusively } from "../jail/flock.ts";
-import { canExchangeNames } from "../jail/renameat2.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
@@ -26,15 +26,11 @@ export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promis
   return await lockFile(folder.path("lock"), deadline);
 }
 
-/**
- * The lock that a worker holds while it compares a file and replaces it, where no system call exchanges names: the look
- * and the rename are two then. Undefined where one does.
- */
-export function editLockIn(folder: StateFolder): ((deadline: Deadline) => Promise<Disposable>) | undefined {
-  if (canExchangeNames()) return undefined;
+/** The lock that a worker holds while it compares a file and replaces it, where it cannot lock the folder of the file. */
+export function editLockIn(folder: StateFolder): RootEditLock {
   const turns = createSemaphore({ permits: 1 });
   return async (deadline) => {
-    const turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
+    const turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline?.signal }));
     try {
       const lock = await lockFile(folder.path("edits"), deadline);
       return {

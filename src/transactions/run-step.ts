@@ -6,8 +6,10 @@ import {
   setEntryAside,
   type VerifyEntry,
 } from "../files/mutate-steps.ts";
+import type { FilesContext } from "../files/types.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
 import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
 import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
@@ -15,20 +17,29 @@ import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
 /** Makes steps, one after another. */
 export class StepRunner {
   readonly #jail: Jail;
+  readonly #editLock: FilesContext["editLock"];
   readonly #scope: MutationScope;
   /** Entries that a step has renamed or whose mode it has set, by device and inode. */
   readonly #touched = new Set<string>();
 
-  constructor(jail: Jail, scope: MutationScope) {
+  constructor({ jail, editLock }: Pick<FilesContext, "jail" | "editLock">, scope: MutationScope) {
     this.#jail = jail;
+    this.#editLock = editLock;
     this.#scope = scope;
   }
 
-  run(draft: DraftStep): void {
+  async run(draft: DraftStep): Promise<void> {
+    const { step } = draft;
+    const { outer, name } = splitLast(step.kind === "rename" ? step.from : step.path);
+    using folder = holdFolderAt(this.#jail, outer);
+    const deadline = this.#scope.requester?.deadline;
+    await this.#editLock({ folder, deadline }, () =>
+      this.#runLocked(draft, { folder, name, temporary: draft.temporary }),
+    );
+  }
+
+  #runLocked(draft: DraftStep, place: Place): void {
     const { step, entries } = draft;
-    const target = splitLast(step.kind === "rename" ? step.to : step.path);
-    using folder = holdFolderAt(this.#jail, target.outer);
-    const place = { folder, name: target.name, temporary: draft.temporary };
     switch (step.kind) {
       case "place":
         this.#place(draft, place);
@@ -50,7 +61,7 @@ export class StepRunner {
         this.#chmod(step, place, this.#verify(draft));
     }
     const recorded = entries.entry?.recorded;
-    if (recorded !== undefined) this.#touched.add(`${recorded.dev}:${recorded.ino}`);
+    if (recorded !== undefined) this.#touched.add(inodeOf(recorded));
   }
 
   #place(draft: DraftStep, place: Place): void {
@@ -77,14 +88,14 @@ export class StepRunner {
     });
   }
 
-  #rename(draft: DraftStep, target: Place): void {
+  #rename(draft: DraftStep, source: Place): void {
     const { step, entries } = draft;
     if (step.kind !== "rename") return;
-    const { outer, name } = splitLast(step.from);
+    const { outer, name } = splitLast(step.to);
     using folder = holdFolderAt(this.#jail, outer);
     renameAsStep(this.#scope, {
-      source: { folder, name },
-      target,
+      source,
+      target: { folder, name },
       from: step.from,
       entry: entries.entry!.recorded!.kind,
       verify: this.#verify(draft),
@@ -111,7 +122,7 @@ export class StepRunner {
       return recorded.revision === undefined ? verifySame(recorded) : verifyUnchanged(recorded);
     return verifyExpected({
       version: expected,
-      isTouched: this.#touched.has(`${recorded.dev}:${recorded.ino}`),
+      isTouched: this.#touched.has(inodeOf(recorded)),
     });
   }
 }

@@ -63,8 +63,8 @@ export class TransactionsFixture extends JailFixture {
     const drafts = draftSteps(steps, mark);
     using staging = new Staging(ctx, this.call);
     const { file } = await prepare(ctx, { drafts, staging, requester: this.call, transaction: mark.id });
-    const runner = new StepRunner(this.jailed, { mutations: this.context.mutations, requester: this.call });
-    for (const draft of drafts.slice(0, count)) runner.run(draft);
+    const runner = new StepRunner(this.context, { mutations: this.context.mutations, requester: this.call });
+    for (const draft of drafts.slice(0, count)) await runner.run(draft);
     if (isCommitted) await intents.markCommitted(file);
     intents.release(file);
   }

@@ -57,7 +57,13 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   async function recoverNow(): Promise<void> {
     if (intents.isEmpty) return;
     try {
-      await recoverLocked({ jail: files.jail, intents, fsync: files.config.fsync, log });
+      await recoverLocked({
+        jail: files.jail,
+        editLock: files.editLock,
+        intents,
+        fsync: files.config.fsync,
+        log,
+      });
     } catch (error) {
       if (!(error instanceof UnfinishedTransaction)) throw error;
       log?.error(error.message);
@@ -133,5 +139,6 @@ export interface RecoveryOptions {
 /** Finishes what killed processes left: see `recoverTransactions`. */
 export const recoverIn = ({ files, folder, readOnly, log }: RecoveryOptions): Promise<void> => {
   const intents = new Intents(folder, files.config);
-  return recoverTransactions({ jail: files.jail, intents, folder, fsync: files.config.fsync, readOnly, log });
+  const { jail, editLock, config } = files;
+  return recoverTransactions({ jail, editLock, intents, folder, fsync: config.fsync, readOnly, log });
 };
