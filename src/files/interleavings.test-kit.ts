@@ -21,11 +21,11 @@ interface State<World> {
   readonly pasts: readonly (readonly Outcome[])[];
 }
 
-/** Programs may run in circles: what takes more steps of one of them is left out. */
-const mostSteps = 24;
+const mostSteps = 100;
 
 /**
- * The worlds in which all programs have ended, or none can go on. A program has no state that could be kept: each of its
+ * The worlds in which all programs have ended, or none can go on, those first that take the fewest steps. Throws when programs
+ * run in circles. A program has no state that could be kept: each of its
  * steps runs it again from its beginning.
  */
 export function* worldsAfter<World>(
@@ -34,13 +34,13 @@ export function* worldsAfter<World>(
 ): Generator<World> {
   const seen = new Set<string>();
   const states: State<World>[] = [{ world: initial, pasts: programs.map(() => []) }];
-  for (let state = states.pop(); state !== undefined; state = states.pop()) {
-    const here = state;
-    const nexts = programs.flatMap((program, index) => stepOf(here, program, index));
-    if (nexts.length === 0) yield here.world;
+  for (const state of states) {
+    const nexts = programs.flatMap((program, index) => stepOf(state, program, index));
+    if (nexts.length === 0) yield state.world;
     for (const next of nexts) {
       const key = keyOf(next);
-      if (seen.has(key) || next.pasts.some(({ length }) => length > mostSteps)) continue;
+      if (seen.has(key)) continue;
+      if (next.pasts.some(({ length }) => length > mostSteps)) throw new Error("the programs run in circles");
       seen.add(key);
       states.push(next);
     }
