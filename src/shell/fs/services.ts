@@ -53,7 +53,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const files = createFiles({
     jail,
     config: filesConfig,
-    lockEdits: state && editLockIn(state),
+    rootEditLock: state && editLockIn(state),
     ...(journal && { listeners: [journal] }),
     onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
   });
