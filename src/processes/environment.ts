@@ -24,5 +24,15 @@ export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv
   return Object.fromEntries(entries);
 }
 
+/**
+ * Whether a caller may set a variable of this name: one of the portable form (environ(7)) that makes no program run code, nor
+ * decides where programs, their configuration and their temporary files are.
+ */
+export const isSettable = (name: string): boolean =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !runsCode(name) && !isOurs(name) && !decidesPlaces(name);
+
+const decidesPlaces = (name: string): boolean =>
+  /^(PATH|HOME|SHELL|TMPDIR|CDPATH|XDG_.*|GIT_.*|npm_config_.*|pip_.*)$/i.test(name);
+
 /** The token of this server, and the variables of the bus's SDK, such as the address of the engine. */
 const isOurs = (name: string) => name === "CODER_TOKEN" || name.startsWith("III_");

@@ -41,7 +41,12 @@ export class HeadBuffer {
    * Decodes it, with U+FFFD for bytes that are not UTF-8, such as a character cut at the limit; a byte order mark stays.
    */
   render(): string {
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.#kept.subarray(0, this.#length));
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.bytes());
+  }
+
+  /** What it keeps, valid until the next `add`. */
+  bytes(): Buffer {
+    return this.#kept.subarray(0, this.#length);
   }
 
   #makeRoom(bytes: number): void {

@@ -2,11 +2,14 @@
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { readDescriptor } from "../bun.ts";
-import { HeadBuffer } from "./head-buffer.ts";
+import type { HeadBuffer } from "./head-buffer.ts";
+
+/** Keeps a part of an output. */
+export type OutputBuffer = Pick<HeadBuffer, "truncated" | "add" | "endWith" | "render">;
 
 export interface Output {
   /** The part that is kept. */
-  readonly head: HeadBuffer;
+  readonly head: OutputBuffer;
   /** Resolves when it has been read to its end, or reading has stopped. Never rejects. */
   readonly closed: Promise<void>;
   /** Stops reading, even if a process still holds the other end. */
@@ -14,8 +17,7 @@ export interface Output {
 }
 
 /** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
-export function capturePipe(readEnd: number, maxBytes: number): Output {
-  const head = new HeadBuffer(maxBytes);
+export function capturePipe(readEnd: number, head: OutputBuffer): Output {
   const reader = readDescriptor(readEnd).getReader();
   return {
     head,
@@ -29,7 +31,7 @@ interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
 
-async function readAll(reader: Reader, head: HeadBuffer): Promise<void> {
+async function readAll(reader: Reader, head: OutputBuffer): Promise<void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -42,9 +44,8 @@ async function readAll(reader: Reader, head: HeadBuffer): Promise<void> {
 }
 
 /** Reads a stream that the runtime made. */
-export function captureStream(stream: Readable | null, maxBytes: number): Output {
+export function captureStream(stream: Readable | null, head: OutputBuffer): Output {
   if (stream === null) throw new Error("the program was started without a pipe");
-  const head = new HeadBuffer(maxBytes);
   stream.on("data", (chunk: Buffer) => head.add(chunk));
   // "close" follows; the bytes read before the failure are the output.
   stream.on("error", () => {});

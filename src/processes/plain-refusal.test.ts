@@ -18,6 +18,8 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   writable: refusePlainly.writable("ls"),
   guarded: refusePlainly.guarded("sort", "-o"),
   notStarted: refusePlainly.notStarted("missing"),
+  notSettable: refusePlainly.notSettable("PATH"),
+  hostOnly: refusePlainly.hostOnly("cwd"),
   tooManyJobs: refusePlainly.tooManyJobs(16, 16),
   noSuchJob: refusePlainly.noSuchJob("job-1"),
   notSignalled: refusePlainly.notSignalled("job-1"),

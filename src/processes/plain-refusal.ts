@@ -51,6 +51,16 @@ export const refusePlainly = {
   illFormed: (field: string): PlainRefusal =>
     new PlainRefusal(`'${field}' holds half of a surrogate pair; send well-formed Unicode text.`),
 
+  /** A variable that callers may not set. */
+  notSettable: (name: string): PlainRefusal =>
+    new PlainRefusal(
+      `env holds '${shown(name)}', which decides what programs run or is no name of a variable; leave it out, and take letters, digits and _ for a name.`,
+    ),
+
+  /** A field of a command for another worker. */
+  hostOnly: (field: string): PlainRefusal =>
+    new PlainRefusal(`'${field}' is for commands on the host; leave it out, or leave target out.`),
+
   emptyCommand: (): PlainRefusal =>
     new PlainRefusal('empty command; send the name of a program, such as "ls", and its arguments in args.'),
 

@@ -33,10 +33,11 @@ export function createPrograms(maxRuns: number, report: (escaped: Escaped) => vo
 
   async function start(program: Program, options: SpawnOptions): Promise<RunningProgram> {
     if (stopping) throw new StartFailure("stopping");
-    const running = await startProgram(program, options);
-    all.add(running);
-    subreaper.add(running);
-    void running.ended.then(() => all.delete(running));
+    const running = await startProgram(program, options, (process) => {
+      all.add(process);
+      subreaper.add(process);
+      void process.ended.then(() => all.delete(process));
+    });
     // `stopAll` may have run while the program started.
     if (stopping) {
       await running.end();

@@ -2,8 +2,10 @@
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
 import type { Environment } from "./environment.ts";
+import { HeadBuffer } from "./head-buffer.ts";
+import { HeadTailBuffer } from "./head-tail-buffer.ts";
 import { awaitLaunch, type Launch, type Launcher } from "./launch.ts";
-import { capturePipe, captureStream } from "./output.ts";
+import { capturePipe, captureStream, type OutputBuffer } from "./output.ts";
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
 import { RunningProgram } from "./running.ts";
@@ -17,15 +19,23 @@ export interface SpawnOptions {
   readonly folder: string;
   /** Bytes kept of each of its two outputs; the rest is read and discarded. */
   readonly maxOutputBytes: number;
+  /** Whether half of them are of the end of the output. */
+  readonly keepsTail?: boolean;
+  /** Its standard input; without one that is the null device. */
+  readonly stdin?: string | undefined;
   /** What starts it, and confines it before it runs. Without one it is started as it is. */
   readonly launcher?: Launcher | undefined;
 }
 
 /**
- * Starts a program without a shell, as the leader of a session of its own, with the null device as input. It inherits only
- * what `options` says. Throws a `StartFailure`.
+ * Starts a program without a shell, as the leader of a session of its own. It inherits only what `options` says.
+ * `onProcess` is called as soon as it has a process, before a launcher has become the program. Throws a `StartFailure`.
  */
-export async function startProgram(program: Program, options: SpawnOptions): Promise<RunningProgram> {
+export async function startProgram(
+  program: Program,
+  options: SpawnOptions,
+  onProcess: (running: RunningProgram) => void,
+): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
   using launch = prepare(program, options.launcher);
@@ -36,16 +46,19 @@ export async function startProgram(program: Program, options: SpawnOptions): Pro
     closeEnds(pipes, "readEnd");
     throw new StartFailure(problemOf((await subprocess).code));
   }
-  const { maxOutputBytes } = options;
   const [stdout, stderr, status] = pipes ?? [];
   const outputs =
     stdout && stderr
-      ? [stdout, stderr].map(({ readEnd }) => capturePipe(readEnd, maxOutputBytes))
-      : [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, maxOutputBytes));
+      ? [stdout, stderr].map(({ readEnd }) => capturePipe(readEnd, newBuffer(options)))
+      : [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, newBuffer(options)));
   const running = new RunningProgram(subprocess, pid, outputs);
+  onProcess(running);
   if (status !== undefined) await requireLaunched(running, status);
   return running;
 }
+
+const newBuffer = ({ maxOutputBytes, keepsTail = false }: SpawnOptions): OutputBuffer =>
+  keepsTail ? new HeadTailBuffer(maxOutputBytes) : new HeadBuffer(maxOutputBytes);
 
 function prepare(program: Program, launcher: Launcher | undefined): Launch {
   try {
@@ -66,7 +79,7 @@ async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Prom
 /** Closes the writing ends in the end: the program has its own copies, or has not started. */
 function spawn(
   { file, argv: [name, ...args], descriptor }: Launch,
-  { environment, folder }: SpawnOptions,
+  { environment, folder, stdin }: SpawnOptions,
   pipes: readonly Pipe[] | undefined,
 ) {
   // execa passes on any descriptor; its types do not allow for that.
@@ -80,7 +93,8 @@ function spawn(
       extendEnv: false,
       detached: true,
       cleanup: false,
-      stdio: ["ignore", stdout ?? "pipe", stderr ?? "pipe", ...more],
+      ...(stdin !== undefined && { input: stdin }),
+      stdio: [stdin === undefined ? "ignore" : "pipe", stdout ?? "pipe", stderr ?? "pipe", ...more],
       buffer: false,
       reject: false,
     });

@@ -13,7 +13,7 @@ test("what is left out has its default", () => {
 });
 
 test("fields that it does not know are left out", () => {
-  expect(parseCommand({ command: "ls", args: [], cwd: "/", _caller_worker_id: "x" })).toEqual({
+  expect(parseCommand({ command: "ls", args: [], more: "/", _caller_worker_id: "x" })).toEqual({
     command: "ls",
     args: [],
     timeout_ms: null,

@@ -4,6 +4,7 @@ import { refusePlainly } from "../processes/plain-refusal.ts";
 import { type Argv, parseArgv } from "../processes/words.ts";
 import { Nullable, UInt64 } from "../schema/fragments.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
+import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
 import { Target } from "./target.ts";
 
@@ -21,11 +22,12 @@ export const commandFields = ({ command, args, timeout, target }: Descriptions) 
   command: Type.String({ description: command }),
   target: Target(target),
   timeout_ms: Nullable(UInt64(), { default: null, description: timeout }),
+  ...optionFields,
 });
 
 export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 
-const targetOnly = Type.Object({ target: Target() });
+const targetAndOptions = Type.Object({ target: Target(), ...optionFields });
 
 /**
  * Parses a payload as a command (shell §6.2): less strict about `timeout_ms` than the schema, and with the phrases that
@@ -40,7 +42,7 @@ export function parseCommand(payload: unknown): ShellCommand {
     command: requireText("command", command),
     args: args === null ? null : parseArgs(args),
     timeout_ms: isMilliseconds(timeout) ? timeout : null,
-    target: parsePlainly(targetOnly, payload).target,
+    ...parsePlainly(targetAndOptions, payload),
   };
 }
 

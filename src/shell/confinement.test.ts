@@ -101,6 +101,16 @@ describe("a confined program", () => {
     expect(existsSync(path)).toBe(true);
   });
 
+  test("ends with its exit code, also when others end while its launcher works", async () => {
+    const { launcher, close } = openConfinement({ ...config, os_sandbox: "best" }, defaults);
+    const programs = createPrograms(8);
+    const options = { environment: {}, folder, maxOutputBytes: 1024, launcher };
+    const program = { file: realpathSync("/bin/sh"), argv: ["sh", "-c", "exit 7"] as const };
+    const runs = Array.from({ length: 60 }, () => programs.run(program, options, { timeoutMs: 60_000 }));
+    expect(new Set((await Promise.all(runs)).map(({ exit_code }) => exit_code))).toEqual(new Set([7]));
+    close();
+  });
+
   test("that is not there, or cannot be executed, has not started", async () => {
     expect(run(join(folder, "missing"), "x")).rejects.toMatchObject({ problem: "missing" });
     expect(run("/etc/hosts", "x")).rejects.toMatchObject({ problem: "not-executable" });

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction } from "./define.ts";
 import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
@@ -59,15 +60,17 @@ export const exec = defineShellFunction({
     const argv = argvOf(command);
     const timeoutMs = resolveTimeout(command, context.config);
     if (command.target.kind === "sandbox") {
+      requireNoOptions(command);
       context.policy.validate(argv);
       const result = await execInSandbox({ target: command.target, argv, timeoutMs }, context);
       return { ...result, stdout_truncated: false, stderr_truncated: false };
     }
     return refusingStart(refuseShell.notStarted, async () => {
-      const program = admitProgram(argv, context);
+      using held = holdOptions(command, context);
+      const program = admitProgram(argv, context, held.options);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
-      return context.programs.run(program, context.spawnOptions, limits);
+      return await context.programs.run(program, held.options, limits);
     });
   },
   render: renderResult,

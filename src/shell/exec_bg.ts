@@ -3,6 +3,7 @@ import type { ForwardedResult } from "../processes/jobs.ts";
 import { refusePlainly } from "../processes/plain-refusal.ts";
 import type { Argv } from "../processes/words.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { type CommandOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { admitSandbox } from "./sandbox.ts";
@@ -46,25 +47,28 @@ export const execBg = defineShellFunction({
     const job_id =
       command.target.kind === "sandbox"
         ? startInSandbox(
+            command,
             { argv, target: command.target, timeoutMs: resolveTimeout(command, context.config) },
             context,
           )
-        : await startHere(argv, context);
+        : await startHere(command, argv, context);
     return { job_id, argv: [...argv] };
   },
 });
 
-function startHere(argv: Argv, context: ShellContext): Promise<string> {
-  const { jobs, programs, spawnOptions, log, caller } = context;
+function startHere(options: CommandOptions, argv: Argv, context: ShellContext): Promise<string> {
+  const { jobs, programs, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
-    const program = admitProgram(argv, context);
-    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, spawnOptions));
+    using held = holdOptions(options, context);
+    const program = admitProgram(argv, context, held.options);
+    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, held.options));
     log.info("exec", { caller, program: program.file, job });
     return job;
   });
 }
 
-function startInSandbox(command: SandboxCommand, context: ShellContext): string {
+function startInSandbox(options: CommandOptions, command: SandboxCommand, context: ShellContext): string {
+  requireNoOptions(options);
   context.policy.validate(command.argv);
   admitSandbox(context);
   const order = { argv: command.argv, owner: context.caller };

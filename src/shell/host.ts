@@ -1,14 +1,18 @@
 /** Runs commands on the host (shell §6.5). */
 
 import type { Program } from "../processes/program.ts";
+import type { SpawnOptions } from "../processes/start.ts";
 import { StartFailure } from "../processes/start-failure.ts";
 import type { StartProblem } from "../processes/start-problems.ts";
 import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
 
 /** Admits the program of a command. Throws a plain refusal, or a `StartFailure` when it is missing. */
-export function admitProgram(argv: Argv, { policy, spawnOptions }: ShellContext): Program {
-  const { folder, environment } = spawnOptions;
+export function admitProgram(
+  argv: Argv,
+  { policy }: Pick<ShellContext, "policy">,
+  { folder, environment }: SpawnOptions,
+): Program {
   return policy.admit(argv, { folder, path: environment["PATH"] });
 }
 

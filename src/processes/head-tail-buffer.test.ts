@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { HeadTailBuffer } from "./head-tail-buffer.ts";
+
+const filled = (limit: number, ...chunks: string[]) => {
+  const buffer = new HeadTailBuffer(limit);
+  for (const chunk of chunks) buffer.add(Buffer.from(chunk));
+  return buffer;
+};
+
+test("what fits is kept whole, also where the halves meet in a character", () => {
+  expect(filled(6, "aaé", "bb").render()).toBe("aaébb");
+  expect(filled(6, "aaé", "bb").truncated).toBe(false);
+});
+
+test("the gap is said", () => {
+  const buffer = filled(8, "0123", "456789");
+  expect(buffer.render()).toBe("0123\n[2 bytes left out]\n6789");
+  expect(buffer.truncated).toBe(true);
+  expect(filled(0, "abc").render()).toBe("\n[3 bytes left out]\n");
+  expect(filled(1, "abc").render()).toBe("a\n[2 bytes left out]\n");
+});
+
+test("a line at the end is there whatever is left out", () => {
+  const buffer = filled(8, "0123456789");
+  buffer.endWith("end");
+  expect(buffer.render()).toBe("0123\n[7 bytes left out]\nend\n");
+});
+
+test("the first and the last bytes are those of the whole, however it is cut into chunks", () => {
+  const chunks = fc.array(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), { maxLength: 20 });
+  fc.assert(
+    fc.property(chunks, fc.nat(40), (parts, limit) => {
+      const whole = parts.join("");
+      const tail = Math.floor(limit / 2);
+      const left = whole.length - limit;
+      const expected =
+        left <= 0
+          ? whole
+          : `${whole.slice(0, limit - tail)}\n[${left} bytes left out]\n${whole.slice(whole.length - tail)}`;
+      expect(filled(limit, ...parts).render()).toBe(expected);
+    }),
+  );
+});

@@ -1,0 +1,58 @@
+import { HeadBuffer } from "./head-buffer.ts";
+
+/** The first and the last bytes of a stream that may be endless. */
+export class HeadTailBuffer {
+  readonly #head: HeadBuffer;
+  readonly #headBytes: number;
+  readonly #tailBytes: number;
+  #all = 0;
+  #tail: Buffer[] = [];
+  #held = 0;
+
+  /** Keeps at most `limit` bytes, half of them of the end. */
+  constructor(limit: number) {
+    this.#tailBytes = Math.floor(limit / 2);
+    this.#headBytes = limit - this.#tailBytes;
+    this.#head = new HeadBuffer(this.#headBytes);
+  }
+
+  /** Whether it has discarded bytes. */
+  get truncated(): boolean {
+    return this.#omitted > 0;
+  }
+
+  get #omitted(): number {
+    return Math.max(0, this.#all - this.#headBytes - this.#tailBytes);
+  }
+
+  /** Keeps what fits, and of the rest the end. Copies. */
+  add(chunk: Uint8Array): void {
+    const room = Math.max(0, this.#headBytes - this.#all);
+    this.#all += chunk.length;
+    this.#head.add(chunk.subarray(0, room));
+    this.#addToTail(chunk.subarray(room));
+  }
+
+  /** Appends a line, as the last bytes. */
+  endWith(line: string): void {
+    const isMidLine = this.#all > 0 && !this.render().endsWith("\n");
+    this.add(Buffer.from(`${isMidLine ? "\n" : ""}${line}\n`));
+  }
+
+  /** Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. */
+  render(): string {
+    const tail = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
+    if (!this.truncated) return decode(Buffer.concat([this.#head.bytes(), tail]));
+    return `${decode(this.#head.bytes())}\n[${this.#omitted} bytes left out]\n${decode(tail)}`;
+  }
+
+  #addToTail(chunk: Uint8Array): void {
+    if (chunk.length === 0 || this.#tailBytes === 0) return;
+    const kept = Buffer.from(chunk.subarray(-this.#tailBytes));
+    this.#tail.push(kept);
+    this.#held += kept.length;
+    while (this.#held - this.#tail[0]!.length >= this.#tailBytes) this.#held -= this.#tail.shift()!.length;
+  }
+}
+
+const decode = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

@@ -1,0 +1,83 @@
+/** The fields of a command that came after shell 0.3.5, and what they change about how it is started. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { Folder } from "../jail/folder.ts";
+import { isSettable } from "../processes/environment.ts";
+import { refusePlainly } from "../processes/plain-refusal.ts";
+import type { SpawnOptions } from "../processes/start.ts";
+import { UInt64 } from "../schema/fragments.ts";
+import type { ShellContext } from "./define.ts";
+
+const since = "0.4.0";
+
+/** On the host only. */
+export const optionFields = {
+  cwd: Type.Optional(
+    Type.String({ since, description: "Absolute path of the folder to run in, as for shell::fs::*." }),
+  ),
+  env: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      since,
+      description: "Variables besides those of the worker; none that makes programs run code, such as PATH.",
+    }),
+  ),
+  stdin: Type.Optional(Type.String({ since, description: "Standard input. Without it there is none." })),
+  max_output_bytes: Type.Optional(
+    UInt64({
+      since,
+      description:
+        "Bytes kept of each output, at most those of the configuration: half of its beginning, half of its end.",
+    }),
+  ),
+};
+
+const CommandOptions = Type.Object(optionFields);
+export type CommandOptions = Static<typeof CommandOptions>;
+
+/** The options of starting a command, and what is held for it until it has started. */
+export interface HeldOptions extends Disposable {
+  readonly options: SpawnOptions;
+}
+
+/** Throws a `Refusal` for a folder, and a plain one for a variable. */
+export function holdOptions(
+  { cwd, env, stdin, max_output_bytes: most }: CommandOptions,
+  { spawnOptions, fs, config }: ShellContext,
+): HeldOptions {
+  for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value);
+  const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
+  const { environment, launcher } = spawnOptions;
+  const kept =
+    most === undefined
+      ? { maxOutputBytes: spawnOptions.maxOutputBytes }
+      : { maxOutputBytes: Math.min(most, config.max_output_bytes), keepsTail: true };
+  return {
+    options: {
+      ...kept,
+      launcher,
+      environment: { ...environment, ...env },
+      get folder() {
+        return folder === undefined ? spawnOptions.folder : pathOf(folder);
+      },
+      stdin,
+    },
+    [Symbol.dispose]: () => folder?.[Symbol.dispose](),
+  };
+}
+
+/** Throws a plain refusal when the command is for another worker, which knows none of these fields. */
+export function requireNoOptions(options: CommandOptions): void {
+  const name = Object.keys(optionFields).find(
+    (field) => options[field as keyof CommandOptions] !== undefined,
+  );
+  if (name !== undefined) throw refusePlainly.hostOnly(name);
+}
+
+function requireSettable(name: string, value: string): void {
+  if (!isSettable(name)) throw refusePlainly.notSettable(name);
+  if (value.includes("\0") || !value.isWellFormed())
+    throw refusePlainly.badPayload(`env.${name}`, "is no text");
+}
+
+/** Where the folder is held open, no other can replace it. */
+const pathOf = (folder: Folder): string =>
+  folder.descriptor === undefined ? folder.enter(() => process.cwd()) : `/proc/self/fd/${folder.descriptor}`;
