@@ -1,6 +1,7 @@
 /** Opens and lists the folders of a watched tree, each by its path from the base in one step that follows no link. */
 import { closeSync, constants } from "node:fs";
 import { isCasefolded } from "../jail/casefold.ts";
+import type { OnDirent } from "../jail/dirents.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { namingOfBase } from "../jail/folding.ts";
 import type { EntryKind } from "../jail/kind.ts";
@@ -55,28 +56,36 @@ export class FolderReader {
     return reason;
   }
 
-  /** Lists an opened folder, without temporary files. Throws the errno error. */
-  *list(descriptor: number): Steps<Listing> {
+  /** Lists an opened folder, without temporary files. Undefined when that fails, as for one that was removed meanwhile. */
+  *list(descriptor: number): Steps<Listing | undefined> {
     const keys: string[] = [];
     const kinds = new Map<string, EntryKind>();
+    const onDirent: OnDirent = (bytes, start, end, kind) => {
+      if (isTemporaryIn(bytes, start, end)) return;
+      const name = bytes.toString("latin1", start, end);
+      const known = kind ?? kindAt(descriptor, name);
+      const key = known === "dir" ? `${name}/` : name;
+      keys.push(key);
+      kinds.set(key, known);
+    };
     for (let from: "start" | "next" = "start"; ; from = "next") {
-      const read = readDirents(
-        { descriptor, from, fillsBuffers: this.#fillsBuffers },
-        (bytes, start, end, kind) => {
-          if (isTemporaryIn(bytes, start, end)) return;
-          const name = bytes.toString("latin1", start, end);
-          const known = kind ?? kindAt(descriptor, name);
-          const key = known === "dir" ? `${name}/` : name;
-          keys.push(key);
-          kinds.set(key, known);
-        },
-      );
-      if (read !== "more") break;
+      const read = this.#read({ descriptor, from, fillsBuffers: this.#fillsBuffers }, onDirent);
+      if (read === undefined) return undefined;
+      if (read === "end") break;
       yield;
     }
     // The code units of these strings are the bytes.
     keys.sort();
     return { keys, kinds: keys.map((key) => kinds.get(key)!) };
+  }
+
+  #read(...reading: Parameters<typeof readDirents>): ReturnType<typeof readDirents> {
+    try {
+      return readDirents(...reading);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   #openPath(path: string): number | undefined {

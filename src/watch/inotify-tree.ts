@@ -141,7 +141,11 @@ export class InotifyTree implements WatchedTree {
 
   async #finish(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
     const wasComplete = this.#state.isComplete;
-    const reason = await runInSlices(this.#untilClosed(steps), createTimeSlice(this.#sliceMilliseconds));
+    const slice = createTimeSlice(this.#sliceMilliseconds);
+    const reason = await runInSlices(this.#untilClosed(steps), slice).catch((error: unknown) => {
+      if (!this.#isClosed) this.#fail("busy");
+      throw error;
+    });
     if (this.#isClosed) return this.#state;
     this.#events.onSettled();
     if (reason !== undefined) this.#fail(reason);

@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -91,4 +92,23 @@ test("a closed tree is incomplete, also while it is built", async () => {
   fixture.tree.close();
   expect(await built).toEqual(incomplete("unlisted"));
   expect(await fixture.tree.drain()).toEqual(incomplete("unlisted"));
+});
+
+test("a folder that is removed while it is listed is in no tree after that", async () => {
+  const removal = { isDue: false };
+  const open = openWith({
+    sliceMilliseconds: 0,
+    onWatch() {
+      // Runs when the listing yields, between its first call and the next.
+      if (removal.isDue) queueMicrotask(() => rmSync(fixture.at("new"), { recursive: true, force: true }));
+    },
+  });
+  using fixture = await new TreeFixture({ f: "" }, { open }).build();
+  fixture.add({ "new/f": "" });
+  removal.isDue = true;
+  expect(await fixture.tree.drain()).toEqual(complete);
+  expect(fixture.tree.unwatchedFolders).toBe(1);
+  expect(await fixture.tree.drain()).toEqual(complete);
+  expect(fixture.tree.unwatchedFolders).toBe(0);
+  expect(fixture.tree.base.keys).toEqual(["f"]);
 });

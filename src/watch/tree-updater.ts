@@ -4,7 +4,7 @@ import { linksAt } from "../jail/statx.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import { FolderNode } from "./folder-node.ts";
-import type { FolderReader, OpenedFolder } from "./folder-reader.ts";
+import type { FolderReader, Listing, OpenedFolder } from "./folder-reader.ts";
 import type { FolderTable } from "./folder-table.ts";
 import type { WatchQueue } from "./inotify.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
@@ -96,12 +96,18 @@ export class TreeUpdater {
       const { descriptor } = opened;
       try {
         if (!this.#watch(folder, opened)) return;
-        const added = table.setListing(folder, yield* reader.list(descriptor));
-        if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(descriptor, bytesOf(name)));
+        const listing = yield* reader.list(descriptor);
+        if (listing === undefined) table.setUnwatched(folder, "unreadable");
+        else this.#setListing(folder, descriptor, listing);
       } finally {
         closeSync(descriptor);
       }
     }
+  }
+
+  #setListing(folder: FolderNode, descriptor: number, listing: Listing): void {
+    const added = this.#options.table.setListing(folder, listing);
+    if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(descriptor, bytesOf(name)));
   }
 
   /** Watches an opened folder; false when that is not possible for this one. */

@@ -83,6 +83,8 @@ interface OpenOptions {
   /** Folders that its user may watch. */
   readonly limit?: { folders: number };
   readonly sliceMilliseconds?: number;
+  /** Called for each folder that it is about to watch. */
+  readonly onWatch?: () => void;
 }
 
 /** Opens a tree in another way than usual. */
@@ -90,18 +92,23 @@ export const openWith =
   ({
     limit = { folders: Number.POSITIVE_INFINITY },
     sliceMilliseconds = 10,
+    onWatch = () => {},
   }: OpenOptions): typeof openWatchedTree =>
   (base, listener) => {
     const inotify = Inotify.open() as Inotify;
     let watches = 0;
     return new InotifyTree({
       descriptor: base.descriptor!,
-      type: 0xef53,
+      // That of overlay: folders are read until a call says that there is no more.
+      type: 0x794c7630,
       mounts: MountTable.open(base)!,
       listener,
       sliceMilliseconds,
       inotify: {
-        watch: (folder) => (watches++ < limit.folders ? inotify.watch(folder) : "limit"),
+        watch(folder) {
+          onWatch();
+          return watches++ < limit.folders ? inotify.watch(folder) : "limit";
+        },
         unwatch: (watch) => inotify.unwatch(watch),
         read: (onEvent) => inotify.read(onEvent),
         close: () => inotify.close(),
