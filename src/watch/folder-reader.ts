@@ -56,8 +56,22 @@ export class FolderReader {
     return reason;
   }
 
-  /** Lists an opened folder, without temporary files. Undefined when that fails, as for one that was removed meanwhile. */
-  *list(descriptor: number): Steps<Listing | undefined> {
+  /**
+   * Lists an opened folder as it is now, without temporary files. Undefined when that fails, as for one that was removed
+   * meanwhile.
+   */
+  *list(folder: number): Steps<Listing | undefined> {
+    // Btrfs lists what was there when the descriptor was opened, which was before the folder was watched.
+    const descriptor = openBeneath(folder, ".", "list");
+    if (descriptor === undefined) return undefined;
+    try {
+      return yield* this.#listOpened(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  *#listOpened(descriptor: number): Steps<Listing | undefined> {
     const keys: string[] = [];
     const kinds = new Map<string, EntryKind>();
     const onDirent: OnDirent = (bytes, start, end, kind) => {

@@ -18,9 +18,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../../tests/harness/random.ts";
-import { openLibc } from "../bun.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
+import { hasNoWriter } from "../jail/stamps.ts";
 import { openWatchedTree } from "./open-tree.ts";
 import type { WatchedFolder, WatchedTree } from "./tree.ts";
 
@@ -240,18 +240,6 @@ function openIfThere(path: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-const { fcntl } = openLibc<{ fcntl(descriptor: number, command: number, value: number): number }>({
-  fcntl: { args: ["i32", "i32", "i64"], returns: "i32" },
-})!;
-/** F_SETSIG, F_SETLEASE, F_RDLCK; SIGURG. */
-const [setSignal, setLease, readLease, ignoredSignal] = [10, 1024, 0, 23];
-
-/** Whether no program has the file open for writing: then a lease is possible (fcntl(2)), which ends with the descriptor. */
-function hasNoWriter(descriptor: number): boolean {
-  fcntl(descriptor, setSignal, ignoredSignal);
-  return fcntl(descriptor, setLease, readLease) === 0;
 }
 
 function pathOf(folder: WatchedFolder): string {

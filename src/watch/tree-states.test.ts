@@ -112,3 +112,11 @@ test("a folder that is removed while it is listed is in no tree after that", asy
   expect(fixture.tree.unwatchedFolders).toBe(0);
   expect(fixture.tree.base.keys).toEqual(["f"]);
 });
+
+test("what is made between the opening of a folder and its watch is listed", async () => {
+  let made = 0;
+  const onWatch = () => writeFileSync(fixture.at(`new-${made++}`), "");
+  using fixture = new TreeFixture({ f: "" }, { open: openWith({ onWatch }) });
+  expect(await fixture.tree.build()).toEqual(complete);
+  expect(fixture.paths).toEqual(["f", "new-0"]);
+});

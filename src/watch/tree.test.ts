@@ -2,11 +2,8 @@ import { expect, test } from "bun:test";
 import {
   appendFileSync,
   chmodSync,
-  closeSync,
   linkSync,
   mkdirSync,
-  openSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -16,9 +13,7 @@ import {
   unlinkSync,
   utimesSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
-import { mapShared } from "./torture-writer.test-kit.ts";
 import { TreeFixture, unwatchedIn } from "./tree.test-kit.ts";
 import type { TreeChange, WatchState } from "./tree.ts";
 
@@ -159,28 +154,6 @@ test("another name of a file is reported with its inode, in a new folder too", a
   // Under which name a file is written is all that the kernel reports.
   appendFileSync(fixture.at("d/h"), "more");
   expect(await fixture.drain()).toEqual(["d/h"]);
-});
-
-test("a write by a name that is gone makes no other dirty: who reads a file must know that it has no writer", async () => {
-  using fixture = await new TreeFixture({ f: "" }).build();
-  const descriptor = openSync(fixture.at("f"), "r+");
-  linkSync(fixture.at("f"), fixture.at("g"));
-  unlinkSync(fixture.at("f"));
-  expect(await fixture.drain()).toEqual(["g"]);
-  writeSync(descriptor, "text");
-  expect(await fixture.drain()).toEqual([]);
-  closeSync(descriptor);
-});
-
-test("a store through a mapping is seen when the mapping ends", async () => {
-  using fixture = await new TreeFixture({ f: "text" }).build();
-  const mapping = mapShared(fixture.at("f"));
-  mapping.store(0x41);
-  // The kernel reports no such store: see the decision record.
-  expect(await fixture.drain()).toEqual([]);
-  expect(readFileSync(fixture.at("f"), "utf8")).toBe("Aext");
-  mapping.end();
-  expect(await fixture.drain()).toEqual(["f"]);
 });
 
 test("the base is the folder that was opened, wherever it is moved", async () => {
