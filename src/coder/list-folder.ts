@@ -100,8 +100,8 @@ export const listFolder = defineCoderFunction({
 /** Bytes of an entry whose name is rather long. */
 const usualEntryBytes = 160;
 
-const pageSizeOf = ({ page_size: asked }: Static<typeof request>, config: Config): number =>
-  Math.max(1, Math.min(asked ?? config.list_default_page_size, config.list_max_page_size));
+const pageSizeOf = ({ page_size: requested }: Static<typeof request>, config: Config): number =>
+  Math.max(1, Math.min(requested ?? config.list_default_page_size, config.list_max_page_size));
 
 /** An entry that vanished since the folder was read keeps its name and kind. */
 function describe(folder: Folder, entry: Entry, { files, jail }: CoderContext) {

@@ -86,8 +86,8 @@ export const undo = defineCoderFunction({
     const journal = requireJournal(context);
     const { transactions } = context;
     if (transactions === undefined) throw refuseCoder.noJournal();
-    const asked = paths === undefined ? () => true : selectPaths(paths, context.jail);
-    const selects = (path: string) => asked(path) && !context.jail.denies(namesOf(path));
+    const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
+    const selects = (path: string) => requested(path) && !context.jail.denies(namesOf(path));
     const records = chosenRecords(which, context);
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = pendingTree(context);

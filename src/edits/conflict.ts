@@ -18,9 +18,9 @@ const mostWindowBytes = 4096;
 /** Describes `body`, with the lines of `ranges` and three on each side; without any, with its beginning. */
 export function describeConflict(body: Buffer, ranges: readonly LineRange[]): RevisionConflict {
   const { lines } = surveyLines(body, []);
-  const asked = ranges.length === 0 ? [[1, lines] as const] : ranges;
-  const from = Math.max(1, Math.min(lines, ...asked.map(([first]) => first - contextLines)));
-  const last = Math.min(lines, Math.max(...asked.map(([, to]) => to + contextLines)));
+  const requested = ranges.length === 0 ? [[1, lines] as const] : ranges;
+  const from = Math.max(1, Math.min(lines, ...requested.map(([first]) => first - contextLines)));
+  const last = Math.min(lines, Math.max(...requested.map(([, to]) => to + contextLines)));
   const { starts } = surveyLines(body, [from, last + 1]);
   const start = starts.get(from) ?? 0;
   const end = starts.get(last + 1) ?? body.length;

@@ -56,9 +56,9 @@ export function skipLines(bytes: Buffer, from: number, lines: number): { end: nu
 export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey {
   const starts = new Map<number, number>();
   const kernel = kernelFor(body.length);
-  let asked = wanted.findIndex((line) => line > 1);
-  if (asked !== 0) starts.set(1, bomLength(body));
-  if (asked === -1) asked = wanted.length;
+  let requested = wanted.findIndex((line) => line > 1);
+  if (requested !== 0) starts.set(1, bomLength(body));
+  if (requested === -1) requested = wanted.length;
   let feeds = 0;
   let crlf = 0;
   for (let from = 0; from < body.length; from += chunkBytes) {
@@ -67,9 +67,9 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
     const feedsAfter = feeds + (counts & 0xffff);
     crlf += counts >>> 16;
     // Line 2 starts behind the first line feed, and so on.
-    for (let at = from; asked < wanted.length && wanted[asked]! <= feedsAfter + 1; asked++) {
-      for (; feeds < wanted[asked]! - 1; feeds++) at = body.indexOf(lineFeed, at) + 1;
-      starts.set(wanted[asked]!, at);
+    for (let at = from; requested < wanted.length && wanted[requested]! <= feedsAfter + 1; requested++) {
+      for (; feeds < wanted[requested]! - 1; feeds++) at = body.indexOf(lineFeed, at) + 1;
+      starts.set(wanted[requested]!, at);
     }
     feeds = feedsAfter;
   }

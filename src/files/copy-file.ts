@@ -7,7 +7,7 @@ import type { Limit } from "./types.ts";
 import { type PendingFile, writeAtomically, writeHidden } from "./write.ts";
 
 /** A regular file that is to be copied. */
-type CopySource = Pick<ReadTarget, "asked" | "stats" | "open">;
+type CopySource = Pick<ReadTarget, "requested" | "stats" | "open">;
 
 interface Options {
   readonly limit?: Limit | undefined;

@@ -169,21 +169,21 @@ async function copyEntry(
   }
   const handle = ignoreMissing(() => folder.openPath(entry.raw));
   if (handle !== undefined)
-    await copyFile(handle, { ...options, asked: operation.path, into, name: entry.raw });
+    await copyFile(handle, { ...options, requested: operation.path, into, name: entry.raw });
   return undefined;
 }
 
 interface InnerFile extends Options {
-  readonly asked: string;
+  readonly requested: string;
   readonly into: Folder;
   readonly name: Name;
 }
 
-async function copyFile(handle: PathHandle, { asked, into, name, ...options }: InnerFile): Promise<void> {
+async function copyFile(handle: PathHandle, { requested, into, name, ...options }: InnerFile): Promise<void> {
   try {
     options.deadline.check();
     if (!handle.stats.isFile()) throw errnoError("ESTALE");
-    const source = { asked, stats: handle.stats, open: () => handle.open() };
+    const source = { requested, stats: handle.stats, open: () => handle.open() };
     await copyFileHidden([source, { folder: into, name }], options);
   } finally {
     handle.close();

@@ -8,8 +8,8 @@ const namesPerPiece = 2000;
 /** A folder that lists `pieces` pieces of names, and a count of the names reported since the last query. */
 function vastFolder() {
   let count = 0;
-  const folder: Pick<Folder, "asked" | "list"> = {
-    asked: ".",
+  const folder: Pick<Folder, "requested" | "list"> = {
+    requested: ".",
     *list(onDirent) {
       for (let piece = 0; piece < pieces; piece++) {
         for (let i = 0; i < namesPerPiece; i++) {
@@ -64,8 +64,8 @@ test("a part of a folder is read in no fewer steps, and only that part is sorted
 
 test("a reading that is given up closes the folder", () => {
   let closed = 0;
-  const folder: Pick<Folder, "asked" | "list"> = {
-    asked: ".",
+  const folder: Pick<Folder, "requested" | "list"> = {
+    requested: ".",
     *list() {
       try {
         for (;;) yield;

@@ -41,7 +41,7 @@ function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
   try {
     return yield* steps;
   } catch (error) {
-    throw refusalOfErrno(error, folder.asked);
+    throw refusalOfErrno(error, folder.requested);
   }
 }
 

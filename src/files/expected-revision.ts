@@ -22,8 +22,8 @@ export function requireRevisionForm(text: string, { mayBeAbsent = false } = {}):
  * over the limit: no other call gets a turn while a file is hashed.
  */
 export function requireRevision(place: ResolvedPath, expected: string, { max_write_bytes }: Limits): void {
-  if (!place.stats!.isFile()) throw refuse.notAFile(place.asked);
-  const path = place.asked;
+  if (!place.stats!.isFile()) throw refuse.notAFile(place.requested);
+  const path = place.requested;
   const limit = { key: "max_write_bytes", bytes: max_write_bytes };
   if (place.stats!.size > limit.bytes)
     throw refuse.tooLarge(path, limit, "expect no revision of it, or ask the operator to raise the limit");
@@ -33,9 +33,9 @@ export function requireRevision(place: ResolvedPath, expected: string, { max_wri
 /** The revision of the regular file at `place`. Throws a refusal. */
 export function revisionOfPlace(place: ResolvedPath): string | undefined {
   if (place.content !== undefined) return revisionOfBytes(place.content);
-  const descriptor = mapErrno(place.asked, () => place.open());
+  const descriptor = mapErrno(place.requested, () => place.open());
   try {
-    return mapErrno(place.asked, () => revisionOf(descriptor));
+    return mapErrno(place.requested, () => revisionOf(descriptor));
   } finally {
     closeSync(descriptor);
   }

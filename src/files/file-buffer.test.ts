@@ -44,9 +44,9 @@ test("passes over a file of one byte too many", () => {
 test("reads no more of a file whose beginning is of no use", () => {
   const buffer = new FileBuffer();
   writeFileSync(join(folder, "file"), "x".repeat(1_000_000));
-  const asked: number[] = [];
+  const requested: number[] = [];
   const isOfUse = (text: Buffer, length: number) => {
-    asked.push(length);
+    requested.push(length);
     return text[0] === "y".charCodeAt(0);
   };
   expect(buffer.withContents(open("file"), { ...limits, isOfUse }, whole)).toEqual([]);
@@ -57,7 +57,7 @@ test("reads no more of a file whose beginning is of no use", () => {
   // There is no more of a small one.
   writeFileSync(join(folder, "file"), "x".repeat(1000));
   expect(buffer.withContents(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
-  expect(asked).toEqual([65_536, 65_536]);
+  expect(requested).toEqual([65_536, 65_536]);
 });
 
 test("neither waits for what is no regular file nor tells what is in it", () => {

@@ -43,6 +43,6 @@ export function lstatEntry(folder: Folder, entry: Entry): Stats | undefined {
     return folder.lstat(entry.raw);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
-    throw refusalOfErrno(error, folder.asked);
+    throw refusalOfErrno(error, folder.requested);
   }
 }

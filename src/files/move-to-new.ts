@@ -18,14 +18,14 @@ import { renameExclusively } from "../jail/renameat2.ts";
 
 /**
  * Gives what is at `from` the new name `to`, unless something has it, which rename(2) would replace: throws exists for
- * `asked` then, and otherwise the errno error.
+ * `requested` then, and otherwise the errno error.
  */
-export function moveToNew(from: JailedPath, to: JailedPath, asked: string): void {
+export function moveToNew(from: JailedPath, to: JailedPath, requested: string): void {
   if (renameExclusively(from, to)) return;
   try {
     moveInSteps(from, to);
   } catch (error) {
-    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(requested) : error;
   }
 }
 

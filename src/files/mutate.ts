@@ -197,11 +197,11 @@ function replaceByLink(text: Buffer, temporary: JailedPath, path: JailedPath): v
   }
 }
 
-function makeLink(text: Buffer, path: JailedPath, asked: string): void {
+function makeLink(text: Buffer, path: JailedPath, requested: string): void {
   try {
     symlinkSync(text, path);
   } catch (error) {
-    throw errnoOf(error) === "EEXIST" ? refuse.exists(asked) : error;
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(requested) : error;
   }
 }
 

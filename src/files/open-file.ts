@@ -34,10 +34,10 @@ interface OpenPlace extends OpenFile {
 
 /** The same for a place that is known; what it opens outlives the place. */
 export function openPlace(
-  place: Pick<ReadTarget, "asked" | "stats" | "open">,
+  place: Pick<ReadTarget, "requested" | "stats" | "open">,
   limit: Limit | undefined,
 ): OpenPlace {
-  const { asked: path } = place;
+  const { requested: path } = place;
   if (!place.stats!.isFile()) throw refuse.notAFile(path);
   const descriptor = mapErrno(path, () => place.open());
   try {

@@ -48,20 +48,20 @@ function useWhole<T>(place: ReadTarget, { limit, use }: { limit: Limit; use: Use
 /** Opens the regular file at `place`, which must exist. Throws wrong-kind for what is none, and too-large. */
 export function openWithin(place: ReadTarget, limit: Limit): number {
   const stats = place.stats!;
-  if (!stats.isFile()) throw refuse.notAFile(place.asked);
-  if (stats.size > limit.bytes) throw tooLarge(place.asked, limit);
-  return mapErrno(place.asked, () => place.open());
+  if (!stats.isFile()) throw refuse.notAFile(place.requested);
+  if (stats.size > limit.bytes) throw tooLarge(place.requested, limit);
+  return mapErrno(place.requested, () => place.open());
 }
 
 /** The content of the opened file, in the scratch buffer. Throws too-large. */
 export function readWithin(
-  { asked, stats }: ReadTarget,
+  { requested, stats }: ReadTarget,
   descriptor: number,
   { limit, scratch }: { limit: Limit; scratch: ScratchBuffer },
 ): Buffer {
   const most = limit.bytes + 1;
-  const bytes = mapErrno(asked, () => readAtMost(descriptor, { expected: stats!.size, most }, scratch));
-  if (bytes.length > limit.bytes) throw tooLarge(asked, limit);
+  const bytes = mapErrno(requested, () => readAtMost(descriptor, { expected: stats!.size, most }, scratch));
+  if (bytes.length > limit.bytes) throw tooLarge(requested, limit);
   return bytes;
 }
 

@@ -116,7 +116,7 @@ async function removeExpected(
   { place, requester }: LockedPlace,
   expected: string,
 ): Promise<void> {
-  const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.asked, expected });
+  const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.requested, expected });
   const { folder } = place;
   await editLock({ folder, deadline: requester.deadline }, () =>
     removeVerifiedFile({ mutations, requester }, place, verify),

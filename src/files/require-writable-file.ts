@@ -13,9 +13,9 @@ export interface Owner {
  */
 export function requireWritableFile(place: ResolvedPath): Owner {
   const stats = place.stats!;
-  if (!stats.isFile()) throw refuse.notAFile(place.asked);
-  mapErrno(place.asked, () => place.requireWritable());
+  if (!stats.isFile()) throw refuse.notAFile(place.requested);
+  mapErrno(place.requested, () => place.requireWritable());
   // Root may write to it, and shall not.
-  if ((stats.mode & 0o222) === 0) throw refuse.permission(place.asked);
+  if ((stats.mode & 0o222) === 0) throw refuse.permission(place.requested);
   return { uid: stats.uid, gid: stats.gid };
 }

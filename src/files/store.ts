@@ -61,11 +61,11 @@ export async function storeFile(
 function requireReplaceable(
   place: ResolvedPath,
 ): { mode: number; metadata: Omit<Metadata, "mode"> } | undefined {
-  const { stats, asked } = place;
+  const { stats, requested } = place;
   if (stats === undefined) return undefined;
   if (!stats.isFile())
     throw refuse.io(
-      asked,
+      requested,
       stats.isDirectory() ? "it is a folder (EISDIR)" : "it is not a regular file (EINVAL)",
     );
   using old = holdForDeferredClose(place);

@@ -217,14 +217,14 @@ describe.each(backends)("%s", (backend) => {
   test("what is told of a large file that others change meanwhile is forgotten", async () => {
     const config = { max_write_bytes: 4_000_000 };
     using bench = new FilesFixture(backend, { a: "x".repeat(3_000_000) }, config);
-    let asked = 0;
+    let requested = 0;
     const result = await bench.files.update("a", (before) => [before, Buffer.from("+")], bench.call, {
       project({ before }) {
-        if (asked++ === 0) appendFileSync(bench.at("a"), "y");
+        if (requested++ === 0) appendFileSync(bench.at("a"), "y");
         return before.length;
       },
     });
-    expect([asked, result]).toEqual([2, 3_000_001]);
+    expect([requested, result]).toEqual([2, 3_000_001]);
     expect(bench.text("a").slice(-3)).toBe("xy+");
     expect(readdirSync(bench.base)).toEqual(["a"]);
   });

@@ -15,8 +15,8 @@ export interface Backend {
   readonly canResolveBeneath: boolean;
   /** How the base compares names. */
   readonly naming: Naming;
-  /** The base, for a walk of the path `asked`. It stays held when this is closed. */
-  base(asked: string): HeldFolder;
+  /** The base, for a walk of the path `requested`. It stays held when this is closed. */
+  base(requested: string): HeldFolder;
   /** Whether the base folder was removed. */
   isBaseGone(): boolean;
   close(): void;

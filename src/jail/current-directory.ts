@@ -53,7 +53,7 @@ export function holdByCurrentDirectory(base: string): Backend {
     name: "current-directory",
     canResolveBeneath: false,
     naming,
-    base: (asked) => new SteppedFolder(root, { asked, path: "" }),
+    base: (requested) => new SteppedFolder(root, { requested, path: "" }),
     isBaseGone: () => !isThere(base, identity),
     close() {
       leave();
@@ -90,13 +90,13 @@ interface Step {
 
 class SteppedFolder implements HeldFolder {
   readonly descriptor = undefined;
-  readonly asked: string;
+  readonly requested: string;
   readonly path: string;
   readonly #step: Step;
 
-  constructor(step: Step, { asked, path }: { asked: string; path: string }) {
+  constructor(step: Step, { requested, path }: { requested: string; path: string }) {
     this.#step = step;
-    this.asked = asked;
+    this.requested = requested;
     this.path = path;
   }
 
@@ -132,7 +132,7 @@ class SteppedFolder implements HeldFolder {
     const step: Step = { name, identity: identityOf(found), baseDevice, naming, parent: this.#step };
     // A handle exists only for a folder that the process can change into.
     standIn(step);
-    return new SteppedFolder(step, { asked: this.asked, path: pathIn(this.path, nameText(name)) });
+    return new SteppedFolder(step, { requested: this.requested, path: pathIn(this.path, nameText(name)) });
   }
 
   openPath(name: Name): PathHandle {

@@ -68,9 +68,9 @@ export function holdByDescriptors(base: string, name: keyof typeof openers): Bac
     name,
     canResolveBeneath: canResolveBeneath,
     naming: opener.naming,
-    base: (asked) =>
+    base: (requested) =>
       new DescriptorFolder(opener, {
-        ...{ descriptor, asked, path: "", isBase: true },
+        ...{ descriptor, requested, path: "", isBase: true },
         ...{ naming: opener.naming, type },
       }),
     isBaseGone: () => fstatSync(descriptor).nlink === 0,
@@ -96,7 +96,7 @@ interface Opener {
 
 interface FolderInit {
   readonly descriptor: number;
-  readonly asked: string;
+  readonly requested: string;
   readonly path: string;
   readonly naming: Naming;
   /** Of its file system. */
@@ -108,7 +108,7 @@ interface FolderInit {
 
 class DescriptorFolder implements HeldFolder {
   readonly descriptor: number;
-  readonly asked: string;
+  readonly requested: string;
   readonly path: string;
   readonly #opener: Opener;
   readonly #naming: Naming;
@@ -120,13 +120,13 @@ class DescriptorFolder implements HeldFolder {
 
   constructor(
     opener: Opener,
-    { descriptor, asked, path, naming, type, isBase = false, isListable = false }: FolderInit,
+    { descriptor, requested, path, naming, type, isBase = false, isListable = false }: FolderInit,
   ) {
     this.#type = type;
     this.#opener = opener;
     this.#naming = naming;
     this.descriptor = descriptor;
-    this.asked = asked;
+    this.requested = requested;
     this.path = path;
     this.#isBase = isBase;
     this.#isListable = isListable;
@@ -174,11 +174,11 @@ class DescriptorFolder implements HeldFolder {
   /** Spelled out, as a walk makes very many of them. */
   #childAt(
     name: Name,
-    { descriptor, isListable = false, naming, type }: Omit<FolderInit, "asked" | "path" | "isBase">,
+    { descriptor, isListable = false, naming, type }: Omit<FolderInit, "requested" | "path" | "isBase">,
   ): DescriptorFolder {
-    const { asked } = this;
+    const { requested } = this;
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#opener, { descriptor, asked, path, isListable, naming, type });
+    return new DescriptorFolder(this.#opener, { descriptor, requested, path, isListable, naming, type });
   }
 
   *list(onDirent: OnDirent): Generator<void, void, void> {

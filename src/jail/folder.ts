@@ -24,7 +24,7 @@ export type Name = string | Buffer;
 /** A folder below the base, reached without following any link, and held until closed. */
 export interface Folder extends Disposable {
   /** The path that a caller sent, which led here or to a folder above, for error sentences. */
-  readonly asked: string;
+  readonly requested: string;
   /** Names from the base down to here, all links resolved. Empty for the base itself. */
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
@@ -85,7 +85,7 @@ export interface PathHandle {
 /** Where a path of the wire leads. Holds its folder open until closed; write `using place = jail.admit(…)`. */
 export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "close"> {
   /** The path as the caller sent it, for error sentences. */
-  readonly asked: string;
+  readonly requested: string;
   /** The folder of `name`, or, when folders have to be made first, the deepest one that exists. */
   readonly folder: Folder;
   /** Folders to make below `folder` for `name`, outermost first. Only with `parents`. */
@@ -113,7 +113,7 @@ export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "cl
 }
 
 /** The target of a path of the wire, for reading. Write `using target = jail.resolveForRead(…)`. */
-export type ReadTarget = Pick<ResolvedPath, "asked" | "stats" | "open"> & Disposable;
+export type ReadTarget = Pick<ResolvedPath, "requested" | "stats" | "open"> & Disposable;
 
 export interface AdmitOptions {
   /**
@@ -175,8 +175,8 @@ export interface Jail {
 
 /** A tree of folders that a jail walks. */
 export interface TreeView {
-  /** The base, for a walk of the path `asked`. */
-  base(asked: string): Folder;
+  /** The base, for a walk of the path `requested`. */
+  base(requested: string): Folder;
 }
 
 /**

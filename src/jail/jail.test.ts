@@ -91,7 +91,7 @@ describe.each(backends)("%s", (backend) => {
     const jail = sandbox.jail(backend);
     using folder = jail.admitFolder("to-d");
     expect(folder.names).toEqual(["d"]);
-    expect(folder.asked).toBe("to-d");
+    expect(folder.requested).toBe("to-d");
     expect(folder.enter((at) => readdirSync(at(".")))).toEqual(["a.txt"]);
     using base = jail.admitFolder(".");
     expect(base.path).toBe("");

@@ -102,9 +102,9 @@ function jailWith(parts: Parts): Jail {
   const held = walkRules.backend;
   const refusalOf = (place: ResolvedPath, changes: ProtectedChange) => {
     const foldHere = (name: string) => rules.fold(name, place.folder.folding);
-    if (protection.covers(place, changes, foldHere)) return refuse.absent(place.asked, "denied");
+    if (protection.covers(place, changes, foldHere)) return refuse.absent(place.requested, "denied");
     return writing?.deniesBelow(place.names, place.folder.folding)
-      ? refuseJailed.protected(place.asked)
+      ? refuseJailed.protected(place.requested)
       : undefined;
   };
   const admit: Jail["admit"] = (path, options = {}) => {
@@ -132,7 +132,7 @@ function jailWith(parts: Parts): Jail {
       const backend = {
         ...held,
         canResolveBeneath: false,
-        base: (asked: string) => view.base(asked),
+        base: (requested: string) => view.base(requested),
         close() {},
       };
       return jailWith({ ...parts, walkRules: { ...walkRules, backend } });
@@ -144,20 +144,22 @@ function jailWith(parts: Parts): Jail {
 /** The target of the path, if one step resolves it. */
 function resolveInOneStep(
   rules: WalkRules,
-  asked: string,
+  requested: string,
   { names, folderOnly }: ParsedPath,
 ): ReadTarget | undefined {
   if (folderOnly) return undefined;
-  const handle = resolveBeneath(rules, names, (path) => rules.backend.base(asked).openPathBeneath?.(path));
-  return handle && new OneStepTarget(asked, handle);
+  const handle = resolveBeneath(rules, names, (path) =>
+    rules.backend.base(requested).openPathBeneath?.(path),
+  );
+  return handle && new OneStepTarget(requested, handle);
 }
 
 class OneStepTarget implements ReadTarget {
-  readonly asked: string;
+  readonly requested: string;
   readonly #handle: PathHandle;
 
-  constructor(asked: string, handle: PathHandle) {
-    this.asked = asked;
+  constructor(requested: string, handle: PathHandle) {
+    this.requested = requested;
     this.#handle = handle;
   }
 

@@ -4,14 +4,14 @@ import type { Folding, Naming } from "./folding.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
 
 /** The path that is leaped to over "a" and "b" with such names in the base, and how each folder on the way is judged. */
-function resolveWith(naming: Naming): [path: string | undefined, asked: Folding[]] {
-  const asked: Folding[] = [];
+function resolveWith(naming: Naming): [path: string | undefined, requested: Folding[]] {
+  const requested: Folding[] = [];
   const backend = { canResolveBeneath: true, naming } as Backend;
   const denies = (_: string, folding: Folding) => {
-    asked.push(folding);
+    requested.push(folding);
     return false;
   };
-  return [resolveBeneath({ backend, denies }, ["a", "b"], (path) => path), asked];
+  return [resolveBeneath({ backend, denies }, ["a", "b"], (path) => path), requested];
 }
 
 test("the way is judged in folded spelling where a folder on it might fold, which a leap does not see", () => {

@@ -26,7 +26,7 @@ function outcomes(jail: Jail, path: string): string[] {
       const descriptor = seen.open();
       const text = readFileSync(descriptor, "utf8");
       closeSync(descriptor);
-      return `${seen.asked} ${seen.stats!.size} ${text}`;
+      return `${seen.requested} ${seen.stats!.size} ${text}`;
     } catch (error) {
       if (error instanceof Refusal) return `${error.reason}: ${error.message}`;
       throw error;

@@ -120,7 +120,7 @@ describe.each(backends)("%s", (backend) => {
     const descriptor = place.open();
     expect(readFileSync(descriptor, "utf8")).toBe("f");
     closeSync(descriptor);
-    expect(place.asked).toBe("./d/e/f.txt");
+    expect(place.requested).toBe("./d/e/f.txt");
     expect(place.name).toBe("f.txt");
     expect(place.folder.names).toEqual(["d", "e"]);
   });

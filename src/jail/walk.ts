@@ -28,7 +28,7 @@ export interface WalkRules {
   /** The base is the root of the host, which is its own parent. */
   readonly isRoot: boolean;
   /** Throws a refusal for names that callers may not create. */
-  readonly requireNewNames: (asked: string, newNames: readonly string[], folderOnly: boolean) => void;
+  readonly requireNewNames: (requested: string, newNames: readonly string[], folderOnly: boolean) => void;
   /**
    * Whether this path itself is denied, in a folder with that folding; the walk queries it for every folder on the path.
    */
@@ -36,21 +36,21 @@ export interface WalkRules {
 }
 
 /**
- * Walks `parsed` from the base. `asked` is the path as the caller sent it, for error sentences. Throws a `Refusal` as
+ * Walks `parsed` from the base. `requested` is the path as the caller sent it, for error sentences. Throws a `Refusal` as
  * `Jail.admit` does.
  */
 export function walk(
   rules: WalkRules,
-  asked: string,
+  requested: string,
   parsed: ParsedPath,
   options: AdmitOptions,
 ): ResolvedPath {
-  return new Walk(rules, asked, parsed, options).run();
+  return new Walk(rules, requested, parsed, options).run();
 }
 
 class Walk {
   readonly #rules: WalkRules;
-  readonly #asked: string;
+  readonly #requested: string;
   readonly #options: AdmitOptions;
   /** All names from the base on; those before `#index` are resolved and lead to `#folder`. */
   #names: string[];
@@ -62,13 +62,13 @@ class Walk {
   #links = 0;
   #restarts = 0;
 
-  constructor(rules: WalkRules, asked: string, parsed: ParsedPath, options: AdmitOptions) {
+  constructor(rules: WalkRules, requested: string, parsed: ParsedPath, options: AdmitOptions) {
     this.#rules = rules;
-    this.#asked = asked;
+    this.#requested = requested;
     this.#options = options;
     this.#names = [...parsed.names];
     this.#folderOnly = parsed.folderOnly;
-    this.#folder = rules.backend.base(asked);
+    this.#folder = rules.backend.base(requested);
   }
 
   run(): ResolvedPath {
@@ -80,7 +80,7 @@ class Walk {
       }
     } catch (error) {
       this.#folder.close();
-      throw refusalOfErrno(error, this.#asked);
+      throw refusalOfErrno(error, this.#requested);
     }
   }
 
@@ -106,7 +106,7 @@ class Walk {
 
   #requireAllowed(name: string): void {
     const { path, folding } = this.#folder;
-    if (this.#rules.denies(pathIn(path, name), folding)) throw refuse.absent(this.#asked, "denied");
+    if (this.#rules.denies(pathIn(path, name), folding)) throw refuse.absent(this.#requested, "denied");
   }
 
   /** The name under which the folder lists the entry `name`. Throws when that name is denied. */
@@ -115,7 +115,7 @@ class Walk {
     if (listed === undefined) return name;
     for (const own of listed) this.#requireAllowed(own);
     const [own] = listed;
-    if (own === undefined) throw refuse.absent(this.#asked, "denied");
+    if (own === undefined) throw refuse.absent(this.#requested, "denied");
     this.#names[this.#index] = own;
     return own;
   }
@@ -150,7 +150,7 @@ class Walk {
     if (handle === undefined) return this.#meetNothing();
     try {
       if (!handle.stats.isSymbolicLink()) {
-        if (this.#folderOnly && !handle.stats.isDirectory()) throw refuse.absent(this.#asked, "missing");
+        if (this.#folderOnly && !handle.stats.isDirectory()) throw refuse.absent(this.#requested, "missing");
         return this.#resolved(name, sentName, handle);
       }
       const { lastLink } = this.#options;
@@ -183,13 +183,13 @@ class Walk {
    */
   #verifyLink(name: string): void {
     const names = [...this.#names.slice(0, this.#index), name];
-    walk(this.#rules, this.#asked, { names, folderOnly: this.#folderOnly }, {})[Symbol.dispose]();
+    walk(this.#rules, this.#requested, { names, folderOnly: this.#folderOnly }, {})[Symbol.dispose]();
   }
 
   /** Replaces the link `name` by the names of its target. */
   #followLink(name: string): undefined {
     const target = this.#readLink(name);
-    if (++this.#links > maxLinks) throw refuse.badLink(this.#asked);
+    if (++this.#links > maxLinks) throw refuse.badLink(this.#requested);
     const isAbsolute = target.startsWith("/");
     const { names, folderOnly } = splitPath(isAbsolute ? this.#belowBase(target) : target);
     if (this.#index === this.#names.length - 1) this.#folderOnly ||= folderOnly;
@@ -198,7 +198,7 @@ class Walk {
     const ofLinks = Math.max(this.#linkEnd - (this.#index + 1), 0);
     this.#names = [...before, ...names, ...after];
     this.#linkEnd = before.length + names.length + ofLinks;
-    if (this.#names.length > maxNames) throw refuse.badLink(this.#asked);
+    if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
     if (isAbsolute) this.#restart();
   }
 
@@ -207,13 +207,13 @@ class Walk {
       const target = this.#folder.readLink(name);
       if (isUtf8(target)) return target.toString();
       // Decoded, it would name another file.
-      throw refuse.badLink(this.#asked);
+      throw refuse.badLink(this.#requested);
     } catch (error) {
       if (errnoOf(error) !== "EINVAL") throw error;
       // It is a file, not a link, and the path continues below it.
       throw this.#index + 1 < this.#linkEnd
-        ? refuse.badLink(this.#asked)
-        : refuse.absent(this.#asked, "below-file");
+        ? refuse.badLink(this.#requested)
+        : refuse.absent(this.#requested, "below-file");
     }
   }
 
@@ -222,7 +222,7 @@ class Walk {
     for (const root of this.#rules.linkRoots) {
       if (`${target}/`.startsWith(root)) return target.slice(root.length);
     }
-    throw refuse.badLink(this.#asked);
+    throw refuse.badLink(this.#requested);
   }
 
   /** Removes the `..` at `index` and the name before it. */
@@ -233,11 +233,11 @@ class Walk {
       this.#linkEnd = Math.max(this.#linkEnd - 1, 0);
       return this.#restart();
     }
-    if (index === 0) throw isOfLink ? refuse.badLink(this.#asked) : refuse.outside(this.#asked);
+    if (index === 0) throw isOfLink ? refuse.badLink(this.#requested) : refuse.outside(this.#requested);
     if (++this.#restarts > maxRestarts) {
       throw isOfLink
-        ? refuse.badLink(this.#asked)
-        : refuse.malformedPath(this.#asked, `steps back with ".." more than ${maxRestarts} times`);
+        ? refuse.badLink(this.#requested)
+        : refuse.malformedPath(this.#requested, `steps back with ".." more than ${maxRestarts} times`);
     }
     this.#names.splice(index - 1, 2);
     this.#linkEnd -= Math.min(Math.max(this.#linkEnd - (index - 1), 0), 2);
@@ -246,14 +246,14 @@ class Walk {
 
   #restart(): undefined {
     this.#folder.close();
-    this.#folder = this.#rules.backend.base(this.#asked);
+    this.#folder = this.#rules.backend.base(this.#requested);
     this.#index = 0;
   }
 
   /** Handles a missing name. */
   #meetNothing(): ResolvedPath | undefined {
     if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
-    if (this.#index < this.#linkEnd) throw refuse.badLink(this.#asked);
+    if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested);
     // A missing name is no link, so a `..` after it means the folder that would hold it.
     const back = this.#names.indexOf("..", this.#index + 1);
     return back === -1 ? this.#placeOfNew() : this.#goBack(back);
@@ -264,11 +264,11 @@ class Walk {
     let path = this.#folder.path;
     for (const name of newNames) {
       path = pathIn(path, name);
-      if (this.#rules.denies(path, this.#folder.folding)) throw refuse.absent(this.#asked, "denied");
+      if (this.#rules.denies(path, this.#folder.folding)) throw refuse.absent(this.#requested, "denied");
     }
     const { mayBeMissing = false, parents = false, mayBeFolder = false } = this.#options;
-    if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#asked, "missing");
-    this.#rules.requireNewNames(this.#asked, newNames, this.#folderOnly && !mayBeFolder);
+    if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#requested, "missing");
+    this.#rules.requireNewNames(this.#requested, newNames, this.#folderOnly && !mayBeFolder);
     const newFolders = newNames.slice(0, -1);
     const name = newNames.at(-1)!;
     return new WalkedPath(this.#folder, name, { handle: undefined, sentName: name, newFolders });

@@ -22,8 +22,8 @@ export class WalkedPath implements ResolvedPath {
     this.#handle = handle;
   }
 
-  get asked(): string {
-    return this.folder.asked;
+  get requested(): string {
+    return this.folder.requested;
   }
 
   get path(): string {

@@ -59,8 +59,8 @@ const line = fc
 
 test("a line that a pattern matches holds one of its seqs", () => {
   fc.assert(
-    fc.property(pattern, line, (asked, text) => {
-      const regex = runtime.compile(asked);
+    fc.property(pattern, line, (requested, text) => {
+      const regex = runtime.compile(requested);
       const found = extractByteClasses(regex.syntax());
       const bytes = Buffer.from(text);
       if (found === undefined || !regex.isMatch(bytes, 0, bytes.length)) return;

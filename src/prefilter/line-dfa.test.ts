@@ -77,16 +77,16 @@ const line = fc
 test("an dfa finds in a line what the engine finds", () => {
   let [tried, found] = [0, 0];
   fc.assert(
-    fc.property(pattern, line, (asked, text) => {
+    fc.property(pattern, line, (requested, text) => {
       const bytes = Buffer.from(text);
       let expected: number;
       try {
-        expected = runtime.compile(asked).find(bytes, 0, bytes.length);
+        expected = runtime.compile(requested).find(bytes, 0, bytes.length);
       } catch (error) {
         fc.pre(!(error instanceof PatternError));
         throw error;
       }
-      const here = match(asked, bytes);
+      const here = match(requested, bytes);
       if (here === "none") return;
       tried++;
       if (here !== -1) found++;

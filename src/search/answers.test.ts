@@ -63,9 +63,9 @@ const requests = fc.record({
 
 test("threads change no answer, nor does the way folders are held", async () => {
   await fc.assert(
-    fc.asyncProperty(trees, fc.array(requests, { minLength: 1, maxLength: 4 }), async (tree, asked) => {
+    fc.asyncProperty(trees, fc.array(requests, { minLength: 1, maxLength: 4 }), async (tree, requested) => {
       fill(tree);
-      for (const request of asked) {
+      for (const request of requested) {
         const answer = await threaded(request);
         for (const ask of others) expect(await ask(request)).toEqual(answer);
       }

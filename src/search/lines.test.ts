@@ -157,15 +157,15 @@ const question: fc.Arbitrary<LineQuery> = fc.oneof(
 
 test("the search equals the engine on every line", () => {
   fc.assert(
-    fc.property(content, question, (bytes, asked) => {
+    fc.property(content, question, (bytes, requested) => {
       try {
-        compilers[0]?.compile(asked);
+        compilers[0]?.compile(requested);
       } catch (error) {
         fc.pre(!(error instanceof PatternError));
       }
-      const found = searchEachLine(bytes, asked);
-      expect(searchIn(bytes, asked)).toEqual(found);
-      expect(countIn(bytes, asked)).toBe(found.length);
+      const found = searchEachLine(bytes, requested);
+      expect(searchIn(bytes, requested)).toEqual(found);
+      expect(countIn(bytes, requested)).toBe(found.length);
     }),
     { numRuns: Number(process.env["CODER_RUNS"] ?? 2000) },
   );

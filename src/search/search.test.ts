@@ -149,11 +149,11 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
   test.each(["x", "x|y{5}"])("truncated only when a match of %s was left out", async (pattern) => {
     const tree = { "a-x": "x\nx\n", "b-x": "x\n", c: "x\n" };
     const ask = openAsk(makeTree(tree), setting);
-    const counts = async (asked: RequestFields) => {
+    const counts = async (requested: RequestFields) => {
       const { content_matches, path_matches, truncated } = await ask({
         pattern,
         regex: pattern !== "x",
-        ...asked,
+        ...requested,
       });
       return [content_matches.length, path_matches.length, truncated];
     };
@@ -191,9 +191,9 @@ describe.each(settings)("search on $backend, threads $threads", (setting) => {
     ["paths alone", {}, { content: false }],
     ["globs that leave nothing", { a: "x" }, { exclude: { matches: () => true } }],
     ["a literal that is too long", {}, { pattern: "x".repeat(40_000), regex: false, ignoreCase: true }],
-  ])("an invalid pattern is refused where nothing is searched: %s", async (_, tree: Tree, asked) => {
+  ])("an invalid pattern is refused where nothing is searched: %s", async (_, tree: Tree, requested) => {
     const ask = openAsk(makeTree(tree), setting);
-    await expect(ask({ pattern: "(", regex: true, ...asked })).rejects.toMatchObject({
+    await expect(ask({ pattern: "(", regex: true, ...requested })).rejects.toMatchObject({
       reason: "bad-pattern",
     });
   });

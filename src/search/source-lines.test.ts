@@ -73,9 +73,9 @@ if\s*\(.*&&.*\)\s*\{
 \x{1F389}|\x{2028}n|end$`.split("\n"),
 )("the pattern %s in source lines", (pattern) => {
   for (const maxLineBytes of [4096, 80]) {
-    const asked = { pattern, regex: true, ignoreCase: false, maxLineBytes };
-    const found = searchIn(corpus, asked);
-    expect(found).toEqual(searchEachLine(corpus, asked));
+    const requested = { pattern, regex: true, ignoreCase: false, maxLineBytes };
+    const found = searchIn(corpus, requested);
+    expect(found).toEqual(searchEachLine(corpus, requested));
     expect(maxLineBytes === 80 || found.length > 0).toBe(true);
   }
 });

@@ -33,9 +33,9 @@ const kinds = { file: "file", link: "symlink", gone: "dir" } as const;
 
 /** A tree as a folder, without a disk. `closed` is called with each that is closed. */
 function folderOf(branch: Branch, path: string, closed: (path: string) => void): Folder {
-  const folder: Pick<Folder, "path" | "asked" | "list" | "child" | "close"> = {
+  const folder: Pick<Folder, "path" | "requested" | "list" | "child" | "close"> = {
     path,
-    asked: ".",
+    requested: ".",
     *list(onDirent) {
       for (const [name, below] of Object.entries(branch)) {
         const bytes = Buffer.from(`/${name}/`);

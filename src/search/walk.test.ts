@@ -21,7 +21,7 @@ test.each(["ENOENT", "EIO"] as const)("a start that cannot be listed (%s) is not
   const list = (): never => {
     throw errnoError(errno);
   };
-  const start = new SharedFolder({ path: "", asked: ".", list } as unknown as Folder, () => closed++);
+  const start = new SharedFolder({ path: "", requested: ".", list } as unknown as Folder, () => closed++);
   const walk = new Walk(start, options);
   expect(() => walk.fill(batch())).toThrow(expect.objectContaining({ name: "Refusal" }));
   walk.close();
@@ -33,7 +33,7 @@ test("a large folder is listed and sorted over many fills, and in each for a few
   let reported = 0;
   const large = {
     path: "",
-    asked: ".",
+    requested: ".",
     *list(onDirent: OnDirent) {
       for (let piece = 0; piece < 50; piece++) {
         for (let i = 0; i < 1000; i++) {
@@ -72,7 +72,7 @@ test("a folder that is removed while it is listed has no files", () => {
     onDirent(Buffer.from(name), 0, name.length, kind);
   const gone = {
     path: "gone",
-    asked: ".",
+    requested: ".",
     *list(onDirent: OnDirent) {
       report(onDirent, "never-seen", "file");
       yield;
@@ -82,7 +82,7 @@ test("a folder that is removed while it is listed has no files", () => {
   } as unknown as Folder;
   const base = {
     path: "",
-    asked: ".",
+    requested: ".",
     *list(onDirent: OnDirent) {
       report(onDirent, "z", "file");
       report(onDirent, "gone", "dir");

@@ -236,7 +236,7 @@ export class Walk {
         }
       });
     } catch (error) {
-      throw refusalOfErrno(error, folder.asked);
+      throw refusalOfErrno(error, folder.requested);
     }
     if (!entries.sortFew(level.first)) yield* entries.sort(level.first);
     level.end = entries.size;

@@ -40,9 +40,9 @@ export class PendingChanges {
     this.#view = { disk: this.disk, base, names: new PendingNames(jail) };
   }
 
-  /** The base of the pending tree, for a walk of the path `asked`. */
-  base(asked: string): PendingFolder {
-    return this.#show(this.#jail.admitFolder("."), { asked, path: "", changes: this.#root });
+  /** The base of the pending tree, for a walk of the path `requested`. */
+  base(requested: string): PendingFolder {
+    return this.#show(this.#jail.admitFolder("."), { requested, path: "", changes: this.#root });
   }
 
   #show(
@@ -51,7 +51,7 @@ export class PendingChanges {
       isCopy = false,
       origin = "",
       ...shown
-    }: Pick<ResolvedPath, "asked" | "path"> & {
+    }: Pick<ResolvedPath, "requested" | "path"> & {
       readonly changes: PendingEntries | undefined;
       readonly origin?: string;
       readonly isCopy?: boolean;
@@ -136,7 +136,7 @@ export class PendingChanges {
     // A folder that is made for the copy is no part of it.
     const { entry, steps } = this.copies.copy(source.folder, source.name, {
       path: target.path,
-      asked: source.asked,
+      requested: source.requested,
     });
     const folder = this.makeFolders(target);
     this.list.add(...steps);
@@ -197,11 +197,11 @@ export class PendingChanges {
   #expand(copy: PendingEntries): void {
     const { origin = "", staged } = copy;
     if (staged?.kind !== "copy") throw new Error("a part of a copy was changed before it was expanded");
-    const { asked } = staged;
+    const { requested } = staged;
     const disk = this.disk.folder(origin);
     const mode = copy.mode ?? disk.lstat(".").mode & 0o777;
-    using inside = this.#show(disk, { asked, path: origin, changes: undefined, origin });
-    const filled = this.copies.fill(inside, { path: this.list.pathOf(staged), asked, mode });
+    using inside = this.#show(disk, { requested, path: origin, changes: undefined, origin });
+    const filled = this.copies.fill(inside, { path: this.list.pathOf(staged), requested, mode });
     this.list.expand(staged, filled);
     copy.becomeNew(filled.staged, mode);
     for (const [name, inner] of filled.entry.changed) copy.changed.set(name, inner);

@@ -23,7 +23,7 @@ export interface Copied {
 /** Where the copy is to be, and the path that the caller sent for what it is a copy of. */
 interface Destination {
   readonly path: string;
-  readonly asked: string;
+  readonly requested: string;
 }
 
 /** Makes copies of entries as the changes so far would leave them. */
@@ -48,7 +48,7 @@ export class PendingCopies {
   }
 
   /** A copy of what is in a folder, with that folder: empty, and then filled by steps. */
-  fill(inside: PendingFolder, { path, asked, mode }: Destination & { readonly mode: number }): Filled {
+  fill(inside: PendingFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
     const staged: StagedFolder = { kind: "dir", mode: mode | 0o700 };
     const entry = new PendingEntries(undefined);
     entry.becomeNew(staged, mode);
@@ -56,8 +56,8 @@ export class PendingCopies {
     for (const { raw, name, kind } of runAtOnce(readEntries(inside))) {
       if (isTemporary(name)) continue;
       if (typeof raw !== "string") throw errnoError("EILSEQ");
-      if (kind === "other") throw refuseMove.holdsSpecialFile(asked);
-      const copied = this.copy(inside, raw, { path: pathIn(path, raw), asked });
+      if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
+      const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
       steps.push(...copied.steps);
     }
@@ -78,7 +78,7 @@ export class PendingCopies {
     const staged = {
       kind: "copy",
       of: { path: origin, expected: this.#disk.version(origin) },
-      asked: to.asked,
+      requested: to.requested,
     } as const;
     const entry = new PendingEntries(origin);
     entry.becomeCopy(staged, change?.mode);

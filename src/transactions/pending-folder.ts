@@ -37,7 +37,7 @@ interface Source {
 }
 
 interface Init extends Source {
-  readonly asked: string;
+  readonly requested: string;
   readonly path: string;
   readonly folding: Folding;
   readonly device: number;
@@ -48,7 +48,7 @@ interface Init extends Source {
  * it by paths of the system.
  */
 export class PendingFolder implements Folder {
-  readonly asked: string;
+  readonly requested: string;
   readonly path: string;
   readonly folding: Folding;
   /** The device of its nearest folder on disk. */
@@ -56,10 +56,10 @@ export class PendingFolder implements Folder {
   readonly #view: PendingView;
   readonly #source: Source;
 
-  constructor(view: PendingView, { asked, path, folding, device, ...source }: Init) {
+  constructor(view: PendingView, { requested, path, folding, device, ...source }: Init) {
     this.#view = view;
     this.#source = source;
-    this.asked = asked;
+    this.requested = requested;
     this.path = path;
     this.folding = folding;
     this.device = device;
@@ -124,7 +124,7 @@ export class PendingFolder implements Folder {
     const { disk } = source;
     return new PendingFolder(this.#view, {
       ...source,
-      asked: this.asked,
+      requested: this.requested,
       path: pathIn(this.path, name),
       folding: disk?.folding ?? this.folding,
       device: disk?.lstat(".").dev ?? this.device,

@@ -78,7 +78,7 @@ export class Staging implements Disposable {
     }
   }
 
-  async #copy({ of, asked }: StagedCopy, { folder, name, path }: Making): Promise<void> {
+  async #copy({ of, requested }: StagedCopy, { folder, name, path }: Making): Promise<void> {
     const { jail } = this.#ctx;
     using source = jail.admit(of.path, { lastLink: "bare" });
     requireSource(
@@ -87,7 +87,7 @@ export class Staging implements Disposable {
     );
     makeStagedFolder(folder, name, 0o700);
     using hidden = folder.child(name);
-    const building = { source, target: { folder, path }, from: asked, requester: this.#requester };
+    const building = { source, target: { folder, path }, from: requested, requester: this.#requester };
     await fillCopy(this.#ctx, building, hidden);
   }
 

@@ -54,11 +54,11 @@ export interface StagedLink {
   readonly text: Buffer;
 }
 
-/** A folder with everything in it that callers may see. `asked`: the path to name in refusals. */
+/** A folder with everything in it that callers may see. `requested`: the path to name in refusals. */
 export interface StagedCopy {
   readonly kind: "copy";
   readonly of: StagedSource;
-  readonly asked: string;
+  readonly requested: string;
 }
 
 /** What is made under a temporary name before the first step. The same object stands in at most one step. */

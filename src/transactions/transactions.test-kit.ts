@@ -121,7 +121,7 @@ export function everyKind(fixture: TransactionsFixture): Step[] {
     { kind: "dir" },
     fileOf("new\n"),
     fileOf("a, changed\n"),
-    { kind: "copy", of: { path: "old", expected: expected("old") }, asked: "old" },
+    { kind: "copy", of: { path: "old", expected: expected("old") }, requested: "old" },
   ] as const;
   const steps = [
     { kind: "place", path: "new", staged: folder },

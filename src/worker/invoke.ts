@@ -46,7 +46,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
   return async (
     definition,
     payload,
-    { cancelled, caller, bus, showsImages, lease, maxAnswerBytes: asked = maxAnswerBytes } = {},
+    { cancelled, caller, bus, showsImages, lease, maxAnswerBytes: requested = maxAnswerBytes } = {},
   ) => {
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -55,7 +55,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       ...services,
       functionId: definition.id,
       deadline,
-      maxAnswerBytes: Math.min(asked, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
+      maxAnswerBytes: Math.min(requested, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
       bus,
       showsImages,

@@ -5,11 +5,11 @@ import type { Jail } from "../../jail/folder.ts";
  * resolved, and whatever is there now.
  */
 export function selectPaths(
-  asked: readonly string[],
+  requested: readonly string[],
   jail: Pick<Jail, "hostPath">,
 ): (path: string) => boolean {
   const base = jail.hostPath("").split("/");
-  const wanted = asked.map((path) => namesIn(path, base).join("/"));
+  const wanted = requested.map((path) => namesIn(path, base).join("/"));
   return (path) => wanted.some((one) => one === "" || path === one || path.startsWith(`${one}/`));
 }
 

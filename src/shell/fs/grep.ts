@@ -97,8 +97,8 @@ export interface Start {
 }
 
 /** Finds the start of the walk; closes the handle. */
-export function startOf(jail: Jail, asked: string): Start {
-  using place = jail.admit(asked);
+export function startOf(jail: Jail, requested: string): Start {
+  using place = jail.admit(requested);
   const { stats, path, name } = place;
   const isFolder = stats!.isDirectory();
   const prefix = isFolder ? (path === "" ? "" : `${path}/`) : path.slice(0, path.length - name.length);
