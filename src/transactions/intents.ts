@@ -13,6 +13,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 import { tryLockExclusively } from "../jail/flock.ts";
 import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
@@ -60,7 +61,7 @@ export class Intents {
   async write(record: IntentRecord): Promise<Intent> {
     const { transaction: id } = record;
     const path = this.#folder.path(folderName, `${id}.json`);
-    const unfinished = `${path.slice(0, -".json".length)}.new`;
+    const unfinished = this.#folder.path(folderName, `${id}${unfinishedEnd}${record.maker}`);
     const descriptor = openSync(unfinished, "wx+", 0o600);
     try {
       tryLockExclusively(descriptor);
@@ -128,7 +129,7 @@ export class Intents {
     const folder = this.#folder.find(folderName);
     if (folder === undefined || !existsSync(folder)) return [];
     return readdirSync(folder)
-      .filter((name) => /^[0-9a-f]{16}\.(json|new|conflict)$/.test(name))
+      .filter((name) => /^[0-9a-f]{16}\.(?:json|conflict|new-.+)$/.test(name))
       .sort()
       .map((name) => `${folder}/${name}`);
   }
@@ -149,7 +150,7 @@ function openLeft(path: string): LeftIntent | undefined {
   const descriptor = openOrNone(path);
   if (descriptor === undefined) return undefined;
   const lock = tryLockExclusively(descriptor);
-  const content = path.endsWith(".new") ? "torn" : decodeRecord(readFileSync(descriptor));
+  const content = unfinishedMaker(path) === undefined ? decodeRecord(readFileSync(descriptor)) : "torn";
   const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
   // Between the look into the folder and the lock another process may have finished it.
   if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
@@ -160,9 +161,16 @@ function openLeft(path: string): LeftIntent | undefined {
 /** Without locks: by the process that wrote it. A call lasts an hour at most. */
 function isAbandoned(path: string, content: LeftIntent["content"], descriptor: number): boolean {
   const isOld = Date.now() - fstatSync(descriptor).mtimeMs > 2 * 60 * 60_000;
-  if (content === "torn") return isOld || !path.endsWith(".new");
-  const maker = makerOf(content.record.maker);
+  const maker = makerOf(unfinishedMaker(path) ?? (content === "torn" ? "" : content.record.maker));
   return isOld || maker === undefined || isGone(maker);
+}
+
+/** A record that is being written has the name of its maker behind this, since its content may not say it yet. */
+const unfinishedEnd = ".new-";
+
+function unfinishedMaker(path: string): string | undefined {
+  const [, maker] = basename(path).split(unfinishedEnd);
+  return maker;
 }
 
 function openOrNone(path: string): number | undefined {
@@ -174,7 +182,7 @@ function openOrNone(path: string): number | undefined {
   }
 }
 
-const idOf = (path: string): string => /([0-9a-f]{16})\.\w+$/.exec(path)![1]!;
+const idOf = (path: string): string => basename(path).slice(0, 16);
 
 function writeAll(descriptor: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
