@@ -132,10 +132,25 @@ interface Revised {
   readonly revision: string;
 }
 
+/** A call that edits a file, by the entry that `coder::update-file` takes for it. */
+type EditCall = (entry: object) => readonly [functionId: string, payload: object];
+
+const asEntry: EditCall = (entry) => ["coder::update-file", { files: [entry], answer: "none" }];
+const asChange: EditCall = (entry) => [
+  "coder::transact",
+  { changes: [{ op: "update", ...entry }], answer: "none" },
+];
+
+interface Editing {
+  readonly name: string;
+  readonly times: number;
+  readonly edit: EditCall;
+}
+
 /** Reads the file and edits what it has read, again and again. The revisions that its edits were made on. */
-async function editRead(worker: DriverFixture, name: string): Promise<string[]> {
+async function editRead(worker: DriverFixture, { name, times, edit }: Editing): Promise<string[]> {
   const done: string[] = [];
-  for (let n = 0; n < 5000; n++) {
+  for (let n = 0; n < times; n++) {
     const read = await worker.call("coder::read-file", { path: "f.txt", revision: true });
     // Without handles a file that is replaced while it is opened is refused.
     if (read.error !== undefined) {
@@ -144,17 +159,21 @@ async function editRead(worker: DriverFixture, name: string): Promise<string[]> 
     }
     const { revision } = read.answer as Revised;
     const ops = [{ op: "insert", at_line: 1, content: `${name} ${n}` }];
-    const files = [{ path: "f.txt", ops, expected_revision: revision }];
-    const [code] = codesOf(await worker.call("coder::update-file", { files, answer: "none" }));
+    const entry = { path: "f.txt", ops, expected_revision: revision };
+    const [code] = codesOf(await worker.call(...edit(entry)));
     expect(["", "C216", "C221"]).toContain(code!);
     if (code === "") done.push(revision);
   }
   return done;
 }
 
-test("10,000 edits of two workers beside another program: each is made on what its caller has read", async () => {
+test.each([
+  ["10,000 edits of two workers", 5000, asEntry],
+  ["500 edits of one worker and as many transactions of another", 500, asChange],
+] as const)("%s beside another program: each is made on what its caller has read", async (_, times, edit) => {
   const writer = await startWriter();
-  const done = (await Promise.all([editRead(one, "one"), editRead(other, "other")])).flat();
+  const edits = editRead(one, { name: "one", times, edit: asEntry });
+  const done = (await Promise.all([edits, editRead(other, { name: "other", times, edit })])).flat();
   expect(await writer.stop()).toMatch(aboveZero);
   expect(done.length).toBeGreaterThan(0);
   // No content is there twice. If two edits were made on one, the second has overwritten what the first left.
