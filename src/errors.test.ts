@@ -144,6 +144,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   misplacedHunk: refusePatch.misplacedHunk(place, { isAtEnd: true, candidates }),
   ambiguousHunk: refusePatch.ambiguousHunk(place, { count: 2, candidates }),
   hunkWithoutContext: refusePatch.hunkWithoutContext(place),
+  tooManyComparisons: refusePatch.tooManyComparisons(place),
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
 };
 

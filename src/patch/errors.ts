@@ -151,6 +151,14 @@ export const refusePatch = {
       { details: { ...factsOf(place), candidates, differs: "none" } },
     ),
 
+  tooManyComparisons: (place: HunkPlace): Refusal =>
+    new Refusal(
+      "ambiguous",
+      `${nameHunk(place)} and those before it show lines that stand nearly everywhere in the file, so that their places take too long to find; send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
   hunkWithoutContext: (place: HunkPlace): Refusal =>
     new Refusal(
       "bad-input",

@@ -2,6 +2,7 @@
 import { candidatesAt, explainMissing } from "../edits/misses.ts";
 import type { Region } from "../edits/splices.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
+import { Comparisons } from "./comparisons.ts";
 import { type HunkPlace, refusePatch } from "./errors.ts";
 import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";
 import { HunkText } from "./hunk-text.ts";
@@ -46,6 +47,7 @@ class HunkFitter {
   readonly #body: LineTable;
   readonly #indexes = new Map<Matching, LineIndex>();
   readonly #headings: HeadingFinder;
+  readonly #comparisons = new Comparisons();
   /** Behind the last line that the hunk before this one changes. */
   #changedUpTo = 0;
   /** By how many lines the hunk before this one stands further down than its header says. */
@@ -53,7 +55,10 @@ class HunkFitter {
 
   constructor(body: LineTable) {
     this.#body = body;
-    this.#headings = new HeadingFinder(body, (matching) => this.#indexFor(matching));
+    this.#headings = new HeadingFinder(body, {
+      indexFor: (matching) => this.#indexFor(matching),
+      comparisons: this.#comparisons,
+    });
   }
 
   *fit(hunk: Hunk, text: HunkText, place: HunkPlace): Steps<FittedHunk> {
@@ -80,7 +85,7 @@ class HunkFitter {
         (yield* this.#isAt(text, stated, matching))
       )
         return { start: stated, matching };
-      const all = yield* this.#findAll(text, yield* this.#indexFor(matching));
+      const all = yield* this.#findAll(text, yield* this.#indexFor(matching), place);
       const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
       const start = this.#choose(starts, isSameText(matching) ? stated : undefined);
       if (start === undefined) continue;
@@ -123,7 +128,7 @@ class HunkFitter {
     return behind.length === 1 ? behind[0] : "several";
   }
 
-  *#findAll(text: HunkText, index: LineIndex): Steps<number[]> {
+  *#findAll(text: HunkText, index: LineIndex, place: HunkPlace): Steps<number[]> {
     const pattern = new Int32Array(text.oldCount);
     for (let at = 0; at < pattern.length; at++) {
       if (at % linesPerStep === linesPerStep - 1) yield;
@@ -131,7 +136,7 @@ class HunkFitter {
       pattern[at] = index.idOf(text.bytes, [from, to]);
       if (pattern[at]! < 0) return [];
     }
-    return yield* index.findAll(pattern);
+    return yield* index.findAll(pattern, (count) => this.#comparisons.add(count, place));
   }
 
   *#isAt(text: HunkText, start: number, matching: Matching): Steps<boolean> {
@@ -159,7 +164,7 @@ class HunkFitter {
   /** Says why it fits nowhere: it does elsewhere than it may, or something is like it, or nothing is. */
   *#explain(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<never> {
     if (hunk.isAtEnd || sections !== undefined) {
-      const [start] = yield* this.#findAll(text, yield* this.#indexFor("blanks"));
+      const [start] = yield* this.#findAll(text, yield* this.#indexFor("blanks"), place);
       const candidates =
         start === undefined ? [] : candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
       if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });

@@ -1,6 +1,7 @@
 /** The parts of a file that the `@@` lines of a hunk name. */
 import { explainMissing } from "../edits/misses.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
+import type { Comparisons } from "./comparisons.ts";
 import { type HunkPlace, refusePatch } from "./errors.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { LineTable } from "./line-table.ts";
@@ -21,19 +22,31 @@ const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
 /** Headings between two steps. */
 const headingsPerStep = 512;
 
+/** Comparisons by number that the comparison of a beginning takes as long as. */
+const costOfBeginning = 8;
+
 /** Lines that a heading may name. */
 const mostScopes = 10_000;
 
 /** Lines between two steps. */
 const linesPerStep = 16_384;
 
+type Compare = (count: number) => void;
+
+interface Searching {
+  readonly indexFor: (matching: Matching) => Steps<LineIndex>;
+  readonly comparisons: Comparisons;
+}
+
 export class HeadingFinder {
   readonly #body: LineTable;
-  readonly #indexFor: (matching: Matching) => Steps<LineIndex>;
+  readonly #indexFor: Searching["indexFor"];
+  readonly #comparisons: Comparisons;
 
-  constructor(body: LineTable, indexFor: (matching: Matching) => Steps<LineIndex>) {
+  constructor(body: LineTable, { indexFor, comparisons }: Searching) {
     this.#body = body;
     this.#indexFor = indexFor;
+    this.#comparisons = comparisons;
   }
 
   /** The sections of the innermost heading; undefined where there is no heading. */
@@ -41,27 +54,33 @@ export class HeadingFinder {
     let sections: readonly HeadingScope[] | undefined;
     for (const [at, heading] of headings.entries()) {
       if (at % headingsPerStep === headingsPerStep - 1) yield;
-      const lines = yield* this.#linesOf(heading, sections);
+      const compare = (count: number) => this.#comparisons.add(count, place);
+      const lines = yield* this.#linesOf(heading, sections, compare);
       if (lines.length === 0)
         throw refusePatch.headingNotFound(place, {
           heading,
           ...(yield* explainMissing(this.#body.bytes, heading)),
         });
       // What is nearly everywhere narrows nothing.
-      if (lines.length <= mostScopes) sections = yield* this.#sectionsOf(lines);
+      if (lines.length <= mostScopes) sections = yield* this.#sectionsOf(lines, compare);
     }
     return sections;
   }
 
   /** The lines that a heading names: those inside the sections around it, or else those behind the first of them. */
-  *#linesOf(heading: string, sections: readonly HeadingScope[] | undefined): Steps<readonly number[]> {
+  *#linesOf(
+    heading: string,
+    sections: readonly HeadingScope[] | undefined,
+    compare: Compare,
+  ): Steps<readonly number[]> {
     const bytes = Buffer.from(heading);
     for (const matching of headingMatchings) {
       const index: LineIndex = yield* this.#indexFor(matching);
       const id = index.idOf(bytes, [0, bytes.length]);
-      const lines = narrow(yield* index.findAll(Int32Array.of(id)), sections);
+      const lines = narrow(yield* index.findAll(Int32Array.of(id), compare), sections);
       if (lines.length > 0) return lines;
     }
+    compare(costOfBeginning * this.#body.count);
     return narrow(yield* this.#linesThatBegin(bytes), sections);
   }
 
@@ -79,12 +98,13 @@ export class HeadingFinder {
     return lines;
   }
 
-  *#sectionsOf(lines: readonly number[]): Steps<readonly HeadingScope[]> {
+  *#sectionsOf(lines: readonly number[], compare: Compare): Steps<readonly HeadingScope[]> {
     const sections: HeadingScope[] = [];
     for (const from of lines) {
       const depth = this.#indentOf(from);
       let to = from + 1;
       for (; to < this.#body.count && this.#indentOf(to) > depth; to++) if (to % linesPerStep === 0) yield;
+      compare(to - from);
       sections.push({ from, to: Math.min(to + 1, this.#body.count) });
     }
     return sections;

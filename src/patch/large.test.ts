@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Refusal } from "../errors.ts";
 import { runAtOnce, type Steps } from "../scheduling/time-slice.ts";
 import { applyHunks } from "./apply.ts";
+import { mostComparisons } from "./comparisons.ts";
 import { parsePatch } from "./parse.ts";
 
 const mebibytes = 10 * 1024 * 1024;
@@ -72,6 +73,32 @@ test("a patch twice as long takes about twice as many steps", () => {
   expect(twice!.count / once!.count).toBeLessThan(2.2);
   expect(String(twice!.value)).toStartWith("new 0\nnew 1\n");
 });
+
+const numbers = Array.from({ length: 12_000 }, (_, at) => String(at).padStart(5, "0"));
+const everywhere: readonly (readonly [what: string, patch: string, body: string])[] = [
+  [
+    "below headings of their own",
+    v4a(numbers.map((at) => `@@ head ${at}\n- x\n+ y\n`).join("")),
+    numbers.map((at) => `head ${at}\n x\n z\n z\n`).join(""),
+  ],
+  [
+    "below headings that are cut",
+    v4a(numbers.map((at) => `@@ head ${at}\n- x\n+ y\n`).join("")),
+    numbers.map((at) => `head ${at}, whole\n x\n`).join(""),
+  ],
+];
+
+test.each(everywhere)(
+  "hunks of lines that are everywhere, %s, end after some comparisons",
+  (_, patch, body) => {
+    const { value, count } = run(patchedBy(patch, body));
+    expect(value).toMatchObject({
+      reason: "ambiguous",
+      message: expect.stringContaining("too long to find"),
+    });
+    expect(count).toBeLessThan(mostComparisons / 1000);
+  },
+);
 
 test("a large patch of a large file is applied", () => {
   const lines = Array.from({ length: 200_000 }, (_, at) => `line ${at}`);

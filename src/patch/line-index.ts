@@ -45,14 +45,18 @@ export class LineIndex {
     return index;
   }
 
-  /** The first lines of all places where these lines stand, ascending; the pattern is not empty. */
-  *findAll(pattern: Int32Array): Steps<number[]> {
+  /**
+   * The first lines of all places where these lines stand, ascending; the pattern is not empty. `compare` gets the number of comparisons
+   * before they are made, and may throw.
+   */
+  *findAll(pattern: Int32Array, compare: (count: number) => void): Steps<number[]> {
     const rarest = this.#rarestOf(pattern);
     if (rarest < 0) return [];
     const id = pattern[rarest]!;
     const [from, to] = [this.#bounds[id]!, this.#bounds[id + 1]!];
-    if ((to - from) * pattern.length > 2 * (this.#ids.length + pattern.length))
-      return yield* this.#findByBorders(pattern);
+    const most = 2 * (this.#ids.length + pattern.length);
+    compare(Math.min((to - from) * pattern.length, most));
+    if ((to - from) * pattern.length > most) return yield* this.#findByBorders(pattern);
     const starts: number[] = [];
     for (let at = from, compared = 0; at < to; at++) {
       const start = this.#lines[at]! - rarest;
