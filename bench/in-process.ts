@@ -8,6 +8,8 @@ import { createInvoke } from "../src/worker/invoke.ts";
 export interface InProcessCoder extends AsyncDisposable {
   /** Calls a function and returns its answer. Throws the error string. */
   call<Answer>(id: string, payload: unknown): Promise<Answer>;
+  /** Resolves when the index, if there is one, knows the files that searches have met. */
+  indexed(): Promise<void>;
 }
 
 /** Opens a runtime over `folder`, with the default configuration except for `changes`. */
@@ -23,6 +25,7 @@ export async function openInProcess(
       if ("error" in outcome) throw new Error(outcome.error);
       return outcome.answer as Answer;
     },
+    indexed: async () => runtime.searcher.index?.filled(),
     [Symbol.asyncDispose]: () => runtime.close(),
   };
 }

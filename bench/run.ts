@@ -16,6 +16,7 @@ import { renderChart } from "./chart.ts";
 import { type Comparison, type Ratio, runComparison } from "./comparison.ts";
 import { openDiskComparisons } from "./disk.ts";
 import { type Figure, measureFigures } from "./figures.ts";
+import { openIndexedTree, searchesWithIndex } from "./indexed-searches.ts";
 import { openJournalComparisons } from "./journal.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
@@ -33,7 +34,7 @@ import { openServerComparisons } from "./servers.ts";
 import { compareTokens } from "./tokens.ts";
 import { walksOf } from "./walks.ts";
 
-const parts = ["search", "options", "walks", "disk", "servers", "tokens", "figures"] as const;
+const parts = ["search", "index", "options", "walks", "disk", "servers", "tokens", "figures"] as const;
 type Part = (typeof parts)[number];
 
 interface Run {
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
     }
   };
   if (run.only.includes("search")) await search(run, peers, compareAll);
+  if (run.only.includes("index")) await searchWithIndex(run, peers, compareAll);
   if (run.only.includes("options")) await searchWithOptions(run, peers, compareAll);
   if (run.only.includes("walks")) await walk(run, peers, compareAll);
   if (run.only.includes("disk")) {
@@ -89,6 +91,14 @@ async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Pr
   await compareAll(searchesByIgnoreFiles(ignoring));
   await using tree = await openSearchTree("long", rg);
   await compareAll([searchInLongLines(tree)]);
+}
+
+async function searchWithIndex({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of treesOf(quick)) {
+    await using tree = await openSearchTree(name, rg);
+    await using indexed = await openIndexedTree(tree);
+    await compareAll(searchesWithIndex(indexed, tree));
+  }
 }
 
 async function searchWithOptions({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
