@@ -92,8 +92,8 @@ export class InotifyTree implements WatchedTree {
     return this.#running ?? this.#run(this.#updater.build());
   }
 
-  drain(): Promise<WatchState> {
-    if (!this.#state.isComplete || this.#isClosed) return Promise.resolve(this.#state);
+  async drain(): Promise<WatchState> {
+    if (!this.#state.isComplete || this.#isClosed) return this.#state;
     if (this.#running !== undefined) {
       // What happened after the running drain began belongs to the next one, which all callers since then share.
       this.#next ??= this.#running.then(() => {
@@ -104,8 +104,7 @@ export class InotifyTree implements WatchedTree {
     }
     const reason = this.#readEvents();
     if (reason !== undefined) this.#fail(reason);
-    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
-      return Promise.resolve(this.#state);
+    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0)) return this.#state;
     return this.#run(this.#updater.settle());
   }
 
@@ -127,8 +126,13 @@ export class InotifyTree implements WatchedTree {
   }
 
   #readEvents(): IncompleteReason | undefined {
-    const reason = this.#events.read();
-    return reason ?? (this.#mounts.hasChanged() ? "mounts" : undefined);
+    try {
+      const reason = this.#events.read();
+      return reason ?? (this.#mounts.hasChanged() ? "mounts" : undefined);
+    } catch (error) {
+      this.#fail("busy");
+      throw error;
+    }
   }
 
   #run(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {

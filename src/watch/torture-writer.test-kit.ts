@@ -127,7 +127,7 @@ function linkTemporary(folder: string, path: string, text: string): void {
 
 /** Names are few, so that changes meet. */
 const folderNames = ["a", "b", "c"];
-const fileNames = ["a", "f", "g", "h.txt", "i"];
+const fileNames = ["a", "a.b", "b-", "f", "g"];
 
 async function main([base, outside, seed]: readonly string[]): Promise<void> {
   const random = randomFrom(Number(seed));
