@@ -104,7 +104,8 @@ export class InotifyTree implements WatchedTree {
     }
     const reason = this.#readEvents();
     if (reason !== undefined) this.#fail(reason);
-    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0)) return this.#state;
+    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
+      return this.#state;
     return this.#run(this.#updater.settle());
   }
 

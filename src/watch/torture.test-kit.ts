@@ -181,7 +181,9 @@ class Oracle {
 
   compare(): void {
     this.#compareFolder(this.tree.base, this.#base);
-    const paths = [...this.tree.filesBelow(this.tree.base)].map(({ folder, key }) => join(pathOf(folder), key));
+    const paths = [...this.tree.filesBelow(this.tree.base)].map(({ folder, key }) =>
+      join(pathOf(folder), key),
+    );
     // Names are ASCII: code units are bytes.
     if (paths.some((path, index) => index > 0 && path <= paths[index - 1]!))
       this.faults.push(`the files are out of order: ${paths.join(", ")}`);
