@@ -53,19 +53,8 @@ function entryOf(path: string, match: LineMatch): ContentMatch {
 }
 
 function entryBytes(entry: ContentMatch, pathBytes: number): number {
-  const { line, column, text } = entry;
-  const bytes = contentMatchBytes + pathBytes + digits(line) + digits(column) + jsonBytes(text);
-  return isPlain(entry) ? bytes : bytes + laterFieldsBytes(entry);
-}
-
-/** Bytes of the fields that `contentMatchBytes` does not count. */
-function laterFieldsBytes({ end_line, end_column, before, after }: ContentMatch): number {
-  let bytes = 0;
-  if (end_line !== undefined) bytes += ',"end_line":'.length + digits(end_line);
-  if (end_column !== undefined) bytes += ',"end_column":'.length + digits(end_column);
-  if (before !== undefined) bytes += ',"before":'.length + jsonBytes(before);
-  if (after !== undefined) bytes += ',"after":'.length + jsonBytes(after);
-  return bytes;
+  if (!isPlain(entry)) return objectBytes(entry, { path: pathBytes });
+  return contentMatchBytes + pathBytes + digits(entry.line) + digits(entry.column) + jsonBytes(entry.text);
 }
 
 /** Most bytes of the fields of a page, without the path in its cursor. */

@@ -91,8 +91,6 @@ export function* decodeFindings(encoded: EncodedFindings): Generator<Finding> {
   while (!decoder.isAtEnd) yield decoder.readFinding();
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 class Decoder {
   readonly #ascii: string;
   readonly #other: string;
@@ -127,24 +125,19 @@ class Decoder {
     return { index, isInPath: (flags & inPath) !== 0, lines, count };
   }
 
-  /** Adds the fields in the order of answers; a spread takes longer than all the rest. */
   #fullMatch(
-    { line, column }: Pick<LineMatch, "line" | "column">,
+    place: Pick<LineMatch, "line" | "column">,
     { units, isAscii, flags }: { units: number; isAscii: boolean; flags: number },
   ): LineMatch {
-    const match: Partial<Mutable<LineMatch>> = { line, column };
-    if (flags & hasEnds) {
-      const end_line = this.#number();
-      if (end_line !== 0) match.end_line = end_line;
-      match.end_column = this.#number();
-    }
-    match.text = this.#text(units, isAscii);
-    if (flags & hasContext) {
-      const [before, after] = [this.#list(isAscii), this.#list(isAscii)];
-      if (before !== undefined) match.before = before;
-      if (after !== undefined) match.after = after;
-    }
-    return match as LineMatch;
+    const [end_line, end_column] = flags & hasEnds ? [this.#number(), this.#number()] : [];
+    const text = this.#text(units, isAscii);
+    return {
+      ...place,
+      ...(end_line && { end_line }),
+      ...(end_column !== undefined && { end_column }),
+      text,
+      ...(flags & hasContext && this.#context(isAscii)),
+    };
   }
 
   #number(): number {
@@ -159,11 +152,15 @@ class Decoder {
     return (isAscii ? this.#ascii : this.#other).slice(start, end);
   }
 
+  #context(isAscii: boolean): Pick<LineMatch, "before" | "after"> {
+    const [before, after] = [this.#list(isAscii), this.#list(isAscii)];
+    return { ...(before && { before }), ...(after && { after }) };
+  }
+
   #list(isAscii: boolean): string[] | undefined {
     const length = this.#number();
-    if (length === 0) return undefined;
-    const texts: string[] = [];
-    while (texts.length < length - 1) texts.push(this.#text(this.#number(), isAscii));
-    return texts;
+    return length === 0
+      ? undefined
+      : Array.from({ length: length - 1 }, () => this.#text(this.#number(), isAscii));
   }
 }
