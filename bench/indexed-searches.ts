@@ -4,7 +4,7 @@ import { openInProcess } from "./in-process.ts";
 import { everyMatch, queryNamed, ripgrepInTree, type SearchTree, searchInTree } from "./searches.ts";
 
 const rare = ["no match", "rare", "any case", "any case, with s"].map(queryNamed);
-/** So many files match that most are read. */
+/** Most files match, and so are read. */
 const common = ["common", "ends with a literal", "alternation"].map(queryNamed);
 
 /** A tree with a worker that has an index of it. */

@@ -1,10 +1,7 @@
 /** Transactions and kills, and transactions of two workers. */
 import { describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryName } from "../../src/jail/temporary.ts";
-import { openStateFolder } from "../../src/state/state-folder.ts";
 import { buildTree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { killTransactions, runTransactionChild } from "./kill-transactions.ts";
@@ -32,29 +29,6 @@ describe.each([
     expect(await runTwo("edit", asNode)).toEqual([400, 0, 0, 0, 0]);
   });
 });
-
-test.each([false, true])(
-  "a record that a killed process was writing goes, with only what Node has: %p",
-  async (asNode) => {
-    const root = temporaryFolder();
-    const base = join(root, "base");
-    buildTree(root, { f: "" });
-    writeFileSync(join(root, "config.yaml"), JSON.stringify({ base_path: base, fsync: false }));
-    const state = openStateFolder({ dir: join(root, "state/coder"), root: base });
-    const ended = spawnSync("true").pid!;
-    const [gone, here] = [ended, process.pid].map((pid) =>
-      temporaryName().replace(/-[^-]+-([^-]+-[^-]+)$/, `-${pid.toString(36)}-$1`),
-    );
-    writeFileSync(state.path("intents", `${"0".repeat(16)}.new-${gone}`), "torn", { mode: 0o600 });
-    writeFileSync(state.path("intents", `${"1".repeat(16)}.new-${here}`), "torn", { mode: 0o600 });
-    const { calls, log } = await runTransactionChild("start", { root, asNode });
-    expect(log).toContain("stopped before it changed anything");
-    expect(calls).toBeDefined();
-    // Without locks nothing else tells that its process is there.
-    expect(readdirSync(join(state.location, "intents")).map((name) => name[0])).toEqual(asNode ? ["1"] : []);
-    rmSync(root, { recursive: true });
-  },
-);
 
 /** How many lines are in five files when both workers have ended. */
 async function runTwo(mode: "count" | "edit", asNode: boolean): Promise<number[]> {
