@@ -1,4 +1,4 @@
-/** Changes of content of which the kernel reports nothing, and what shows them: see decision 36. */
+/** Changes of content of which the kernel reports nothing, and what shows them: see decision 32. */
 import { expect, test } from "bun:test";
 import {
   appendFileSync,
