@@ -71,7 +71,8 @@ test("a page says what ended it, and fits", async () => {
     expect(Buffer.byteLength(JSON.stringify(bytes))).toBeLessThanOrEqual(1500);
     const time = await search({ pattern: "foo", page: pageFrom(undefined, { milliseconds: 0 }) });
     expect(time.stopped_by).toBe("deadline");
-    expect(time.searched!.files).toBeGreaterThan(0);
+    // The walk may have come through a folder only: then the next page begins at what is in it.
+    expect(pageFrom(time.next_cursor).after!.file).not.toBe("");
     const call = await search({ pattern: "foo", page: pageFrom(undefined) }, 0);
     expect(call.stopped_by).toBe("deadline");
     expect(call.content_matches).toEqual([]);
