@@ -1,0 +1,83 @@
+import { openAudit } from "../audit/audit-config.ts";
+import { readRuntimeOptions } from "../config/environment.ts";
+import type * as worker from "../contract/definition.ts";
+import { createFilesContext, filesOver } from "../files/files.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { trialFor } from "../jail/case-sensitivity.ts";
+import type { Jail } from "../jail/folder.ts";
+import { openJail } from "../jail/jail.ts";
+import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
+import { createLog } from "../log/log.ts";
+import { editLockIn } from "../transactions/root-lock.ts";
+import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
+import type { Config } from "./config.ts";
+import type { CoderServices } from "./define.ts";
+import type { ProfileDefaults } from "./profiles.ts";
+
+/** The tree, and what listens to its changes. */
+interface Storage extends Pick<CoderServices, "jail" | "files" | "journal" | "audit" | "transactions"> {
+  close(): void;
+}
+
+interface Opening
+  extends Partial<Pick<worker.OpenOptions, "configFiles" | "mode" | "readOnly" | "environment" | "log">> {
+  readonly profile: ProfileDefaults;
+}
+
+/**
+ * Opens the tree, and finishes the transactions of killed processes in it. Throws a `ConfigError`, or the reason for not
+ * starting of the jail, or of a transaction that cannot be finished.
+ */
+export async function openStorage(config: Config, opening: Opening): Promise<Storage> {
+  const { profile, mode, log = silent, readOnly = false, environment = {} } = opening;
+  const jail = openTree(config, opening);
+  const folder = locateState({ config: config.journal, root: jail.hostPath(""), environment, log });
+  const journal = openJournal({
+    config: config.journal,
+    state: folder,
+    // A person at a terminal goes on with the journal of an agent.
+    byDefault: profile.journal || (mode === "call" && hasRecords(folder)),
+    log,
+  });
+  const audit = openAudit({ config: config.audit, root: jail.hostPath(""), log });
+  const context = createFilesContext({
+    jail,
+    config,
+    isAbandoned: folder && abandonedIn(folder),
+    rootEditLock: folder && editLockIn(folder),
+    listeners: [journal, audit].filter((listener) => listener !== undefined),
+    onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
+  });
+  const close = () => {
+    journal?.close();
+    audit?.close();
+    jail.close();
+  };
+  if (folder !== undefined)
+    await recoverIn({ files: context, folder, readOnly, log }).catch((error: unknown) => {
+      close();
+      throw error;
+    });
+  return {
+    jail,
+    files: filesOver(context),
+    journal,
+    audit,
+    transactions: folder && createTransactions({ files: context, folder, log }),
+    close,
+  };
+}
+
+const openTree = (config: Config, { profile, environment, ...opening }: Opening): Jail =>
+  openJail({
+    basePath: config.base_path,
+    deny: compileGlobSet(config.non_accessible_globs),
+    denyWriting: compileGlobSet(config.write_deny_globs ?? profile.write_deny_globs),
+    foldDeny: config.fold_deny,
+    paths: profile.absolute_paths ? "either" : "relative",
+    protectedFiles: opening.configFiles,
+    trial: trialFor(opening),
+    backend: readRuntimeOptions(environment ?? {}).backend,
+  });
+
+const silent = createLog({ level: "error", form: "text", write: () => {} });
