@@ -14,7 +14,7 @@ interface Scope {
 
 const diskRooms = ["bun", "coder", "files", "ignore", "index", "jail", "search", "shell"];
 
-/** The suites by the names of their steps. */
+/** The suites by their names; some run as several steps. */
 export const scopes: Readonly<Record<string, Scope>> = {
   conformance: { folder: "tests/conformance", through: ["call", "coder", "run", "worker"] },
   shell: { folder: "tests/shell", through: ["shell"] },
@@ -49,7 +49,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
 export interface Selection {
   /** Paths of unit tests. */
   readonly unit: readonly string[];
-  /** Names of steps. */
+  /** Names of suites. */
   readonly suites: readonly string[];
 }
 

@@ -17,6 +17,8 @@ import { plan } from "./house.ts";
 
 interface Step {
   readonly name: string;
+  /** The suite that it is a part of: `--only` takes that name too. */
+  readonly suite?: string;
   readonly command: readonly string[];
   /** It is a run of bun's tests, counted one by one. */
   readonly isSuite?: boolean;
@@ -63,17 +65,29 @@ const suite = (name: string, folders: readonly string[], more: Partial<Step> = {
   ...more,
 });
 
-/** What is tested of security, in two parts: as one step it would take as long as two others. */
-const security = [...new Bun.Glob("tests/security/**/*.test.ts").scanSync(root)].map((path) => `./${path}`);
-const races = security.filter((path) => path.endsWith("/race.test.ts"));
-const escapes = security.filter((path) => !races.includes(path));
+/**
+ * The test files below these folders of tests/, in two parts: as one step they would take longer than two others. `first` are
+ * names of files; the second part is whatever else there is.
+ */
+function halves(folders: readonly string[], first: readonly string[]): [string[], string[]] {
+  const glob = new Bun.Glob(`tests/{${folders.join(",")}}/**/*.test.ts`);
+  const all = [...glob.scanSync(root)].sort().map((path) => `./${path}`);
+  const isFirst = (path: string) => first.some((name) => path.endsWith(`/${name}.test.ts`));
+  return [all.filter(isFirst), all.filter((path) => !isFirst(path))];
+}
+
+const [races, escapes] = halves(["security"], ["race"]);
 
 /** The faults that meet the disk where the jail holds folders in another way. */
 const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
   (name) => `./tests/faults/${name}.test.ts`,
 );
 
-const steps: readonly Step[] = [
+/** A suite as two steps, each with the name of the suite and a number. */
+const suiteInHalves = (name: string, halved: readonly string[][]): Step[] =>
+  halved.map((files, index) => suite(`${name}-${index + 1}`, files, { suite: name, needsBuild: true }));
+
+export const steps: readonly Step[] = [
   { name: "build", command: [bun, "scripts/build.ts"] },
   { name: "format", command: [tool("biome"), "ci", "--colors=off", "--error-on-warnings", "."] },
   { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"] },
@@ -84,11 +98,11 @@ const steps: readonly Step[] = [
   { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
   { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"] },
   // The longest first, so that both lanes end at about the same time.
-  suite("shell", ["./tests/shell"], { needsBuild: true }),
-  suite("faults", ["./tests/faults"], { needsBuild: true }),
   suite("unit", ["./src", "./scripts"]),
+  suite("faults", ["./tests/faults"], { needsBuild: true }),
   suite("races", races, { needsBuild: true }),
-  suite("conformance", ["./tests/conformance", "./tests/harness"], { needsBuild: true }),
+  ...suiteInHalves("conformance", halves(["conformance", "harness"], ["executable", "source"])),
+  ...suiteInHalves("shell", halves(["shell"], ["busy", "files", "peers", "processes", "start"])),
   suite("mcp", ["./tests/mcp"], { needsBuild: true }),
   suite("escapes", escapes, { needsBuild: true }),
   ...["descriptors", "current-directory"].map((backend) =>
@@ -229,7 +243,7 @@ function stepsFor(changed: readonly string[]): readonly Step[] {
   const tests = [...new Bun.Glob("{src,scripts}/**/*.test.ts").scanSync(root)].sort();
   const { unit, suites } = select(changed, plan, tests);
   return steps.flatMap((step) => {
-    if (step.name !== "unit") return !step.isSuite || suites.includes(step.name) ? [step] : [];
+    if (step.name !== "unit") return !step.isSuite || suites.includes(step.suite ?? step.name) ? [step] : [];
     return unit.length > 0
       ? [
           suite(
@@ -241,14 +255,17 @@ function stepsFor(changed: readonly string[]): readonly Step[] {
   });
 }
 
-/** The steps of these names among `some`, with the build if one of them tries its result; without names, all of them. */
-function stepsNamed(some: readonly Step[], names: readonly string[] | undefined): readonly Step[] {
+/**
+ * The steps of these names, or of suites of these names, among `some`, with the build if one of them tries its result; without
+ * names, all of them. Throws where a name is neither.
+ */
+export function stepsNamed(some: readonly Step[], names: readonly string[] | undefined): readonly Step[] {
   if (names === undefined) return some;
-  const unknown = names.find((name) => !steps.some((step) => step.name === name));
-  if (unknown !== undefined) {
-    throw new Error(`There is no step ${unknown}; they are ${steps.map(({ name }) => name).join(", ")}.`);
-  }
-  const named = some.filter(({ name }) => names.includes(name));
+  const namesOf = ({ name, suite: whole }: Step) => (whole === undefined ? [name] : [whole, name]);
+  const known = [...new Set(steps.flatMap(namesOf))];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`There is no step ${unknown}; they are ${known.join(", ")}.`);
+  const named = some.filter((step) => namesOf(step).some((name) => names.includes(name)));
   return some.filter(
     (step) => named.includes(step) || (step.name === "build" && named.some(({ needsBuild }) => needsBuild)),
   );

@@ -1,5 +1,5 @@
 /** Files under hostile and unlucky conditions: weaknesses of the original that this worker does not have. */
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { subjects } from "../harness/subject.ts";
@@ -10,11 +10,23 @@ import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
 import { type ConfigFields, type ShellFixture, startShell } from "./shell-fixture.ts";
 
 let served: ShellFixture;
-afterEach(() => served.stop());
 
 describe.each(subjects)("%s", (subject) => {
+  let servedConfig: string | undefined;
+  const stop = async () => {
+    if (servedConfig !== undefined) await served.stop();
+    servedConfig = undefined;
+  };
+  afterAll(stop);
+
+  /** A folder of its own; on the worker of the test before, where that has the same configuration. */
   const open = async (tree: Tree, config: ConfigFields = jailed()): Promise<CaseFolder> => {
-    served = await startShell(subject, config);
+    const wanted = JSON.stringify(config);
+    if (wanted !== servedConfig) {
+      await stop();
+      served = await startShell(subject, config);
+      servedConfig = wanted;
+    }
     return openCaseFolder(served, tree);
   };
   const withDenied = jailed({ denylist_paths: ["<folder>/denied"] });
