@@ -63,6 +63,7 @@ export const plan: Plan = {
       "search",
       "text",
       "transactions",
+      "watch",
     ],
     arguments: ["about", "config", "log"],
     licenses: [],

@@ -9,6 +9,7 @@ import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
 import type { PendingFiles } from "../transactions/pending-tree.ts";
 import type { Transactions } from "../transactions/transactions.ts";
+import type { SharedTree } from "../watch/shared-tree.ts";
 import type { Config } from "./config.ts";
 import type { ProfileDefaults, ProfileName } from "./profiles.ts";
 import type { Plans } from "./transacting/plans.ts";
@@ -37,6 +38,8 @@ export interface CoderServices extends Services {
   readonly audit: Audit | undefined;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
+  /** What changes in the tree; it is opened for the first that subscribes. */
+  readonly watchedTree: SharedTree;
   readonly ignoreFiles: IgnoreFiles;
   /** What a call leaves out with `use_default_excludes`. */
   readonly defaultExcludes: ExcludeGlobs;

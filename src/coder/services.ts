@@ -11,6 +11,7 @@ import type { Log } from "../log/log.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
+import { SharedTree } from "../watch/shared-tree.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
@@ -63,6 +64,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const storage = await openStorage(config, { ...opening, profile });
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
+  const watchedTree = new SharedTree({ openBase: () => jail.admitFolder(".") });
   const searcher = createSearcher({
     jail,
     files,
@@ -93,6 +95,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     ignoreFiles: new IgnoreFiles(jail),
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
     searcher,
+    watchedTree,
     quotas: openQuotas(config.quotas),
     callMilliseconds: config.call_timeout_ms,
     maxAnswerBytes: config.max_answer_bytes,
@@ -104,6 +107,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       await sweeper.stop();
       await searcher.close();
       await regex.close();
+      watchedTree.close();
       storage.close();
     },
   };

@@ -21,14 +21,12 @@ export interface EventReaderOptions {
 
 export class EventReader {
   readonly #options: EventReaderOptions;
-  readonly #changes: ChangeStream | undefined;
+  readonly #changes: ChangeStream;
   #failure: IncompleteReason | undefined;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
-    const { listener } = options;
-    if (listener.onChange !== undefined)
-      this.#changes = new ChangeStream((change) => listener.onChange?.(change));
+    this.#changes = new ChangeStream((change) => options.listener.onChange?.(change));
   }
 
   /** Reads until the queue is empty. Returns why the tree cannot be kept up to date with what was read. */
@@ -36,13 +34,13 @@ export class EventReader {
     this.#failure = undefined;
     for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
       if (reads === mostReads) return "busy";
-    this.#changes?.flush();
+    this.#changes.flush();
     return this.#failure;
   }
 
   /** The tree is as the events that were read say. */
   onSettled(): void {
-    this.#changes?.forgetMoves();
+    this.#changes.forgetMoves();
   }
 
   readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
@@ -56,7 +54,8 @@ export class EventReader {
     }
     if (isTemporaryIn(bytes, from, to)) return;
     const name = bytes.toString("latin1", from, to);
-    this.#changes?.add({ folder, name, mask, cookie });
+    // A listener may come to want them while the tree is open.
+    if (listener.onChange !== undefined) this.#changes.add({ folder, name, mask, cookie });
     if ((mask & contentEvents) !== 0 && (mask & events.isFolder) === 0) {
       const entry = folder.entryOf(name);
       if (typeof entry === "number") listener.onDirty?.(entry);

@@ -72,7 +72,7 @@ export interface TreeListener {
    * that was created or moved counts with all that is in it: what happens there before a drain has found it is not
    * reported. Nor is anything after an overflow, until the tree is built again.
    */
-  onChange?(change: TreeChange): void;
+  onChange?: ((change: TreeChange) => void) | undefined;
 }
 
 /** A change, as the kernel reported it. */

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { appendFileSync, closeSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { JailFixture } from "../jail/jail.test-kit.ts";
+import { SharedTree, type TreeSubscription } from "./shared-tree.ts";
+import type { TreeChange, TreeListener } from "./tree.ts";
+
+class SharedFixture extends JailFixture {
+  readonly shared = new SharedTree({ openBase: () => this.jail("openat").admitFolder(".") });
+
+  subscribe(listener: TreeListener): TreeSubscription {
+    const subscription = this.shared.subscribe(listener);
+    if (typeof subscription === "string") throw new Error(`no tree: ${subscription}`);
+    return subscription;
+  }
+
+  override [Symbol.dispose](): void {
+    this.shared.close();
+    super[Symbol.dispose]();
+  }
+}
+
+/** A listener method, and what it is called with first. */
+function firstCall<T>(): { readonly method: (value: T) => void; readonly value: Promise<T> } {
+  let method: ((value: T) => void) | undefined;
+  const value = new Promise<T>((resolve) => {
+    method = resolve;
+  });
+  return { method: (given) => method?.(given), value };
+}
+
+test("all listeners share one tree, which is built and drained without a call", async () => {
+  using fixture = new SharedFixture({ f: "text" });
+  const [built, one, other] = [firstCall<void>(), firstCall<number>(), firstCall<number>()];
+  const first = fixture.subscribe({ onAllDirty: () => built.method(), onDirty: one.method });
+  const second = fixture.subscribe({ onDirty: other.method });
+  expect(second.tree).toBe(first.tree);
+  await built.value;
+  expect(first.tree.state).toEqual({ isComplete: true });
+  appendFileSync(fixture.at("f"), "more");
+  expect(await one.value).toBe(await other.value);
+});
+
+test("changes are reported to those that want them, from when they listen on until they end", async () => {
+  using fixture = new SharedFixture({ f: "" });
+  const built = firstCall<void>();
+  const { drain } = fixture.subscribe({ onAllDirty: () => built.method() });
+  await built.value;
+  const changes: TreeChange[] = [];
+  const listening = fixture.subscribe({ onChange: (change) => changes.push(change) });
+  renameSync(fixture.at("f"), fixture.at("g"));
+  expect(await drain()).toEqual({ isComplete: true });
+  listening.end();
+  renameSync(fixture.at("g"), fixture.at("h"));
+  await drain();
+  expect(changes.map(({ kind, path, from }) => [kind, String(from), String(path)])).toEqual([
+    ["moved", "f", "g"],
+  ]);
+});
+
+test("a tree that has become incomplete is built again", async () => {
+  using fixture = new SharedFixture({ a: "", b: "" });
+  // It is built, overflows, and is built again.
+  const calls = [firstCall<void>(), firstCall<void>(), firstCall<void>()];
+  let reported = 0;
+  const { drain, tree } = fixture.subscribe({ onAllDirty: () => calls[reported++]!.method() });
+  await calls[0]!.value;
+  const files = ["a", "b"].map((name) => openSync(fixture.at(name), "r+"));
+  const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
+  for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
+  for (const file of files) closeSync(file);
+  expect(await drain()).toEqual({ isComplete: false, reason: "overflow" });
+  await calls[2]!.value;
+  expect(tree.state).toEqual({ isComplete: true });
+});
+
+test("the last listener that ends closes the tree, and the next one opens another", () => {
+  using fixture = new SharedFixture({});
+  const [one, other] = [fixture.subscribe({}), fixture.subscribe({})];
+  one.end();
+  other.end();
+  expect(other.tree.state.isComplete).toBe(false);
+  expect(fixture.subscribe({}).tree).not.toBe(other.tree);
+  fixture.shared.close();
+  expect(fixture.shared.subscribe({})).toBe("unsupported");
+});
+
+test("where no tree can be watched, a listener gets to know why", () => {
+  using fixture = new JailFixture({});
+  const shared = new SharedTree({
+    openBase: () => fixture.jail("openat").admitFolder("."),
+    open: () => "filesystem",
+  });
+  expect(shared.subscribe({})).toBe("filesystem");
+});

@@ -1,0 +1,164 @@
+/** One watched tree for all in a worker that want to know what changes: a kernel's queue and watches for each would be many. */
+import type { Folder } from "../jail/folder.ts";
+import { openWatchedTree, type Unwatchable } from "./open-tree.ts";
+import type { TreeChange, TreeListener, WatchedTree, WatchState } from "./tree.ts";
+
+/** Milliseconds between two drains without a request: in less than that few programs fill the kernel's queue. */
+const drainEvery = 100;
+/** Milliseconds between two builds of a tree that becomes incomplete again and again: at first, at most, and after a limit of the system. */
+const buildEvery = { first: 250, most: 8000, limit: 60_000 } as const;
+
+/** The part that one listener has in the tree. */
+export interface TreeSubscription {
+  readonly tree: WatchedTree;
+  /** As `WatchedTree.drain`; but where the queue cannot be read, the tree is incomplete. */
+  drain(): Promise<WatchState>;
+  /** Reports nothing to the listener any more. The last one closes the tree. */
+  end(): void;
+}
+
+export interface SharedTreeOptions {
+  /** Opens the base, which the tree holds until it is closed. */
+  readonly openBase: () => Folder;
+  readonly open?: typeof openWatchedTree;
+}
+
+/**
+ * Opens the tree for the first listener, builds it in the background, and again whenever it has become incomplete. It is drained
+ * on a timer too, so that the kernel's queue does not overflow between requests.
+ */
+export class SharedTree {
+  readonly #options: SharedTreeOptions;
+  readonly #listeners = new Listeners();
+  #opened: { readonly tree: WatchedTree; readonly base: Folder } | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isBuilding = false;
+  /** When it may be built again, as `performance.now()`, and how long that was put off. */
+  #buildAt = 0;
+  #delay = 0;
+  #isClosed = false;
+
+  constructor(options: SharedTreeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reports to the listener from now on, of a tree that may be complete already, or is built soon. Says why there is none where
+   * there is none. Throws a refusal where the base is gone.
+   */
+  subscribe(listener: TreeListener): TreeSubscription | Unwatchable {
+    const tree = this.#open();
+    if (typeof tree === "string") return tree;
+    this.#listeners.add(listener);
+    return {
+      tree,
+      drain: () => drained(tree),
+      end: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.isEmpty) this.#end();
+      },
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#end();
+  }
+
+  #open(): WatchedTree | Unwatchable {
+    if (this.#isClosed) return "unsupported";
+    if (this.#opened !== undefined) return this.#opened.tree;
+    const { openBase, open = openWatchedTree } = this.#options;
+    const base = openBase();
+    const tree = open(base, this.#listeners);
+    if (typeof tree === "string") {
+      base.close();
+      return tree;
+    }
+    this.#opened = { tree, base };
+    this.#timer = setInterval(() => void this.#maintain(tree), drainEvery);
+    this.#timer.unref();
+    void this.#maintain(tree);
+    return tree;
+  }
+
+  #end(): void {
+    clearInterval(this.#timer);
+    this.#opened?.tree.close();
+    this.#opened?.base.close();
+    this.#opened = undefined;
+    this.#buildAt = 0;
+  }
+
+  /** Drains the tree, or builds it if it is incomplete and that is due. */
+  async #maintain(tree: WatchedTree): Promise<void> {
+    const state = await drained(tree);
+    if (state.isComplete || state.reason === "base-gone" || this.#isBuilding) return;
+    if (this.#opened?.tree !== tree || performance.now() < this.#buildAt) return;
+    this.#isBuilding = true;
+    const built = await tree.build().catch(() => tree.state);
+    this.#isBuilding = false;
+    this.#putOffNextBuild(!built.isComplete && built.reason === "limit");
+  }
+
+  #putOffNextBuild(isLimit: boolean): void {
+    const { first, most, limit } = buildEvery;
+    const now = performance.now();
+    // Where it was complete for long, it may be built at once.
+    this.#delay = now - this.#buildAt > most ? first : Math.min(2 * this.#delay, most);
+    this.#buildAt = now + (isLimit ? limit : this.#delay);
+  }
+}
+
+/** Where the queue cannot be read the tree is incomplete. */
+const drained = (tree: WatchedTree): Promise<WatchState> => tree.drain().catch(() => tree.state);
+
+/** A listener that reports to others. */
+class Listeners implements TreeListener {
+  /** There while one of them wants it: to follow moves takes time. */
+  onChange: ((change: TreeChange) => void) | undefined;
+  readonly #all = new Set<TreeListener>();
+
+  get isEmpty(): boolean {
+    return this.#all.size === 0;
+  }
+
+  add(listener: TreeListener): void {
+    this.#all.add(listener);
+    this.#setOnChange();
+  }
+
+  delete(listener: TreeListener): void {
+    this.#all.delete(listener);
+    this.#setOnChange();
+  }
+
+  onAdded(file: number): void {
+    for (const one of this.#all) one.onAdded?.(file);
+  }
+
+  onRemoved(file: number): void {
+    for (const one of this.#all) one.onRemoved?.(file);
+  }
+
+  onDirty(file: number): void {
+    for (const one of this.#all) one.onDirty?.(file);
+  }
+
+  onAllDirty(): void {
+    for (const one of this.#all) one.onAllDirty?.();
+  }
+
+  onLinked(inode: bigint): void {
+    for (const one of this.#all) one.onLinked?.(inode);
+  }
+
+  #setOnChange(): void {
+    const wants = [...this.#all].some(({ onChange }) => onChange !== undefined);
+    this.onChange = wants ? (change) => this.#report(change) : undefined;
+  }
+
+  #report(change: TreeChange): void {
+    for (const one of this.#all) one.onChange?.(change);
+  }
+}
