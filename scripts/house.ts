@@ -186,7 +186,7 @@ export const plan: Plan = {
     "node:net": ["call", "engine"],
     "node:http": ["engine", "mcp"],
     "node:https": [],
-    "node:child_process": [],
+    "node:child_process": ["os-sandbox/mount-trial"],
     "node:worker_threads": ["threads", "watchdog/thread"],
   },
   onlyOnBun: ["bun"],
@@ -210,7 +210,7 @@ export const plan: Plan = {
     // It makes a folder for temporary files of commands, and removes it.
     "os-sandbox/private-folder",
     // It writes to a file in memory.
-    "os-sandbox/linux",
+    "os-sandbox/image",
     // It makes the state folder, which lies outside of every tree.
     "state/state-folder",
     // It writes into that folder.

@@ -5,6 +5,8 @@ import { join } from "node:path";
 export interface Denied {
   /** Canonical paths. */
   readonly paths: ReadonlySet<string>;
+  /** Those of them that are folders. */
+  readonly folders: ReadonlySet<string>;
   /** The files there, and what else these are called. */
   readonly identities: ReadonlySet<string>;
   /** Changes when any of them is made, removed or replaced, or gets another name. */
@@ -19,10 +21,10 @@ export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`
  * are denied too. Names that it has elsewhere, and names of files in denied folders, are not looked for.
  */
 export function readDenied(paths: readonly string[], roots: readonly string[]): Denied {
-  const found = paths.flatMap((path) => {
-    const canonical = tryRealpath(path);
-    const stats = canonical === undefined ? undefined : statSync(canonical, { bigint: true });
-    return canonical === undefined || stats === undefined ? [] : [{ path: canonical, stats }];
+  const canonical = new Set(paths.flatMap((path) => tryRealpath(path) ?? []));
+  const found = [...canonical].flatMap((path) => {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ path, stats }];
   });
   const files = found.filter(({ stats }) => !stats.isDirectory());
   const identities = new Set(files.map(({ stats }) => identityOf(stats)));
@@ -30,11 +32,28 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
   const others = isLinked ? roots.flatMap((root) => [...findNames(root, identities)]) : [];
   return {
     paths: new Set([...found.map(({ path }) => path), ...others]),
+    folders: new Set(found.filter(({ stats }) => stats.isDirectory()).map(({ path }) => path)),
     identities,
     version: found
       .map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`)
       .join("\n"),
   };
+}
+
+/**
+ * Reads what is denied, again and again. What a denied link has led to once stays denied: a command may have replaced the link.
+ */
+export function openDenied({ denied, writable }: DeniedPolicy): () => Denied {
+  const paths = new Set(denied);
+  return () => {
+    for (const path of denied) paths.add(tryRealpath(path) ?? path);
+    return readDenied([...paths], writable);
+  };
+}
+
+interface DeniedPolicy {
+  readonly denied: readonly string[];
+  readonly writable: readonly string[];
 }
 
 function* findNames(folder: string, identities: ReadonlySet<string>): Generator<string> {

@@ -1,9 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
-import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { readDenied } from "./denied.ts";
+import { openDenied, readDenied } from "./denied.ts";
 import { grantAround } from "./grants.ts";
 import { listAccess, readAccess } from "./landlock.ts";
 
@@ -76,6 +85,17 @@ test("a denied path that is not there denies nothing, until something is there",
   const after = readDenied([join(root, "a/new")], [root]);
   expect(after.version).not.toBe(before.version);
   expect(grantAround(root, readAccess, after).split).toEqual([root, join(root, "a")]);
+});
+
+test("what a denied link has led to stays denied when a command has replaced the link", () => {
+  const root = buildTree(["kept/file", "a/b"]);
+  const link = join(root, "a/link");
+  symlinkSync(join(root, "kept/file"), link);
+  const read = openDenied({ denied: [link], writable: [root] });
+  expect(read().paths).toEqual(new Set([join(root, "kept/file")]));
+  unlinkSync(link);
+  symlinkSync(join(root, "a/b"), link);
+  expect(read().paths).toEqual(new Set([join(root, "kept/file"), join(root, "a/b")]));
 });
 
 test("every file can be read but what is denied or in a denied folder", () => {

@@ -51,5 +51,6 @@ function foldersAbove(paths: ReadonlySet<string>): ReadonlySet<string> {
   return folders;
 }
 
-const isWithin = (path: string, folder: string): boolean =>
+/** Whether a path is this folder, or in it. Both are canonical. */
+export const isWithin = (path: string, folder: string): boolean =>
   path === folder || folder === "/" || path.startsWith(`${folder}/`);

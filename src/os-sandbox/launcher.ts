@@ -1,5 +1,6 @@
 /** The launcher: a program of a few hundred bytes that confines itself, then becomes the command. */
 import { entryBytes, machines, modes } from "./machine-code.ts";
+import { folderBytes, type MountPlan, mountCalls, type RequiredCall } from "./mounts.ts";
 import { type Architecture, numberOf } from "./syscalls.ts";
 
 /** A resource of getrlimit(2), by its number, and the most of it. */
@@ -10,13 +11,15 @@ export interface ResourceLimit {
 
 export interface Confinement {
   readonly architecture: Architecture;
-  /** The program to become; absolute. */
-  readonly file: string;
+  /** The program to become; absolute. Undefined: it exits with status 0 instead. */
+  readonly file: string | undefined;
   readonly limits: readonly ResourceLimit[];
   /** Whether the descriptor `rulesetDescriptor` is a ruleset of Landlock. */
   readonly hasRuleset: boolean;
   /** A program of BPF; undefined where the kernel has no seccomp. */
   readonly filter: Buffer | undefined;
+  /** What it mounts for itself alone. Undefined: it has the mounts of the worker. */
+  readonly mounts?: MountPlan | undefined;
 }
 
 /** The descriptors that the launcher expects besides the three streams. It closes both. */
@@ -25,7 +28,9 @@ export const statusDescriptor = 4;
 
 /** Where the image is loaded: anywhere in the lower 2 GiB that programs leave free. */
 const base = 0x10000000;
-const headerBytes = 120;
+/** Where a page that it may write is: a second, private mapping of the beginning of the file. */
+const writablePage = 0x20000000;
+const headerBytes = 176;
 
 /** Constants of fcntl(2), prctl(2), seccomp(2) and signal(7). */
 const setDescriptorFlags = 2;
@@ -74,9 +79,18 @@ export function buildLauncher(confinement: Confinement): Buffer {
 
 /** The entries of the table. `place` puts what a call points to into the image, and returns its address. */
 function listCalls(
-  { architecture, file, limits, hasRuleset, filter }: Confinement,
+  { architecture, file, limits, hasRuleset, filter, mounts }: Confinement,
   place: (bytes: Buffer) => number,
 ): Buffer[] {
+  const text = (value: string) => place(Buffer.from(`${value}\0`));
+  const require = ([name, ...values]: RequiredCall) =>
+    call(
+      name,
+      modes.required,
+      ...values.map((value) =>
+        typeof value === "number" ? value : typeof value === "string" ? text(value) : place(value),
+      ),
+    );
   const call = (name: Parameters<typeof numberOf>[0], mode: Mode, ...values: number[]) =>
     entry(numberOf(name, architecture), mode, values);
   return [
@@ -84,18 +98,19 @@ function listCalls(
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
     call("close_range", modes.optional, statusDescriptor + 1, 0xffffffff),
-    // A program of root gets what of its capabilities is left in this set (capabilities(7)); others have none.
-    ...droppedCapabilities.map((capability) =>
-      call("prctl", modes.optional, dropFromBoundingSet, capability),
-    ),
-    // A limit above one that holds already cannot be set: then that one stays.
+    // A limit above one that holds already cannot be set: then that one stays. A user namespace counts processes by that of its maker.
     ...limits.map(({ resource, most }) =>
       call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
+    ),
+    ...(mounts ? mountCalls(mounts, { free: statusDescriptor + 1, folder: writablePage }).map(require) : []),
+    // A program of root gets what of its capabilities is left in this set (capabilities(7)), which a user namespace fills; others have none.
+    ...droppedCapabilities.map((capability) =>
+      call("prctl", modes.optional, dropFromBoundingSet, capability),
     ),
     call("prctl", modes.required, setNoNewPrivileges, 1),
     ...(hasRuleset ? [call("landlock_restrict_self", modes.required, rulesetDescriptor)] : []),
     ...(filter ? [call("seccomp", modes.required, setFilter, 0, place(filterProgram(filter, place)))] : []),
-    call("execve", modes.execute, place(Buffer.from(`${file}\0`))),
+    file === undefined ? call("exit_group", modes.required, 0) : call("execve", modes.execute, text(file)),
   ];
 }
 
@@ -127,7 +142,7 @@ function filterProgram(filter: Buffer, place: (bytes: Buffer) => number): Buffer
   return bytes;
 }
 
-/** The header of the file, and of its one segment. */
+/** The header of the file, and of its two segments. */
 function writeHeader(image: Buffer, elfMachine: number): void {
   image.write("\x7fELF\x02\x01\x01", 0, "latin1");
   image.writeUInt16LE(2, 16);
@@ -137,12 +152,25 @@ function writeHeader(image: Buffer, elfMachine: number): void {
   image.writeBigUInt64LE(64n, 32);
   image.writeUInt16LE(64, 52);
   image.writeUInt16LE(56, 54);
-  image.writeUInt16LE(1, 56);
-  image.writeUInt32LE(1, 64);
-  image.writeUInt32LE(5, 68);
-  image.writeBigUInt64LE(BigInt(base), 80);
-  image.writeBigUInt64LE(BigInt(base), 88);
-  image.writeBigUInt64LE(BigInt(image.length), 96);
-  image.writeBigUInt64LE(BigInt(image.length), 104);
-  image.writeBigUInt64LE(0x10000n, 112);
+  image.writeUInt16LE(2, 56);
+  writeSegment(image, 64, { flags: 5, address: base, bytes: image.length });
+  writeSegment(image, 120, { flags: 6, address: writablePage, bytes: folderBytes });
+}
+
+interface Segment {
+  /** PF_*: 1 to execute, 2 to write, 4 to read. */
+  readonly flags: number;
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** A segment that is the beginning of the file. */
+function writeSegment(image: Buffer, at: number, { flags, address, bytes }: Segment): void {
+  image.writeUInt32LE(1, at);
+  image.writeUInt32LE(flags, at + 4);
+  image.writeBigUInt64LE(BigInt(address), at + 16);
+  image.writeBigUInt64LE(BigInt(address), at + 24);
+  image.writeBigUInt64LE(BigInt(bytes), at + 32);
+  image.writeBigUInt64LE(BigInt(bytes), at + 40);
+  image.writeBigUInt64LE(0x10000n, at + 48);
 }

@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -19,6 +20,7 @@ import { confineByKernel, keptBy } from "./linux.ts";
 import { machines } from "./machine-code.ts";
 import { buildFilter } from "./seccomp.ts";
 import type { Architecture } from "./syscalls.ts";
+import type { OsSandbox } from "./types.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -136,4 +138,58 @@ test("a ruleset of an older version of Landlock works", async () => {
     expect(result).toEqual({ exitCode: 1, stderr: expect.stringContaining("Permission denied") });
     sandbox.close();
   }
+});
+
+describe("what is denied in a writable folder", () => {
+  const root = join(folder, "root");
+  const secret = join(root, "kept/secret");
+  const policy = { writable: [root], denied: [secret], network: false, limits: () => [] };
+  beforeAll(() => {
+    mkdirSync(join(root, "kept"), { recursive: true });
+    writeFileSync(secret, "secret");
+  });
+
+  /** The exit codes of touch for a file, as a launcher runs it. */
+  async function touchIn(sandbox: OsSandbox, names: readonly string[]) {
+    const codes = [];
+    for (const name of names) {
+      using launch = sandbox.launch({ file: touch, argv: ["touch", name] });
+      const status = openSync("/dev/null", "w");
+      codes.push((await start(launch.file, [name], launch.descriptor!, status)).exitCode);
+      closeSync(status);
+    }
+    return codes;
+  }
+
+  test("without mounts, nothing can be made beside it", async () => {
+    const sandbox = confineByKernel(kernel, architecture, policy, () => false);
+    expect(sandbox.hasMounts).toBe(false);
+    expect(await touchIn(sandbox, [join(root, "kept/new"), join(root, "new")])).toEqual([1, 1]);
+    sandbox.close();
+  });
+
+  test("with mounts, it is hidden and its folder is open, where the system lets a process mount", async () => {
+    const sandbox = confineByKernel(kernel, architecture, policy);
+    // Without mounts, touch(1) may set the times of the denied file.
+    const names = [join(root, "kept/new"), secret];
+    expect(await touchIn(sandbox, names)).toEqual(sandbox.hasMounts ? [0, 1] : [1, 0]);
+    sandbox.close();
+  });
+
+  test("mounts that the system refuses let nothing run", async () => {
+    const missing = [{ path: join(folder, "missing"), kind: "file" }] as const;
+    const user = { uid: process.geteuid!(), gid: process.getegid!() };
+    const image = buildLauncher({ ...confinement(touch), mounts: { covers: missing, user } });
+    const file = join(folder, "unmounted");
+    expect(await run(image, [file])).toMatchObject({ exitCode: 127 });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("is not tried where nothing is", () => {
+    const elsewhere = { ...policy, denied: ["/etc/shadow", join(folder, "beside")] };
+    const fail = () => {
+      throw new Error("tried");
+    };
+    expect(confineByKernel(kernel, architecture, elsewhere, fail).hasMounts).toBe(false);
+  });
 });

@@ -1,30 +1,40 @@
 /** The sandbox of Linux: landlock(7), seccomp(2), setrlimit(2) and no_new_privs of prctl(2). */
-import { closeSync, writeSync } from "node:fs";
+import { closeSync } from "node:fs";
+import { readDenied } from "./denied.ts";
+import { isWithin } from "./grants.ts";
+import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
 import { landlockSince } from "./landlock.ts";
 import { buildLauncher } from "./launcher.ts";
+import { tryMounts } from "./mount-trial.ts";
+import { currentUser } from "./mounts.ts";
 import { openRulesets } from "./ruleset.ts";
 import { buildFilter } from "./seccomp.ts";
 import type { Architecture } from "./syscalls.ts";
 import type { Guarantee, OsSandbox, SandboxPolicy } from "./types.ts";
 
-/** The sandbox for a policy, with what this kernel has. */
+/** The sandbox for a policy, with what this kernel has. `canMount` tries whether a launcher gets mounts of its own. */
 export function confineByKernel(
   kernel: Kernel,
   architecture: Architecture,
   policy: SandboxPolicy,
+  canMount = tryMounts,
 ): OsSandbox {
   const kept = keptBy(kernel, policy.network);
   const all = Object.keys(kept) as Guarantee[];
-  const rulesets = openRulesets(kernel, policy);
+  const hasMounts = kept.files && mayCover(policy) && canMount(kernel, architecture);
+  const rulesets = openRulesets(kernel, policy, hasMounts);
   const filter = kernel.hasSeccomp ? buildFilter({ architecture, network: policy.network }) : undefined;
   return {
     holds: all.filter((name) => kept[name]),
     lacks: all.filter((name) => !kept[name]),
+    hasMounts,
     launch({ file, argv }) {
-      const ruleset = kept.files ? rulesets.current() : undefined;
-      const confinement = { architecture, file, limits: policy.limits(), hasRuleset: kept.files, filter };
-      const image = makeFile(kernel, buildLauncher(confinement));
+      const { ruleset, covers = [] } = kept.files ? rulesets.current() : {};
+      const mounts = covers.length > 0 ? { covers, user: currentUser() } : undefined;
+      const limits = policy.limits();
+      const confinement = { architecture, file, limits, hasRuleset: kept.files, filter, mounts };
+      const image = makeImage(kernel, buildLauncher(confinement));
       return {
         file: `/proc/self/fd/${image}`,
         argv,
@@ -36,12 +46,11 @@ export function confineByKernel(
   };
 }
 
-function makeFile(kernel: Kernel, content: Buffer): number {
-  const descriptor = kernel.createFile("launcher");
-  if (descriptor === undefined) throw new Error("no file in memory can be made");
-  writeSync(descriptor, content);
-  return descriptor;
-}
+/** Whether something may be denied in a folder that commands write. */
+const mayCover = ({ denied, writable }: SandboxPolicy): boolean =>
+  denied
+    .flatMap((path) => [path, ...readDenied([path], []).paths])
+    .some((path) => writable.some((folder) => isWithin(path, folder)));
 
 /** Which guarantees a kernel keeps. */
 export const keptBy = (

@@ -17,6 +17,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
   return {
     holds: ["files", "truncation", "network", "signals"],
     lacks: ["system calls", "sessions", "limits"],
+    hasMounts: false,
     launch: ({ file, argv: [, ...args] }) => ({
       file: profileRunner,
       argv: ["sandbox-exec", ...runnerArguments(policy, file, args)],

@@ -1,6 +1,7 @@
 /** Rulesets of Landlock (landlock(7)) for a policy, built again when what is denied has changed on disk. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import { type Denied, identityOf, readDenied } from "./denied.ts";
+import { type Cover, planCovers } from "./covers.ts";
+import { type Denied, identityOf, openDenied } from "./denied.ts";
 import { type Grant, grantAround } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
 import { fileAccess, handledAccess, readAccess, rulesetAttributes, writeAccess } from "./landlock.ts";
@@ -13,9 +14,17 @@ export interface FilePolicy {
   readonly network: boolean;
 }
 
+/** What holds a policy for files as the disk is now. */
+export interface FileRules {
+  /** A ruleset of Landlock as a descriptor, valid until the next rules are made. */
+  readonly ruleset: number;
+  /** What has to be mounted besides. */
+  readonly covers: readonly Cover[];
+}
+
 export interface RulesetSource {
-  /** The ruleset as a descriptor, valid until the next call. Throws when the kernel makes none. */
-  current(): number;
+  /** Throws when the kernel makes no ruleset. */
+  current(): FileRules;
   close(): void;
 }
 
@@ -24,33 +33,38 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pt
   (name) => `/dev/${name}`,
 );
 
-/** The rules of a policy, on demand. */
-export function openRulesets(kernel: Kernel, policy: FilePolicy): RulesetSource {
-  let built:
-    | { readonly ruleset: number; readonly split: readonly string[]; readonly version: string }
-    | undefined;
+interface BuiltRules extends FileRules {
+  readonly split: readonly string[];
+  readonly version: string;
+}
 
-  function build(denied: Denied, version: (split: readonly string[]) => string) {
+/** The rules of a policy, on demand. With `canMount`, what is denied in writable folders is left to mounts. */
+export function openRulesets(kernel: Kernel, policy: FilePolicy, canMount: boolean): RulesetSource {
+  let built: BuiltRules | undefined;
+  const findDenied = openDenied(policy);
+
+  function build(denied: Denied, version: (split: readonly string[]) => string): BuiltRules {
+    const { covers, rest } = canMount ? planCovers(denied, policy.writable) : { covers: [], rest: denied };
     const parts = [
-      grantAround("/", readAccess, denied),
-      ...[...policy.writable, ...devices].map((path) => grantAround(path, writeAccess, denied)),
+      grantAround("/", readAccess, rest),
+      ...[...policy.writable, ...devices].map((path) => grantAround(path, writeAccess, rest)),
     ];
     const split = parts.flatMap((part) => part.split);
     // A folder that changes from here on makes the next call build again.
     const now = version(split);
     const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network));
     for (const grant of parts.flatMap(({ grants }) => grants)) addGrant(kernel, ruleset, grant, denied);
-    return { ruleset, split, version: now };
+    return { ruleset, covers, split, version: now };
   }
 
   return {
     current() {
-      const denied = readDenied(policy.denied, policy.writable);
+      const denied = findDenied();
       const version = (split: readonly string[]) => [denied.version, ...split.map(versionOf)].join("\n");
-      if (built !== undefined && built.version === version(built.split)) return built.ruleset;
+      if (built !== undefined && built.version === version(built.split)) return built;
       this.close();
       built = build(denied, version);
-      return built.ruleset;
+      return built;
     },
     close() {
       if (built !== undefined) closeSync(built.ruleset);

@@ -38,6 +38,8 @@ export interface OsSandbox {
   readonly holds: readonly Guarantee[];
   /** What this system does not have. */
   readonly lacks: readonly Guarantee[];
+  /** Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made beside it. */
+  readonly hasMounts: boolean;
   /** Prepares to run a program. Throws when the system has no more descriptors. */
   launch(program: Executable): ConfinedLaunch;
   close(): void;

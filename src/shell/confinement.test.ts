@@ -21,7 +21,13 @@ const defaults: ConfinementOptions = {
 };
 const byDefault = defaultShellConfig();
 const config = { ...byDefault, fs: { ...byDefault.fs, host_root: folder } };
-const half = { holds: ["limits"], lacks: ["files"], launch: () => ({}) as never, close() {} } as const;
+const half = {
+  holds: ["limits"],
+  lacks: ["files"],
+  hasMounts: false,
+  launch: () => ({}) as never,
+  close() {},
+} as const;
 
 describe("whether commands are confined", () => {
   test.each([
@@ -60,8 +66,8 @@ describe("a system that lacks something", () => {
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open }).close();
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open: () => undefined }).close();
     expect(lines).toEqual([
-      'os sandbox {"holds":"limits","lacks":"files"}',
-      'os sandbox {"holds":"nothing","lacks":"everything"}',
+      'os sandbox {"holds":"limits","lacks":"files","mounts":false}',
+      'os sandbox {"holds":"nothing","lacks":"everything","mounts":false}',
     ]);
   });
 });

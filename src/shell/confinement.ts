@@ -54,8 +54,9 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     );
   }
   const holds = sandbox?.holds.join(", ") ?? "nothing";
-  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", ") });
-  else log.info("os sandbox", { holds });
+  const mounts = sandbox?.hasMounts ?? false;
+  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", "), mounts });
+  else log.info("os sandbox", { holds, mounts });
   if (sandbox === undefined) {
     close();
     return none;

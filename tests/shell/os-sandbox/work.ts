@@ -1,5 +1,5 @@
 /**
- * Real work under the sandbox of commands: `npm run test:commands`. It needs git, npm with access to its registry, make, cc and
+ * Real work under the sandbox of commands, in folders with a denied `.env`: `npm run test:commands`. It needs git, npm with access to its registry, make, cc and
  * python3, and takes minutes.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -32,6 +32,10 @@ const work: readonly { readonly name: string; readonly line: string; readonly is
     name: "tar, find, sed and sort",
     line: "tar cf all.tar repository && find . -name '*.c' | xargs sed -i s/made/built/ && sort c/main.c",
   },
+  {
+    name: "git, beside a denied file",
+    line: "git init -q . && git add c && git -c user.name=a -c user.email=a@b commit -qm first && git status --short && ! cat .env",
+  },
   { name: "a pipe, a here-document and a background job", line: "cat <<X | grep one & wait\none\nX" },
 ];
 
@@ -42,7 +46,7 @@ const config = (os_sandbox: string, root: string) => ({
   default_timeout_ms: 600_000,
   max_timeout_ms: 600_000,
   max_output_bytes: 65_536,
-  fs: { host_root: root, denylist_paths: ["/etc/shadow"] },
+  fs: { host_root: root, denylist_paths: ["/etc/shadow", "<folder>/.env", "<folder>/package/.env"] },
   os_sandbox,
 });
 
@@ -72,6 +76,7 @@ const confined = await startShell("executable", config("required", "<folder>"));
 for (const served of [free, confined]) {
   const folder = join(served.folder, "package");
   mkdirSync(folder);
+  for (const denied of [join(served.folder, ".env"), join(folder, ".env")]) writeFileSync(denied, "secret\n");
   writeFileSync(
     join(folder, "package.json"),
     '{ "name": "a", "version": "1.0.0", "dependencies": { "yaml": "2.9.1" } }',

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { planCovers } from "./covers.ts";
+import type { Denied } from "./denied.ts";
+import { isWithin } from "./grants.ts";
+
+const denied = (files: readonly string[], folders: readonly string[] = []): Denied => ({
+  paths: new Set([...files, ...folders]),
+  folders: new Set(folders),
+  identities: new Set(),
+  version: "",
+});
+
+const plan = (what: Denied, ...writable: string[]) => {
+  const { covers, rest } = planCovers(what, writable);
+  return { covers: covers.map(({ path, kind }) => `${kind} ${path}`), rest: [...rest.paths] };
+};
+
+describe("a plan of mounts", () => {
+  test("hides a file and a folder, and leaves what is denied elsewhere to the ruleset", () => {
+    expect(plan(denied(["/root/.env", "/etc/shadow"], ["/root/private"]), "/root", "/tmp/x")).toEqual({
+      covers: ["file /root/.env", "folder /root/private"],
+      rest: ["/etc/shadow"],
+    });
+  });
+
+  test("pins the folders between, from the top", () => {
+    expect(plan(denied(["/root/a/b/key", "/root/a/key"]), "/root").covers).toEqual([
+      "pinned /root/a",
+      "pinned /root/a/b",
+      "file /root/a/b/key",
+      "file /root/a/key",
+    ]);
+  });
+
+  test("pins a folder that may be written itself, in another one", () => {
+    expect(plan(denied(["/root/a/key"]), "/root/a", "/root").covers).toEqual([
+      "pinned /root/a",
+      "file /root/a/key",
+    ]);
+  });
+
+  test("hides a folder once, with what is denied in it", () => {
+    expect(plan(denied(["/root/a/b/key"], ["/root/a"]), "/root")).toEqual({
+      covers: ["folder /root/a"],
+      rest: [],
+    });
+  });
+
+  test("hides nothing where the whole folder is denied", () => {
+    expect(plan(denied([], ["/root"]), "/root")).toEqual({ covers: [], rest: ["/root"] });
+  });
+});
+
+/** What a process sees after these mounts: denied files that no mount hides, and folders of them that can be renamed. */
+function seen(files: readonly string[], covers: ReturnType<typeof planCovers>["covers"], writable: string) {
+  const mounted = new Map<string, string>();
+  for (const { path, kind } of covers) {
+    // Under the mount of a folder nothing is there, and a mount on nothing fails.
+    const isGone = [...mounted].some(([above, its]) => its === "folder" && path.startsWith(`${above}/`));
+    expect(isGone).toBe(false);
+    // A folder that is mounted on itself shows nothing that was mounted below it before.
+    if (kind === "pinned")
+      for (const below of mounted.keys()) if (below.startsWith(`${path}/`)) mounted.delete(below);
+    mounted.set(path, kind);
+  }
+  const above = (path: string) =>
+    path
+      .split("/")
+      .map((_, index, parts) => parts.slice(0, index).join("/"))
+      .filter((folder) => folder !== writable && isWithin(folder, writable));
+  return files
+    .filter((file) => file !== writable && isWithin(file, writable))
+    .filter((file) => {
+      const kinds = [...above(file), file].map((path) => mounted.get(path));
+      const hidden = kinds.findIndex((kind) => kind === "file" || kind === "folder");
+      return hidden < 0 || kinds.slice(0, hidden).some((kind) => kind !== "pinned");
+    });
+}
+
+test("everything denied is hidden, in folders that stay where they are", () => {
+  const name = fc.constantFrom("a", "b", "c");
+  const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => `/root/${names.join("/")}`);
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 8 }), fc.func(fc.boolean()), (paths, isFolder) => {
+      const isAbove = (one: string) => paths.some((other) => other !== one && isWithin(other, one));
+      const folders = paths.filter((one) => isAbove(one) || isFolder(one));
+      const files = paths.filter((one) => !folders.includes(one));
+      const { covers, rest } = planCovers(denied(files, folders), ["/root"]);
+      expect(seen(paths, covers, "/root")).toEqual([]);
+      expect(rest.paths.size).toBe(0);
+    }),
+    { numRuns: 500 },
+  );
+});
