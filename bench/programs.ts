@@ -30,7 +30,7 @@ export async function startBusServer(folder: string, settings: Settings = {}): P
     stdio: ["ignore", "ignore", "pipe"],
   });
   const url = await addressIn(child);
-  const client = connect(url);
+  const client = openClient(url);
   return {
     child,
     url,
@@ -79,7 +79,8 @@ export function writeSettings(folder: string, settings: Settings): string {
   return file;
 }
 
-function connect(url: string): IIIClient {
+/** A client of the official SDK. */
+export function openClient(url: string): IIIClient {
   console.debug = () => undefined; // the SDK prints a banner on stdout
   return registerWorker(url, {
     workerName: "bench",

@@ -15,6 +15,7 @@ import { ensureExecutable, root } from "../scripts/build.ts";
 import { renderChart } from "./chart.ts";
 import { type Comparison, type Ratio, runComparison } from "./comparison.ts";
 import { openDiskComparisons } from "./disk.ts";
+import { measureFairness } from "./fairness.ts";
 import { type Figure, measureFigures } from "./figures.ts";
 import { openIndexedTree, searchesWithIndex } from "./indexed-searches.ts";
 import { openJournalComparisons } from "./journal.ts";
@@ -34,7 +35,17 @@ import { openServerComparisons } from "./servers.ts";
 import { compareTokens } from "./tokens.ts";
 import { walksOf } from "./walks.ts";
 
-const parts = ["search", "index", "options", "walks", "disk", "servers", "tokens", "figures"] as const;
+const parts = [
+  "search",
+  "index",
+  "options",
+  "walks",
+  "disk",
+  "servers",
+  "fairness",
+  "tokens",
+  "figures",
+] as const;
 type Part = (typeof parts)[number];
 
 interface Run {
@@ -49,13 +60,14 @@ async function main(): Promise<void> {
   const peers = ensurePeers();
   const ratios: Ratio[] = [];
   const figures: Figure[] = [];
-  const compareAll = async (comparisons: readonly Comparison[]) => {
-    for (const comparison of comparisons) {
-      for (const row of await runComparison(comparison, run.rounds)) {
-        console.log(renderRatio(row, ratios.at(-1)));
-        ratios.push(row);
-      }
+  const report = (rows: readonly Ratio[]) => {
+    for (const row of rows) {
+      console.log(renderRatio(row, ratios.at(-1)));
+      ratios.push(row);
     }
+  };
+  const compareAll = async (comparisons: readonly Comparison[]) => {
+    for (const comparison of comparisons) report(await runComparison(comparison, run.rounds));
   };
   if (run.only.includes("search")) await search(run, peers, compareAll);
   if (run.only.includes("index")) await searchWithIndex(run, peers, compareAll);
@@ -71,6 +83,7 @@ async function main(): Promise<void> {
     await using servers = await openServerComparisons(peers.mcpFilesystem);
     await compareAll(servers.comparisons);
   }
+  if (run.only.includes("fairness")) report(await measureFairness(run.rounds));
   if (run.only.includes("tokens")) console.log(await compareTokens(peers.mcpFilesystem));
   if (run.only.includes("figures")) figures.push(...(await measureFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));

@@ -10,6 +10,7 @@ import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
+import { refuseAdmission } from "./worker/errors.ts";
 
 /** One refusal of each constructor of a table. */
 type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
@@ -55,7 +56,6 @@ const shared: Samples<typeof refuse> = {
   io: refuse.io("a", "no space is left on the device"),
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
-  busy: refuse.busy(4096),
   cancelled: refuse.cancelled(),
   unexpected: refuse.unexpected(),
 };
@@ -83,6 +83,11 @@ const ofLines: Samples<typeof refuseLines> = {
 };
 
 const ofJail: Samples<typeof refuseJailed> = { protected: refuseJailed.protected(".git/config") };
+
+const ofAdmission: Samples<typeof refuseAdmission> = {
+  manyWaiting: refuseAdmission.manyWaiting(4096),
+  manyRequestBytes: refuseAdmission.manyRequestBytes(1024),
+};
 
 const ofQuotas: Samples<typeof refuseQuota> = {
   exceeded: refuseQuota.exceeded({ quota: "calls_per_second", limit: 5, retryAfterMilliseconds: 200 }),
@@ -160,6 +165,7 @@ const all = [
   ofLines,
   ofJail,
   ofMoves,
+  ofAdmission,
   ofQuotas,
   ofPatches,
   ofTransactions,

@@ -273,13 +273,6 @@ export const refuse = {
       `The call did not finish within ${milliseconds} ms and was stopped; ask for less at once: a narrower path, fewer entries, a simpler pattern.`,
     ),
 
-  /** More calls wait for room for their answers than may. */
-  busy: (waiting: number): Refusal =>
-    new Refusal(
-      "io",
-      `The worker is busy: ${waiting} calls wait already, and this one was not begun; send it again when some of yours were answered.`,
-    ),
-
   /** Seldom read: who cancels a call no longer waits for its answer. */
   cancelled: (): Refusal =>
     new Refusal(

@@ -105,6 +105,7 @@ export const search = defineCoderFunction({
   brief:
     "Search contents and paths for a literal, or with `regex` for a Rust regex. Globs match paths from the base.",
   effect: "reads",
+  isLong: true,
   paths: [{ at: "/path", access: "list" }],
   request,
   response,

@@ -68,6 +68,7 @@ export const tree = defineCoderFunction({
   summary: "a recursive snapshot, bounded in depth and width",
   brief: "A folder and what is below it, as an indented list.",
   effect: "reads",
+  isLong: true,
   paths: [{ at: "/path", access: "list" }],
   request,
   response,

@@ -74,7 +74,7 @@ export interface AnswerLease {
   readonly bytes: number;
   /**
    * Reserves about `bytes` for an answer: at once (undefined), or when the promise resolves. The promise rejects with
-   * the deadline's reason, or with `busy` when too many wait.
+   * the deadline's reason, or with over-quota when too many wait.
    */
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
   /** Corrects what is held to the size of the answer. */
@@ -228,6 +228,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly isAdditive?: boolean;
   /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */
   readonly isIdempotent?: boolean;
+  /** Whether a call may compute for long: it begins when its caller has its turn. */
+  readonly isLong?: boolean;
   /** Whether a call can reach more than what the worker serves: a program may use the network. */
   readonly isOpenWorld?: boolean;
   /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */

@@ -15,6 +15,11 @@ export class FairQueue<T = undefined> {
     return this.#size;
   }
 
+  /** The entries under one key. */
+  sizeOf(key: string | undefined): number {
+    return this.#lines.get(key)?.size ?? 0;
+  }
+
   /**
    * Adds an entry, and resolves when it is admitted. When the signal aborts first, removes the entry and rejects with the
    * signal's reason.

@@ -1,4 +1,4 @@
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue, type Waiter } from "./fair-queue.ts";
 
 /**
  * A counting semaphore with a fair queue. What counts bytes instead of permits, and has a share for each caller, is the
@@ -8,7 +8,9 @@ export interface Semaphore {
   /** Whether a permit is free. */
   readonly isFree: boolean;
   /** A permit, to be disposed of; undefined when none is free. */
-  tryAcquire(): Disposable | undefined;
+  tryAcquire(key?: string): Disposable | undefined;
+  /** How many wait: all of them, and those under a key. */
+  waiting(key: string | undefined): { readonly all: number; readonly underKey: number };
   /**
    * A permit, to be disposed of. Callers under one key get permits in the order of arrival; the keys take turns.
    * Rejects with the signal's reason when it aborts first; then there is nothing to dispose of.
@@ -23,6 +25,8 @@ interface Waiting {
 
 interface SemaphoreOptions {
   readonly permits: number;
+  /** Most permits under one key, so that there is one for another key that comes. Default: all of them. */
+  readonly perKey?: number;
   /**
    * Milliseconds after which the first in the queue gets a permit though none is free, so that long holders delay others
    * but do not block them. Absent: a caller waits until one is free.
@@ -30,30 +34,39 @@ interface SemaphoreOptions {
   readonly patience?: number;
 }
 
-export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaphore {
+export function createSemaphore({ permits, perKey = permits, patience }: SemaphoreOptions): Semaphore {
   const queue = new FairQueue();
+  const heldByKey = new Map<string | undefined, number>();
   let held = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** A permit that `held` already counts. */
-  function permit(): Disposable {
+  const heldUnder = (key: string | undefined): number => heldByKey.get(key) ?? 0;
+  const hasRoom = (key: string | undefined): boolean => held < permits && heldUnder(key) < perKey;
+
+  function count(key: string | undefined, change: 1 | -1): void {
+    held += change;
+    const ofKey = heldUnder(key) + change;
+    if (ofKey === 0) heldByKey.delete(key);
+    else heldByKey.set(key, ofKey);
+  }
+
+  /** A permit that is counted already. */
+  function permit(key: string | undefined): Disposable {
     let isHeld = true;
     return {
       [Symbol.dispose]() {
         if (!isHeld) return;
         isHeld = false;
-        held--;
-        if (held < permits) admitNext();
+        count(key, -1);
+        admit([...queue.oldest()].find((waiter) => hasRoom(waiter.key)));
       },
     };
   }
 
-  /** Counts the next entry before it resumes, so that no caller overtakes it. */
-  function admitNext(): void {
-    clearTimeout(timer);
-    const [next] = queue.oldest();
+  /** Counts the entry before it resumes, so that no caller overtakes it. */
+  function admit(next: Waiter<undefined> | undefined): void {
     if (next === undefined) return;
-    held++;
+    count(next.key, 1);
     queue.admit(next);
     watch();
   }
@@ -61,14 +74,14 @@ export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaph
   function watch(): void {
     clearTimeout(timer);
     if (patience === undefined || queue.size === 0) return;
-    timer = setTimeout(admitNext, patience);
+    timer = setTimeout(() => admit(queue.oldest().next().value ?? undefined), patience);
     timer.unref();
   }
 
-  function tryAcquire(): Disposable | undefined {
-    if (held >= permits) return undefined;
-    held++;
-    return permit();
+  function tryAcquire(key?: string): Disposable | undefined {
+    if (!hasRoom(key)) return undefined;
+    count(key, 1);
+    return permit(key);
   }
 
   return {
@@ -76,14 +89,15 @@ export function createSemaphore({ permits, patience }: SemaphoreOptions): Semaph
       return held < permits;
     },
     tryAcquire,
+    waiting: (key) => ({ all: queue.size, underKey: queue.sizeOf(key) }),
     async acquire({ key, signal } = {}) {
       signal?.throwIfAborted();
-      const free = tryAcquire();
+      const free = tryAcquire(key);
       if (free !== undefined) return free;
       const admitted = queue.wait(key, undefined, signal);
       if (queue.size === 1) watch();
       await admitted;
-      return permit();
+      return permit(key);
     },
   };
 }

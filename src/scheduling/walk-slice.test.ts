@@ -1,7 +1,7 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { type Deadline, deadlineIn } from "./deadline.ts";
 import { createTimeSlice } from "./time-slice.ts";
-import { createWalkSlice, yieldIfDue } from "./walk-slice.ts";
+import { createWalkSlice, freeSlices, yieldIfDue } from "./walk-slice.ts";
 
 /** A clock by which every look takes a slice. */
 let time = 0;
@@ -30,13 +30,13 @@ function startWalks(count: number, slices: number, deadline: Deadline) {
 const unlimited = { signal: new AbortController().signal } as Deadline;
 
 test("short walks wait for nobody", async () => {
-  const { gone } = startWalks(20, 3, unlimited);
+  const { gone } = startWalks(20, freeSlices - 1, unlimited);
   await settle();
   expect(gone.size).toBe(20);
 });
 
 test("of large walks four go on at once, and the next when one of them is over", async () => {
-  const { walks, gone } = startWalks(6, 4, unlimited);
+  const { walks, gone } = startWalks(6, freeSlices, unlimited);
   await settle();
   expect([...gone]).toEqual([0, 1, 2, 3]);
   walks[3]![Symbol.dispose]();
@@ -49,13 +49,13 @@ test("of large walks four go on at once, and the next when one of them is over",
 });
 
 test("a walk whose call has run out of time waits no longer", async () => {
-  const { walks } = startWalks(4, 4, unlimited);
+  const { walks } = startWalks(4, freeSlices, unlimited);
   await settle();
   clock.mockRestore();
   const deadline = deadlineIn(1);
   const late = createWalkSlice({ deadline });
   await new Promise<void>((resolve) => deadline.signal.addEventListener("abort", () => resolve()));
-  for (let i = 0; i < 4; i++) {
+  for (let i = 0; i < freeSlices; i++) {
     while (!late.isDue) await new Promise((resolve) => setImmediate(resolve));
     await late.yieldIfDue();
   }

@@ -3,10 +3,10 @@ import { createSemaphore } from "./semaphore.ts";
 import { createTimeSlice, type TimeSlice } from "./time-slice.ts";
 
 /** Milliseconds for which a walk goes on before others have their turns. */
-const sliceMilliseconds = 5;
+const sliceMilliseconds = 2;
 
 /** Slices after which a walk counts as large. Most are over by then, and wait for no permit. */
-const freeSlices = 4;
+export const freeSlices = 10;
 
 /**
  * Large walks at once, of all callers: each holds the names of a whole folder in memory. One that takes long keeps others

@@ -124,7 +124,10 @@ test("so many may wait, and one more is told to come back", async () => {
   const budget = new AnswerBudget({ bytes: mebibyte, mostWaiting: 3 });
   reserveAll(budget, ["a", "b", "c", "d"], mebibyte);
   const refused = budget.lease("e").reserve(mebibyte, later);
-  await expect(refused).rejects.toMatchObject({ reason: "io", message: expect.stringContaining("again") });
+  await expect(refused).rejects.toMatchObject({
+    reason: "over-quota",
+    details: { retry_after_ms: expect.any(Number) },
+  });
 });
 
 test("what was charged is given back to the byte, whatever the order", async () => {

@@ -5,16 +5,16 @@
  */
 import { collectGarbage } from "../bun.ts";
 import type { AnswerLease } from "../contract/definition.ts";
-import { refuse } from "../errors.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { FairQueue, type Waiter } from "../scheduling/fair-queue.ts";
+import { refuseAdmission } from "./errors.ts";
 
 export interface BudgetOptions {
   /** Most bytes of large unsent answers. A single caller has at most half of them. */
   readonly bytes?: number;
   /** The same for small answers, which so overtake large ones that wait. */
   readonly smallBytes?: number;
-  /** Most calls that wait at once; the budget refuses further ones. */
+  /** Most calls that wait at once, and half of that for a single caller; the budget refuses further ones. */
   readonly mostWaiting?: number;
 }
 
@@ -122,7 +122,9 @@ export class AnswerBudget {
   }
 
   async #wait(charge: Charge, { signal }: Deadline): Promise<void> {
-    if (this.#queue.size >= this.#mostWaiting) throw refuse.busy(this.#mostWaiting);
+    const { size } = this.#queue;
+    if (size >= this.#mostWaiting || this.#queue.sizeOf(charge.caller) >= this.#mostWaiting / 2)
+      throw refuseAdmission.manyWaiting(size);
     const turn = this.#queue.wait(charge.caller, charge, signal);
     // Calls ahead of this one may wait only for their own shares.
     this.#pump();

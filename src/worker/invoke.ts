@@ -20,6 +20,7 @@ import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import { jsonBytes } from "../text/json-size.ts";
+import { Admission } from "./admission.ts";
 import { isHttpRequest } from "./http-request.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with. */
@@ -43,6 +44,7 @@ export type OnEnter = (functionId: string, request: unknown) => void;
 
 /** An `Invoke` over `services` that logs each call to `log`. It never throws. */
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
+  const admission = new Admission();
   return async (
     definition,
     payload,
@@ -70,7 +72,8 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
         }
       },
     };
-    const scope: CallScope = { definition, payload, request: undefined, context, log, lease, onEnter };
+    const call = { definition, payload, request: undefined, context };
+    const scope: CallScope = { ...call, log, lease, onEnter, admission };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
@@ -89,16 +92,17 @@ interface CallScope {
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
   readonly onEnter: OnEnter;
+  readonly admission: Admission;
 }
 
-/** Runs a call that its caller's quotas admit. */
+/** Runs a call that its caller's quotas admit, and for whose request there is room. */
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
-  const { context } = scope;
-  if (context.quotas === undefined) return runCall(scope);
+  const { context, admission, payload } = scope;
   try {
-    const admitted = context.quotas.admit(context.caller);
+    using _request = admission.hold(context.caller, payload);
+    const admitted = context.quotas?.admit(context.caller);
     const outcome = await runCall(scope);
-    admitted.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
+    admitted?.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
     return outcome;
   } catch (error) {
     return { error: renderError(error, scope) };
@@ -106,15 +110,16 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
-  const { definition, payload, context, lease, onEnter } = scope;
+  const { definition, payload, context, lease } = scope;
   try {
     const request = parseRequest(definition, payload, context);
     scope.request = request;
-    onEnter(definition.id, request);
-    const turn = lease?.reserve(answerBytes(definition, request, context), context.deadline);
-    if (turn !== undefined) {
-      await turn;
-      onEnter(definition.id, request);
+    scope.onEnter(definition.id, request);
+    using _turn = definition.isLong ? await startLong(scope) : undefined;
+    const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);
+    if (room !== undefined) {
+      await room;
+      scope.onEnter(definition.id, request);
     }
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, context) : work;
@@ -130,6 +135,21 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     lease?.resize(Buffer.byteLength(rendered.text));
     return { error: rendered };
   }
+}
+
+/** Waits for the turn of a long call. */
+async function startLong({
+  definition,
+  request,
+  context,
+  admission,
+  onEnter,
+}: CallScope): Promise<Disposable> {
+  const turn = admission.start(context.caller, context.deadline);
+  if (!(turn instanceof Promise)) return turn;
+  const begun = await turn;
+  onEnter(definition.id, request);
+  return begun;
 }
 
 /** The estimate for a function that makes none: small, and corrected when the answer is there. */

@@ -18,6 +18,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   /** The schema of a sandbox's answer, where that is not `response`. */
   readonly forwardedResponse?: TSchema;
   readonly effect: FunctionDefinition["effect"];
+  readonly isLong?: boolean;
   readonly paths: FunctionDefinition["paths"];
   readonly isAdditive?: boolean;
   readonly isIdempotent?: boolean;
@@ -46,6 +47,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     fields,
     response,
     effect,
+    isLong = false,
     paths,
     isAdditive = false,
     isIdempotent = false,
@@ -63,6 +65,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     published: AnyValue,
     response,
     effect,
+    isLong,
     paths,
     ...(answerBytes !== undefined && { answerBytes: () => answerBytes }),
     isAdditive,

@@ -22,6 +22,7 @@ export const grep = defineFsFunction({
   op: "grep",
   description: "Recursive regex search on host or sandbox",
   effect: "reads",
+  isLong: true,
   paths: [{ at: "/path", access: "list" }],
   answerBytes: 1024 * 1024,
   fields: {

@@ -1,0 +1,15 @@
+/** A greedy caller, as a program of its own: keeps a number of searches outstanding until it is ended. See fairness.ts. */
+import { openClient } from "./programs.ts";
+
+const [url = "", outstanding = "0", payload = "{}"] = process.argv.slice(2);
+const client = openClient(url);
+
+async function keepSearching(): Promise<void> {
+  const call = { function_id: "coder::search", payload: JSON.parse(payload), timeoutMs: 60_000 };
+  // Those that wait for too long are refused, and sent again.
+  for (;;) await client.trigger(call).catch(() => new Promise((resolve) => setTimeout(resolve, 100)));
+}
+
+const searches = Array.from({ length: Number(outstanding) }, keepSearching);
+process.stdout.write("sent\n");
+await Promise.all(searches);

@@ -1,0 +1,89 @@
+/**
+ * Admission control: which calls begin, and when. What calls under way hold of requests is bounded, and long calls wait for
+ * their turns, in which their callers alternate (coder §21).
+ */
+import type { Deadline } from "../scheduling/deadline.ts";
+import { createSemaphore } from "../scheduling/semaphore.ts";
+import { refuseAdmission } from "./errors.ts";
+
+export interface AdmissionOptions {
+  /** Long calls at once. A single caller has at most half of them. */
+  readonly longCalls?: number;
+  /** Most long calls that wait at once, and half of that for a single caller. */
+  readonly mostWaiting?: number;
+  /** Most bytes of the requests of all calls under way, and half of that for a single caller. */
+  readonly requestBytes?: number;
+  /** Milliseconds after which a long call begins beside those that come to no end. */
+  readonly patience?: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export class Admission {
+  readonly #turns;
+  readonly #mostWaiting: number;
+  readonly #requestBytes: number;
+  readonly #bytesOf = new Map<string | undefined, number>();
+  #bytes = 0;
+
+  constructor({
+    longCalls = 16,
+    mostWaiting = 4096,
+    requestBytes = 256 * mebibyte,
+    patience = 1000,
+  }: AdmissionOptions = {}) {
+    this.#turns = createSemaphore({ permits: longCalls, perKey: longCalls / 2, patience });
+    this.#mostWaiting = mostWaiting;
+    this.#requestBytes = requestBytes;
+  }
+
+  /** Counts a request until disposed of. Throws over-quota when the others leave it no room; alone it has some. */
+  hold(caller: string | undefined, payload: unknown): Disposable {
+    const bytes = approximateBytes(payload);
+    const ofCaller = this.#bytesOf.get(caller) ?? 0;
+    const isOver = this.#bytes + bytes > this.#requestBytes || ofCaller + bytes > this.#requestBytes / 2;
+    if (ofCaller > 0 && isOver) throw refuseAdmission.manyRequestBytes(this.#requestBytes);
+    this.#count(caller, bytes);
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#count(caller, -bytes);
+        isHeld = false;
+      },
+    };
+  }
+
+  /**
+   * A turn for a long call, to be disposed of: at once, or when the promise resolves. Throws over-quota when too many wait,
+   * and rejects with the deadline's reason.
+   */
+  start(caller: string | undefined, deadline: Deadline): Disposable | Promise<Disposable> {
+    const free = this.#turns.tryAcquire(caller);
+    if (free !== undefined) return free;
+    const { all, underKey } = this.#turns.waiting(caller);
+    if (all >= this.#mostWaiting || underKey >= this.#mostWaiting / 2) throw refuseAdmission.manyWaiting(all);
+    return this.#turns.acquire({ key: caller, signal: deadline.signal });
+  }
+
+  #count(caller: string | undefined, bytes: number): void {
+    this.#bytes += bytes;
+    const ofCaller = (this.#bytesOf.get(caller) ?? 0) + bytes;
+    if (ofCaller === 0) this.#bytesOf.delete(caller);
+    else this.#bytesOf.set(caller, ofCaller);
+  }
+}
+
+/** What each value takes besides its text. */
+const bytesOfValue = 16;
+
+/** About the memory of a parsed payload. Channels that the SDK has put into it count as nothing. */
+function approximateBytes(value: unknown): number {
+  if (typeof value === "string") return bytesOfValue + value.length;
+  if (Array.isArray(value))
+    return value.reduce((sum: number, item) => sum + approximateBytes(item), bytesOfValue);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return bytesOfValue;
+  let bytes = bytesOfValue;
+  for (const name in value) bytes += approximateBytes(value[name as keyof typeof value]);
+  return bytes;
+}

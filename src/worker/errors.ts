@@ -1,0 +1,22 @@
+import { Refusal } from "../errors.ts";
+
+/** When a call that was not admitted may be sent again: long calls end, or give way to others, within a second or so. */
+const retryAfterMilliseconds = 1000;
+
+/** Says why a call was not admitted. */
+const notNow = (why: string): Refusal =>
+  new Refusal(
+    "over-quota",
+    `${why}, and this one was not begun; send it again in ${retryAfterMilliseconds} ms, and fewer at once.`,
+    undefined,
+    { details: { retry_after_ms: retryAfterMilliseconds } },
+  );
+
+/** What admission control refuses. */
+export const refuseAdmission = {
+  /** More calls wait for their turns, or for room for their answers, than may. */
+  manyWaiting: (waiting: number): Refusal => notNow(`The worker is busy: ${waiting} calls wait already`),
+
+  manyRequestBytes: (limit: number): Refusal =>
+    notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
+} as const;

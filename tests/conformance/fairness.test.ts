@@ -1,0 +1,34 @@
+/** One caller with very many costly calls does not keep others waiting (coder §11). */
+import { expect, test } from "bun:test";
+import { withWorker } from "../harness/with-worker.ts";
+import { connectClient, type WorkerFixture } from "../harness/worker-fixture.ts";
+
+/** Takes far longer than a call may. */
+const endless = { query: "(?i)(\\p{L}{1,50}){1,20}\\d", regex: true, max_matches: 1, search_paths: false };
+
+/** However busy the machine is. */
+const timeoutMs = 110_000;
+
+test("who reads and searches is answered before any of many searches of another", async () => {
+  const use = async ({ build, client, engine }: WorkerFixture) => {
+    build({ "long.txt": "a".repeat(1_000_000), "few/short.txt": "short\n" });
+    let answered = 0;
+    const search = () =>
+      client
+        .trigger({ function_id: "coder::search", payload: endless, timeoutMs })
+        .then(() => answered++)
+        .catch(() => {});
+    for (let number = 0; number < 200; number++) void search();
+    const other = connectClient(engine.url);
+    const call = (name: string, payload: unknown) =>
+      other.trigger({ function_id: `coder::${name}`, payload });
+    for (let time = 0; time < 5; time++)
+      expect(await call("read-file", { path: "few/short.txt" })).toMatchObject({ content: "short\n" });
+    const few = { query: "short", path: "few", search_paths: false };
+    expect(await call("search", few)).toMatchObject({ content_matches: [{ line: 1 }] });
+    expect(await call("tree", { path: "few" })).toMatchObject({ root: { path: "few" } });
+    expect(answered).toBe(0);
+    await other.shutdown();
+  };
+  await withWorker("source", use, { config: { call_timeout_ms: 100_000 } });
+});
