@@ -25,7 +25,7 @@ export const plan: Plan = {
   rooms: {
     main: ["about", "arguments", "call", "licenses", "mcp", "reference", "run", "workers"],
     call: ["about", "arguments", "config", "contract", "log", "process", "worker", "workers"],
-    run: ["arguments", "config", "engine", "log", "process", "watchdog", "worker", "workers"],
+    run: ["arguments", "config", "engine", "log", "process", "telemetry", "watchdog", "worker", "workers"],
     mcp: [
       "about",
       "arguments",
@@ -35,11 +35,13 @@ export const plan: Plan = {
       "log",
       "process",
       "schema",
+      "telemetry",
       "text",
       "watchdog",
       "worker",
       "workers",
     ],
+    telemetry: ["about", "config", "contract", "log", "worker"],
     workers: ["about", "arguments", "coder", "config", "contract", "log", "shell"],
     process: ["contract", "log"],
     coder: [
@@ -137,6 +139,12 @@ export const plan: Plan = {
   },
   packages: {
     "@modelcontextprotocol/server": ["mcp"],
+    "@opentelemetry/api": ["telemetry"],
+    "@opentelemetry/core": ["telemetry/collector"],
+    "@opentelemetry/otlp-transformer": ["telemetry/collector"],
+    "@opentelemetry/resources": ["telemetry/collector"],
+    "@opentelemetry/sdk-metrics": ["telemetry/collector"],
+    "@opentelemetry/sdk-trace-node": ["telemetry/collector"],
     "@sinclair/typebox": [
       "contract",
       "coder",
@@ -170,6 +178,7 @@ export const plan: Plan = {
       "journal",
       "os-sandbox",
       "state",
+      "telemetry/call-meter",
       "transactions",
       "watch",
       "engine/peer",
@@ -190,7 +199,7 @@ export const plan: Plan = {
     "node:worker_threads": ["threads", "watchdog/thread"],
   },
   onlyOnBun: ["bun"],
-  readEnvironment: ["main", "worker/bus"],
+  readEnvironment: ["main"],
   nameCodes: ["coder/errors", "shell/errors"],
   changeFiles: [
     "files/exchange",

@@ -3,6 +3,7 @@ import { readLaunchVariables, readRuntimeOptions } from "./config/environment.ts
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";
+import { openTelemetry } from "./telemetry/telemetry.ts";
 import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
 import { createInvoke } from "./worker/invoke.ts";
 import { serve } from "./worker/serve.ts";
@@ -24,14 +25,19 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
     namespace,
   };
   const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
+  const { environment } = command;
+  const telemetry = await openTelemetry({ environment, log, worker: workerName, system: "iii" });
+  const invoke = createInvoke(runtime, log, watchdog.enter);
   const serving = serve({
     url,
     identity,
     functions,
-    invoke: createInvoke(runtime, log, watchdog.enter),
+    invoke: telemetry?.observe(invoke) ?? invoke,
     log,
+    telemetry: telemetry?.engine,
     unsentBytesTo: engine?.unsentBytesTo,
   });
+  telemetry?.measure(runtime);
   void serving.registered.then(() =>
     log.info("serving", { url: originOf(url), ...runtime.serves, functions: functions.length }),
   );
@@ -40,6 +46,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   watchdog.stopping();
   log.info("stopping", { signal });
   await Promise.all([serving.stop(), runtime.interrupt?.()]);
+  await telemetry?.close();
   await engine?.stop();
   await runtime.close();
   endSoon();

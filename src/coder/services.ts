@@ -102,6 +102,17 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
     renderError: renderCoderError,
+    holds: {
+      get "coder.index.files"() {
+        return searcher.index?.index.state.files ?? 0;
+      },
+      get "coder.index.size"() {
+        return searcher.index?.index.state.bytes ?? 0;
+      },
+      get "coder.journal.size"() {
+        return journal?.bytes ?? 0;
+      },
+    },
     ...(opening.readOnly !== true && { sweep: sweeper.sweep }),
     async close() {
       await sweeper.stop();

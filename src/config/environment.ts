@@ -56,3 +56,81 @@ export function readStateDirectory(variables: Variables): string | undefined {
   if (state !== undefined && isAbsolute(state)) return join(state, "coder");
   return home !== undefined && isAbsolute(home) ? join(home, ".local", "state", "coder") : undefined;
 }
+
+/** Where spans and metrics go, and what they say of this worker (OpenTelemetry, environment variable specification). */
+export interface TelemetryOptions {
+  /** Addresses of a collector, for OTLP over HTTP; undefined: the engine gets them (bus §4). */
+  readonly collector: Collector | undefined;
+  /** `OTEL_RESOURCE_ATTRIBUTES`, with `OTEL_SERVICE_NAME` as `service.name`. */
+  readonly resource: Readonly<Record<string, string>>;
+  /** `OTEL_METRIC_EXPORT_INTERVAL`: milliseconds between two exports of metrics. */
+  readonly metricMilliseconds: number;
+}
+
+export interface Collector {
+  /** Undefined: it gets none. */
+  readonly traces: string | undefined;
+  readonly metrics: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The specification's default. */
+const usualMetricMilliseconds = 60_000;
+
+/**
+ * Undefined without a variable that asks for telemetry: one of `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and
+ * `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, or else `OTEL_ENABLED`, the switch of the iii SDK. Throws an Error of one sentence when it
+ * cannot be had as they say.
+ */
+export function readTelemetryOptions(variables: Variables): TelemetryOptions | undefined {
+  if (isOn(variables["OTEL_SDK_DISABLED"])) return undefined;
+  const collector = readCollector(variables);
+  if (collector === undefined && !isOn(variables["OTEL_ENABLED"])) return undefined;
+  const milliseconds = Number(variables["OTEL_METRIC_EXPORT_INTERVAL"]);
+  return {
+    collector,
+    resource: {
+      ...readPairs(variables["OTEL_RESOURCE_ATTRIBUTES"]),
+      ...(variables["OTEL_SERVICE_NAME"] && { "service.name": variables["OTEL_SERVICE_NAME"] }),
+    },
+    metricMilliseconds: milliseconds > 0 ? milliseconds : usualMetricMilliseconds,
+  };
+}
+
+const isOn = (value: string | undefined): boolean =>
+  ["1", "on", "true", "yes"].includes(value?.toLowerCase() ?? "");
+
+function readCollector(variables: Variables): Collector | undefined {
+  const base = variables["OTEL_EXPORTER_OTLP_ENDPOINT"] || undefined;
+  const below = base && (base.endsWith("/") ? base : `${base}/`);
+  const traces = variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || (below && `${below}v1/traces`);
+  const metrics = variables["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"] || (below && `${below}v1/metrics`);
+  if (traces === undefined && metrics === undefined) return undefined;
+  const protocol = variables["OTEL_EXPORTER_OTLP_PROTOCOL"] || "http/json";
+  if (protocol !== "http/json")
+    throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; it takes http/json.`);
+  for (const url of [traces, metrics])
+    if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ""))
+      throw new Error(
+        "OTEL_EXPORTER_OTLP_ENDPOINT is no address; it takes one such as http://127.0.0.1:4318.",
+      );
+  return { traces, metrics, headers: readPairs(variables["OTEL_EXPORTER_OTLP_HEADERS"]) };
+}
+
+/** A list such as `key=value,other=two%20words`; what is no pair is left out. */
+function readPairs(list = ""): Record<string, string> {
+  const pairs = list.split(",").flatMap((pair) => {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, Math.max(at, 0)).trim();
+    return key === "" ? [] : [[key, decode(pair.slice(at + 1).trim())] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

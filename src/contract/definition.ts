@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FoundConfig, Mode } from "../config/source.ts";
 import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
-import type { BusAccess } from "./bus-access.ts";
+import type { Origin } from "./origin.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
 /** An error as it is on the wire. */
@@ -57,46 +57,14 @@ export interface Runtime extends Services {
   readonly maxReadBytes?: number;
   /** Whether its functions take a flat envelope, those that have one. */
   readonly takesFlatEnvelopes?: boolean;
+  /** How much it holds of what grows, now; always with the same keys. */
+  readonly holds?: Readonly<Record<string, number>>;
   /** Removes what killed processes left behind; returns the number of files. */
   sweep?(): Promise<number>;
   /** Ends what calls wait for, so that they are answered before the worker stops. */
   interrupt?(): Promise<void>;
   /** Ends threads, and releases folders. */
   close(): Promise<void>;
-}
-
-/**
- * The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls
- * wait.
- */
-export interface AnswerLease {
-  /** What is held now. */
-  readonly bytes: number;
-  /**
-   * Reserves about `bytes` for an answer: at once (undefined), or when the promise resolves. The promise rejects with
-   * the deadline's reason, or with over-quota when too many wait.
-   */
-  reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
-  /** Corrects what is held to the size of the answer. */
-  resize(bytes: number): void;
-  /** The answer was sent, or there is none. Harmless when repeated. */
-  release(): void;
-}
-
-/** Where a call comes from. */
-export interface Origin {
-  /** Ends the call early, as if its time were up. */
-  readonly cancelled?: AbortSignal | undefined;
-  /** The worker that sent it. Only the bus knows that: what a payload claims elsewhere is not it. */
-  readonly caller?: string | undefined;
-  /** The bus it came over; absent when it came another way. */
-  readonly bus?: BusAccess | undefined;
-  /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
-  readonly maxAnswerBytes?: number | undefined;
-  /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
-  readonly showsImages?: boolean | undefined;
-  /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
-  readonly lease?: AnswerLease | undefined;
 }
 
 /** What one call works with, besides its request and its services. */

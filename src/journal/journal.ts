@@ -70,6 +70,11 @@ export class Journal implements MutationListener {
     this.#segments = new Segments(state, bounds);
   }
 
+  /** Bytes on the disk, as far as this worker knows. */
+  get bytes(): number {
+    return this.#segments.bytes;
+  }
+
   /** How many steps of this call cannot be undone, so far. */
   lossesOf(requester: Requester): number {
     return this.#losses.get(requester) ?? 0;

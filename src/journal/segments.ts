@@ -72,6 +72,11 @@ export class Segments {
     this.#bounds = bounds;
   }
 
+  /** The bytes of all segments, as far as this worker knows. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Whether a segment is not dropped yet, as far as this worker knows. */
   has(segment: number): boolean {
     return this.#sizes.has(segment);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestId } from "@modelcontextprotocol/server";
-import type { AnswerLease } from "../contract/definition.ts";
+import type { AnswerLease } from "../contract/origin.ts";
 import type { AnswerBudget } from "../worker/answer-budget.ts";
 
 /** The leases of one connection's pending answers, by the ids of their requests. */

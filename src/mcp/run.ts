@@ -1,6 +1,7 @@
 import type { Command } from "../arguments/arguments.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "../process.ts";
+import { openTelemetry } from "../telemetry/telemetry.ts";
 import { limitsFor, openWatchdog, unwatched } from "../watchdog/watchdog.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { offeredFunctions, openWorker } from "../workers.ts";
@@ -15,10 +16,14 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
   const watchdog = mayStandStill
     ? unwatched
     : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
+  const { environment, worker } = command;
+  const telemetry = await openTelemetry({ environment, log, worker, system: "mcp" });
+  const invoke = createInvoke(runtime, log, watchdog.enter);
+  telemetry?.measure(runtime);
   const host = new ToolHost({
-    worker: command.worker,
+    worker,
     functions: offeredFunctions(command),
-    invoke: createInvoke(runtime, log, watchdog.enter),
+    invoke: telemetry?.observe(invoke) ?? invoke,
     log,
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
@@ -36,6 +41,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
   watchdog.stopping();
   log.info("stopping", { reason });
   await Promise.all([served.stop(), runtime.interrupt?.()]);
+  await telemetry?.close();
   await runtime.close();
   endSoon();
 }

@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
+import type { TraceParent } from "../contract/origin.ts";
 import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import { offerResources } from "./resources.ts";
@@ -11,8 +12,9 @@ import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 /** Creates a server that is not connected yet. By default the leases of the HTTP exchange hold its answers. */
 export function createMcpServer(host: ToolHost, leases?: Leases): Server {
-  const optionsOf = ({ mcpReq: { id, signal } }: ServerContext): CallOptions => ({
+  const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => ({
     cancelled: signal,
+    trace: traceOf(meta),
     lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
   });
   const { worker } = host;
@@ -39,6 +41,12 @@ export function createMcpServer(host: ToolHost, leases?: Leases): Server {
   if (hasResources) offerResources(server, host, optionsOf);
   showRoots(server, host.log);
   return server;
+}
+
+/** The trace in the metadata of a request, in the keys that MCP reserves for it. */
+function traceOf(meta: Readonly<Record<string, unknown>> = {}): TraceParent {
+  const textAt = (key: string) => (typeof meta[key] === "string" ? meta[key] : undefined);
+  return { traceparent: textAt("traceparent"), tracestate: textAt("tracestate"), baggage: textAt("baggage") };
 }
 
 interface ToolCall {

@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
-import type { AnswerLease, FunctionDefinition } from "../contract/definition.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
+import type { AnswerLease, TraceParent } from "../contract/origin.ts";
 import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
 import { InFlight } from "../worker/in-flight.ts";
@@ -36,6 +37,8 @@ export interface CallOptions {
   readonly cancelled: AbortSignal;
   /** What its answer is held by until it was sent. */
   readonly lease: AnswerLease | undefined;
+  /** The trace that it says it belongs to. */
+  readonly trace?: TraceParent | undefined;
 }
 
 /** What all connections of one process share: the tools, and the calls in flight. */

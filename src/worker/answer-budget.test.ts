@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import type { AnswerLease } from "../contract/definition.ts";
+import type { AnswerLease } from "../contract/origin.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 

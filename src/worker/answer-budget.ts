@@ -4,7 +4,7 @@
  * second limit for small answers and a share for each caller, and it corrects a charge when the answer is there.
  */
 import { collectGarbage } from "../bun.ts";
-import type { AnswerLease } from "../contract/definition.ts";
+import type { AnswerLease } from "../contract/origin.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { FairQueue, type Waiter } from "../scheduling/fair-queue.ts";
 import { refuseAdmission } from "./errors.ts";

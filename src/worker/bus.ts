@@ -2,6 +2,7 @@
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type BusAccess, type ChannelRef, RemoteError } from "../contract/bus-access.ts";
+import type { TraceParent } from "../contract/origin.ts";
 import type { Log } from "../log/log.ts";
 
 export type Bus = IIIClient;
@@ -14,13 +15,31 @@ export interface Identity {
   readonly namespace?: string | undefined;
 }
 
-/** Connects to the engine at `url`; retries an absent one without end, with a log line for each attempt. */
-export function connect(url: string, { name, description, namespace }: Identity, log: Log): Bus {
+/** What the SDK says of this worker in the spans and metrics that it sends to the engine. */
+export interface EngineTelemetry {
+  readonly serviceName: string;
+  readonly serviceVersion: string;
+  readonly metricsExportIntervalMs: number;
+}
+
+/**
+ * Connects to the engine at `url`; retries an absent one without end, with a log line for each attempt. The SDK's OpenTelemetry
+ * is off without `telemetry`.
+ */
+export function connect(
+  url: string,
+  { name, description, namespace }: Identity,
+  log: Log,
+  telemetry?: EngineTelemetry,
+): Bus {
   silenceSdk(log);
   const bus = registerWorker(url, {
     workerName: name,
     workerDescription: description,
-    otel: { enabled: false },
+    otel:
+      telemetry === undefined
+        ? { enabled: false }
+        : { enabled: true, fetchInstrumentationEnabled: false, ...telemetry },
     enableMetricsReporting: false,
     reconnectionConfig: usualDelays,
   });
@@ -45,8 +64,18 @@ const slowDelays = { initialDelayMs: 30_000, maxDelayMs: 30_000 };
 
 type Request = Parameters<IIIClient["trigger"]>[0];
 
+/** A handler as the SDK keeps it: what it throws is the error of the call. */
+type Handler = (
+  payload: unknown,
+  metadata: unknown,
+  traceparent?: string,
+  baggage?: string,
+) => Promise<unknown>;
+
 /** Private members of the SDK's class that this file needs. A test tries each of them against an engine. */
 interface SdkInternals {
+  /** The registered functions, by their ids. */
+  readonly functions: ReadonlyMap<string, { handler?: Handler }>;
   trigger(request: Request): Promise<unknown>;
   reconnectionConfig: typeof usualDelays;
   /** The current socket; another one after a reconnect. */
@@ -74,6 +103,25 @@ function internalsOf(bus: Bus): SdkInternals {
   if (typeof sdk.reconnectionConfig?.initialDelayMs !== "number")
     throw new Error("iii-sdk has no reconnectionConfig any more");
   return sdk;
+}
+
+type FunctionDetails = Parameters<IIIClient["registerFunction"]>[2];
+
+/**
+ * Registers a function whose handler learns the trace of the call. It takes the place of the SDK's own, which keeps the trace to
+ * itself, and which records payloads, and the messages of errors, in a span (bus §4).
+ */
+export function register(
+  bus: Bus,
+  id: string,
+  handle: (payload: unknown, trace: TraceParent) => Promise<unknown>,
+  details: FunctionDetails,
+): { unregister(): void } {
+  const ref = bus.registerFunction(id, (payload: unknown) => handle(payload, {}), details);
+  const registered = internalsOf(bus).functions.get(id);
+  if (registered?.handler === undefined) throw new Error("iii-sdk keeps handlers elsewhere");
+  registered.handler = (payload, _, traceparent, baggage) => handle(payload, { traceparent, baggage });
+  return ref;
 }
 
 const registration = "engine::workers::register";
@@ -159,14 +207,16 @@ export function slowDown(bus: Bus, isSlow: boolean): void {
   Object.assign(internalsOf(bus).reconnectionConfig, isSlow ? slowDelays : usualDelays);
 }
 
-/**
- * Redirects to the log what the SDK writes to stdout (bus §4) and prints as whole error objects on stderr. Turns the
- * capture of payloads in traces off, unless the operator has set it: it would send contents of files.
- */
+/** Redirects to the log what the SDK writes to stdout (bus §4) and prints as whole error objects on stderr. */
 function silenceSdk(log: Log): void {
-  process.env["III_DISABLE_TRACE_PAYLOADS"] ??= "1";
-  const line = (parts: readonly unknown[]): string =>
-    parts.flatMap((part) => (typeof part === "string" ? part.split("\n", 1) : [])).join(" ");
+  const line = ([first, ...more]: readonly unknown[]): string => {
+    const isOfTelemetry = typeof first === "string" && first.startsWith("[OTel]");
+    // What follows may contain the password in the URL, or what the peer sent.
+    if (isOfTelemetry) return first.split(/:| at |\n/, 1)[0] as string;
+    return [first, ...more]
+      .flatMap((part) => (typeof part === "string" ? part.split("\n", 1) : []))
+      .join(" ");
+  };
   const quiet = (...parts: unknown[]) => log.debug(line(parts));
   const loud = (...parts: unknown[]) => log.warn(line(parts));
   Object.assign(console, { log: quiet, info: quiet, debug: quiet, warn: loud, error: loud });

@@ -4,15 +4,14 @@
  */
 
 import {
-  type AnswerLease,
   type Context,
   type FunctionDefinition,
   type HandledCall,
   Measured,
-  type Origin,
   type Services,
   type WireError,
 } from "../contract/definition.ts";
+import type { AnswerLease, Origin } from "../contract/origin.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
@@ -23,8 +22,10 @@ import { jsonBytes } from "../text/json-size.ts";
 import { Admission } from "./admission.ts";
 import { isHttpRequest } from "./http-request.ts";
 
-/** The answer of a call and its size as JSON, or the one-line error it failed with. */
-export type CallOutcome = { readonly answer: unknown; readonly bytes: number } | { readonly error: string };
+/** The answer of a call and its size as JSON, or the one-line error it failed with, and the code in that. */
+export type CallOutcome =
+  | { readonly answer: unknown; readonly bytes: number }
+  | { readonly error: string; readonly code: string | undefined };
 
 /** Calls functions with one set of services. */
 export type Invoke = (
@@ -79,7 +80,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
     const milliseconds = performance.now() - started;
     services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
     logCall(log, definition.id, outcome, milliseconds);
-    return "error" in outcome ? { error: outcome.error.text } : outcome;
+    return "error" in outcome ? { error: outcome.error.text, code: outcome.error.code } : outcome;
   };
 }
 

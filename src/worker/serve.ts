@@ -4,10 +4,19 @@
  */
 
 import type { FunctionDefinition } from "../contract/definition.ts";
+import type { TraceParent } from "../contract/origin.ts";
 import type { Log } from "../log/log.ts";
 import { renderSchema } from "../schema/json-schema.ts";
 import { AnswerBudget } from "./answer-budget.ts";
-import { accessTo, connect, cutConnection, type Identity, unsentBytes } from "./bus.ts";
+import {
+  accessTo,
+  connect,
+  cutConnection,
+  type EngineTelemetry,
+  type Identity,
+  register,
+  unsentBytes,
+} from "./bus.ts";
 import { earliestAnswer } from "./earliest.ts";
 import { InFlight } from "./in-flight.ts";
 import type { CallOutcome, Invoke } from "./invoke.ts";
@@ -22,6 +31,8 @@ export interface ServeOptions
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
   readonly log: Log;
+  /** Where the SDK sends spans and metrics to the engine: as what. Absent: it sends none. */
+  readonly telemetry?: EngineTelemetry | undefined;
   /** Bytes that an engine inside this process holds for a caller until it reads them. */
   readonly unsentBytesTo?: ((caller: string) => number) | undefined;
   /** Least milliseconds between a call and its answer, instead of 1: for the benchmark of that delay. */
@@ -40,8 +51,9 @@ const drainMilliseconds = 2500;
 
 /** Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end. */
 export function serve(options: ServeOptions): Serving {
-  const { url, identity, functions, invoke, log, unsentBytesTo, earliestMilliseconds, ...timing } = options;
-  const bus = connect(url, identity, log);
+  const { url, identity, functions, invoke, log, unsentBytesTo, earliestMilliseconds, telemetry, ...timing } =
+    options;
+  const bus = connect(url, identity, log, telemetry);
   const access = accessTo(bus, url);
   const inFlight = new InFlight();
   const budget = new AnswerBudget();
@@ -50,21 +62,21 @@ export function serve(options: ServeOptions): Serving {
     cut: () => cutConnection(bus),
     ...(unsentBytesTo && { unsentBytesTo }),
   });
-  const answer = (definition: FunctionDefinition) => (payload: unknown) => {
+  const answer = (definition: FunctionDefinition) => (payload: unknown, trace: TraceParent) => {
     const arrived = performance.now();
     const caller = callerOf(payload);
     const lease = budget.lease(caller ?? "");
-    const outcome = invoke(definition, payload, { bus: access, caller, lease });
+    const outcome = invoke(definition, payload, { bus: access, caller, lease, trace });
     const onSend = () => unsent.add(lease, caller ?? "");
     return inFlight.add(answerOnBus(outcome, { arrived, earliestMilliseconds, onSend }));
   };
-  const register = (definition: FunctionDefinition) =>
-    bus.registerFunction(definition.id, answer(definition), {
+  const registerOne = (definition: FunctionDefinition) =>
+    register(bus, definition.id, answer(definition), {
       description: definition.description,
       request_format: renderSchema(definition.published ?? definition.request),
       response_format: renderSchema(definition.response),
     });
-  const registered = new Map(functions.map((definition) => [definition, register(definition)]));
+  const registered = new Map(functions.map((definition) => [definition, registerOne(definition)]));
   const registration = new Registration({
     ...timing,
     ...identity,
@@ -76,7 +88,7 @@ export function serve(options: ServeOptions): Serving {
       for (const [definition, { unregister }] of registered) {
         if (!missing.includes(definition.id)) continue;
         unregister();
-        registered.set(definition, register(definition));
+        registered.set(definition, registerOne(definition));
       }
     },
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setTimeout } from "node:timers/promises";
-import type { AnswerLease } from "../contract/definition.ts";
+import type { AnswerLease } from "../contract/origin.ts";
 import { type Outlet, UnsentAnswers } from "./unsent.ts";
 
 /** An outlet whose figures a test sets, and answers whose release it can await. */

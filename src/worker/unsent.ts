@@ -1,5 +1,5 @@
 /** Holds the leases of answers that a transport has not sent, and releases them as the bytes leave. */
-import type { AnswerLease } from "../contract/definition.ts";
+import type { AnswerLease } from "../contract/origin.ts";
 
 /** The write buffer of a connection. Figures are in bytes. */
 export interface Outlet {

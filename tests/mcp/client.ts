@@ -17,6 +17,7 @@ export interface McpFolderOptions {
 export interface ConnectOptions extends McpFolderOptions {
   readonly args?: readonly string[];
   readonly client?: ClientOptions;
+  readonly env?: Readonly<Record<string, string>>;
   /** Most bytes that the client takes at once; by default more than any message of these tests has. */
   readonly maxBufferSize?: number;
 }
@@ -37,7 +38,7 @@ export interface McpFixture extends AsyncDisposable {
 
 export async function connectStdio(
   subject: Subject,
-  { args = [], client: options, maxBufferSize = 64 * 1024 * 1024, ...folder }: ConnectOptions = {},
+  { args = [], client: options, env = {}, maxBufferSize = 64 * 1024 * 1024, ...folder }: ConnectOptions = {},
 ): Promise<McpFixture> {
   const { root, base, file, remove } = makeMcpFolder(folder);
   const [command, ...before] = commandOf(subject);
@@ -45,7 +46,7 @@ export async function connectStdio(
     command,
     args: [...before, "mcp", "--config", file, ...args],
     stderr: "pipe",
-    env: { XDG_STATE_HOME: stateFolder() },
+    env: { XDG_STATE_HOME: stateFolder(), ...env },
     maxBufferSize,
   });
   const log = watchStderr(transport.stderr as Readable);

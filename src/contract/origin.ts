@@ -1,0 +1,45 @@
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { BusAccess } from "./bus-access.ts";
+
+/**
+ * The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls
+ * wait.
+ */
+export interface AnswerLease {
+  /** What is held now. */
+  readonly bytes: number;
+  /**
+   * Reserves about `bytes` for an answer: at once (undefined), or when the promise resolves. The promise rejects with
+   * the deadline's reason, or with over-quota when too many wait.
+   */
+  reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
+  /** Corrects what is held to the size of the answer. */
+  resize(bytes: number): void;
+  /** The answer was sent, or there is none. Harmless when repeated. */
+  release(): void;
+}
+
+/** The trace that a call belongs to, in the forms of W3C Trace Context and W3C Baggage. */
+export interface TraceParent {
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  readonly baggage?: string | undefined;
+}
+
+/** Where a call comes from. */
+export interface Origin {
+  /** Ends the call early, as if its time were up. */
+  readonly cancelled?: AbortSignal | undefined;
+  /** The worker that sent it. Only the bus knows that: what a payload claims elsewhere is not it. */
+  readonly caller?: string | undefined;
+  /** The bus it came over; absent when it came another way. */
+  readonly bus?: BusAccess | undefined;
+  /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
+  readonly showsImages?: boolean | undefined;
+  /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
+  readonly lease?: AnswerLease | undefined;
+  /** What the caller says of its trace. */
+  readonly trace?: TraceParent | undefined;
+}

@@ -1,0 +1,113 @@
+import { readdirSync } from "node:fs";
+import {
+  type Attributes,
+  context,
+  type Histogram,
+  metrics,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import { about } from "../about.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
+import type { CallOutcome, Invoke } from "../worker/invoke.ts";
+
+const scope = ["coder", about.version] as const;
+
+/** The bounds that the semantic conventions advise for durations of calls, in seconds. */
+const secondsBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const bytesBounds = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+
+/** `error.type` of an error that has no code (semantic conventions). */
+const otherError = "_OTHER";
+
+interface Instruments {
+  readonly duration: Histogram;
+  readonly size: Histogram;
+}
+
+/**
+ * Makes a span of each call, and metrics of all: function, outcome, code, time and bytes, and nothing that a caller or a file
+ * has said. Names are those of OpenTelemetry's semantic conventions, where there are any.
+ */
+export class CallMeter {
+  readonly #system: string;
+  #instruments: Instruments | undefined;
+
+  /** `system`: how calls come (`rpc.system.name`). */
+  constructor(system: string) {
+    this.#system = system;
+  }
+
+  observe(invoke: Invoke): Invoke {
+    const tracer = trace.getTracer(...scope);
+    return async (definition, payload, origin = {}) => {
+      const started = performance.now();
+      const parent = propagation.extract(ROOT_CONTEXT, origin.trace ?? {});
+      const attributes = this.#attributesOf(definition);
+      const span = tracer.startSpan(definition.id, { kind: SpanKind.SERVER, attributes }, parent);
+      const outcome = await context.with(trace.setSpan(parent, span), () =>
+        invoke(definition, payload, origin),
+      );
+      this.#end(span, outcome, { attributes, started });
+      return outcome;
+    };
+  }
+
+  #attributesOf({ id }: FunctionDefinition): Attributes {
+    return { "rpc.system.name": this.#system, "rpc.method": id };
+  }
+
+  #end(
+    span: Span,
+    outcome: CallOutcome,
+    of: { readonly attributes: Attributes; readonly started: number },
+  ): void {
+    const isError = "error" in outcome;
+    const bytes = isError ? Buffer.byteLength(outcome.error) : outcome.bytes;
+    span.setAttributes({ "coder.outcome": isError ? "error" : "ok", "coder.answer.size": bytes });
+    const error = isError ? { "error.type": outcome.code ?? otherError } : {};
+    if (isError) span.setAttributes(error).setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+    const attributes = { ...of.attributes, ...error };
+    this.#instruments?.duration.record((performance.now() - of.started) / 1000, attributes);
+    this.#instruments?.size.record(bytes, attributes);
+  }
+
+  /** `holds`: what the worker holds, by the names of metrics; its values change. */
+  begin(holds: Readonly<Record<string, number>>): void {
+    const meter = metrics.getMeter(...scope);
+    const histogram = (name: string, unit: string, explicitBucketBoundaries: number[]) =>
+      meter.createHistogram(name, { unit, advice: { explicitBucketBoundaries } });
+    this.#instruments = {
+      duration: histogram("rpc.server.call.duration", "s", secondsBounds),
+      size: histogram("coder.answer.size", "By", bytesBounds),
+    };
+    const gauge = (name: string, read: () => number) =>
+      meter
+        .createObservableGauge(name, { unit: name.endsWith(".size") ? "By" : "1" })
+        .addCallback((result) => result.observe(read()));
+    gauge("process.memory.size", () => process.memoryUsage.rss());
+    for (const [name, folder] of Object.entries(listedByTheKernel))
+      if (entriesOf(folder) !== undefined) gauge(name, () => entriesOf(folder) ?? 0);
+    for (const name of Object.keys(holds)) gauge(name, () => holds[name] ?? 0);
+  }
+}
+
+/** Folders of procfs that have an entry for each (proc(5)): a folder that a call has open is a descriptor. */
+const listedByTheKernel = {
+  "process.unix.file_descriptor.count": "/proc/self/fd",
+  "process.thread.count": "/proc/self/task",
+};
+
+/** Undefined without procfs. */
+function entriesOf(folder: string): number | undefined {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return undefined;
+  }
+}
