@@ -34,6 +34,7 @@ import {
 import { openServerComparisons } from "./servers.ts";
 import { compareTokens } from "./tokens.ts";
 import { walksOf } from "./walks.ts";
+import { openWindowComparisons } from "./windows.ts";
 
 const parts = [
   "search",
@@ -78,6 +79,8 @@ async function main(): Promise<void> {
     await compareAll(disk.comparisons);
     await using journal = await openJournalComparisons();
     await compareAll(journal.comparisons);
+    await using windows = await openWindowComparisons();
+    await compareAll(windows.comparisons);
   }
   if (run.only.includes("servers")) {
     await using servers = await openServerComparisons(peers.mcpFilesystem);

@@ -1,6 +1,7 @@
 import type { Audit } from "../audit/audit.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { Files } from "../files/files.ts";
+import type { LineCounts } from "../files/line-counts.ts";
 import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
 import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
@@ -28,6 +29,8 @@ export interface CoderServices extends Services {
   readonly openedAt: number;
   readonly jail: Jail;
   readonly files: Files;
+  /** What is known of the large files that were read last. */
+  readonly lineCounts: LineCounts;
   /** Undefined where no folder can keep their records. */
   readonly transactions: Transactions | undefined;
   /** What dry runs have shown, to be done exactly so. */

@@ -3,6 +3,7 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
 import type { Files } from "../files/files.ts";
+import { LineCounts } from "../files/line-counts.ts";
 import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
@@ -86,6 +87,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     openedAt: performance.now(),
     jail,
     files,
+    lineCounts: new LineCounts(),
     journal,
     audit,
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),

@@ -57,15 +57,18 @@ export class RangeCollector {
   readonly #range: WindowRange;
   readonly #taken: Parts;
   /** The line that the next piece begins in. */
-  #line = 1;
-  #bytes = 0;
+  #line: number;
+  #bytes: number;
   #bytesBehind = 0;
   #head: Buffer = Buffer.alloc(0);
   #lastByte: number | undefined;
 
-  constructor(range: WindowRange, mostBytes: number) {
+  /** `before` is what lies before the first piece: no bytes, or more than a byte order mark, that hold no line of the range. */
+  constructor(range: WindowRange, mostBytes: number, before = { offset: 0, lines: 0 }) {
     this.#range = range;
     this.#taken = new Parts(mostBytes);
+    this.#line = before.lines + 1;
+    this.#bytes = before.offset;
   }
 
   push(piece: Buffer): void {
@@ -76,6 +79,11 @@ export class RangeCollector {
     this.#bytes += piece.length;
     if (this.#head.length < 3) this.#head = Buffer.concat([this.#head, piece.subarray(0, 3)]);
     this.#lastByte = piece.at(-1) ?? this.#lastByte;
+  }
+
+  /** How far it has come: bytes, and lines that end in them. */
+  get pushed(): { readonly offset: number; readonly lines: number } {
+    return { offset: this.#bytes, lines: this.#line - 1 };
   }
 
   /** Whether all lines of the range were pushed, and something behind them. */

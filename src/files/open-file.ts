@@ -10,17 +10,22 @@ import type { Limit } from "./types.ts";
 export interface OpenFile {
   /** As it was when it was opened. */
   readonly stats: Stats;
+  /** Good until it is closed. */
+  readonly descriptor: number;
   /** See `readAttributes`. */
   attributes(): Attributes | undefined;
-  /** Its bytes up to its end, or up to a failure: io, or too-large when it has grown over the limit meanwhile. */
-  pieces(): AsyncGenerator<Buffer>;
+  /**
+   * Its bytes from `start`, by default 0, up to its end, or up to a failure: io, or too-large when it has grown over the limit
+   * meanwhile. All pieces but the last have `pieceBytes` bytes. Each is worthless once the next is asked for.
+   */
+  pieces(start?: number): AsyncGenerator<Buffer>;
   /** The same from the end that it had when it was opened, with the place of each piece: the last piece comes first. */
   piecesFromEnd(): AsyncGenerator<{ readonly piece: Buffer; readonly offset: number }>;
   /** Must be called, and not while pieces are being read. */
   close(): void;
 }
 
-const pieceBytes = 256 * 1024;
+export const pieceBytes = 256 * 1024;
 
 /** See `Files.open`. */
 export function openFile(jail: Jail, path: string, limit: Limit | undefined): OpenFile {
@@ -28,15 +33,11 @@ export function openFile(jail: Jail, path: string, limit: Limit | undefined): Op
   return openPlace(place, limit);
 }
 
-interface OpenPlace extends OpenFile {
-  readonly descriptor: number;
-}
-
 /** The same for a place that is known; what it opens outlives the place. */
 export function openPlace(
   place: Pick<ReadTarget, "requested" | "stats" | "open">,
   limit: Limit | undefined,
-): OpenPlace {
+): OpenFile {
   const { requested: path } = place;
   if (!place.stats!.isFile()) throw refuse.notAFile(path);
   const descriptor = mapErrno(path, () => place.open());
@@ -48,7 +49,7 @@ export function openPlace(
       descriptor,
       stats,
       attributes: () => readAttributes(descriptor),
-      pieces: () => readPieces(descriptor, path, limit),
+      pieces: (start = 0) => readPieces(descriptor, path, { start, limit }),
       piecesFromEnd: () => readPiecesFromEnd(descriptor, path, stats.size),
       close: () => closeSync(descriptor),
     };
@@ -60,14 +61,13 @@ export function openPlace(
 
 const readInBackground = promisify(read);
 
-/** Each piece is worthless once the next is asked for. */
 async function* readPieces(
   descriptor: number,
   path: string,
-  limit: Limit | undefined,
+  { start, limit }: { start: number; limit: Limit | undefined },
 ): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(pieceBytes);
-  for (let position = 0; ; ) {
+  for (let position = start; ; ) {
     const piece = await readPiece(descriptor, path, { buffer, position });
     if (piece.length === 0) return;
     position += piece.length;

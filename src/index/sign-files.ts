@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import { beginsAsText, FileBuffer, openFileBelow } from "../files/file-buffer.ts";
 import type { NameBytes } from "../jail/name.ts";
 import {
-  changedAt,
+  areSettled,
   hasExactStamps,
   hasNoWriter,
   readStamps,
@@ -51,13 +51,6 @@ export interface SignedFiles {
 /** Largest file that gets a signature: of larger ones few are ruled out. */
 const maxSignedBytes = 4 * 1024 * 1024;
 
-/**
- * Milliseconds that stamps must be old to be trusted: a later change might leave them as they are, as the clocks of file systems tick
- * slowly ("racily clean" in Git's words). Linux's ticks every ten at most; some file systems keep whole seconds.
- */
-const settledAfter = 100;
-const settledAfterSeconds = 3000;
-
 /** Reads files and signs them. */
 export class FileSigner {
   readonly #signer: Signer;
@@ -92,7 +85,7 @@ export class FileSigner {
     try {
       if (!readStamps(descriptor)) return;
       if (!hasExactStamps(descriptor)) all.outcomes[index] = signed.never;
-      else if (isSettled()) isReadable = true;
+      else if (areSettled(Date.now())) isReadable = true;
       else all.outcomes[index] = signed.notYet;
     } finally {
       if (!isReadable) closeSync(descriptor);
@@ -135,14 +128,6 @@ export class FileSigner {
     const flags = text.subarray(0, length).includes(0) ? fileFlags.holdsNul : 0;
     return [{ stamps, flags }, signature];
   }
-}
-
-/** Whether the stamps that were read last are old enough to be trusted. */
-function isSettled(): boolean {
-  const seconds = stamps[changedAt]! + (stamps[changedAt + 1]! | 0) * 2 ** 32;
-  const nanoseconds = stamps[changedAt + 2]!;
-  const age = Date.now() - (seconds * 1000 + nanoseconds / 1e6);
-  return age >= (nanoseconds === 0 ? settledAfterSeconds : settledAfter);
 }
 
 class SignedFilesBuilder {

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   closeSync,
+  constants,
   linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -14,7 +16,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasNoWriter, readStamps, sizeAt, stamps } from "./stamps.ts";
+import { awaitTick } from "./clock.test-kit.ts";
+import { areSettled, hasNoWriter, readStamps, releaseLease, sizeAt, stamps } from "./stamps.ts";
 
 let base = "";
 let folder = -1;
@@ -32,7 +35,7 @@ afterAll(() => {
   rmSync(base, { recursive: true });
 });
 
-test("stamps are those of the file, by its name and by itself, and change with it", async () => {
+test("stamps are those of the file, by its name and by itself, and change with it", () => {
   writeFileSync(at("file"), "four");
   const first = stampsOf("file")!;
   expect(first[sizeAt]).toBe(4);
@@ -44,19 +47,11 @@ test("stamps are those of the file, by its name and by itself, and change with i
   expect(stampsOf("file")).not.toEqual(first);
   // The times of last access and last change can be set; that of the last change of the inode cannot.
   const before = stampsOf("file")!;
-  await ticks();
+  awaitTick(base);
   writeFileSync(at("file"), "ab");
   utimesSync(at("file"), 1, 1);
   expect(stampsOf("file")!.slice(9)).not.toEqual(before.slice(9));
 });
-
-/** Until the clock that file systems take their times from has ticked. */
-async function ticks(): Promise<void> {
-  writeFileSync(at("clock"), "");
-  const first = stampsOf("clock")!.join();
-  do writeFileSync(at("clock"), "");
-  while (stampsOf("clock")!.join() === first);
-}
 
 test("only regular files have stamps, and no link is followed", () => {
   writeFileSync(at("target"), "");
@@ -81,4 +76,22 @@ test("a file that is open for writing has a writer, also under another name, unt
   closeSync(writer);
   expect(hasNoWriter(again)).toBe(true);
   closeSync(again);
+});
+
+test("a lease that was ended is no hindrance, also while the file stays open", () => {
+  writeFileSync(at("leased"), "x");
+  const reader = openSync(at("leased"), "r");
+  expect(hasNoWriter(reader)).toBe(true);
+  releaseLease(reader);
+  const writer = openSync(at("leased"), constants.O_RDWR | constants.O_NONBLOCK);
+  closeSync(writer);
+  closeSync(reader);
+});
+
+test("stamps are settled a while after the last change", () => {
+  writeFileSync(at("file"), "");
+  const { ctimeMs } = statSync(at("file"));
+  stampsOf("file");
+  expect(areSettled(ctimeMs + 99)).toBe(false);
+  expect(areSettled(ctimeMs + 3000)).toBe(true);
 });

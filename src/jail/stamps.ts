@@ -10,9 +10,9 @@ import { pathArgument, putNameIn } from "./path-argument.ts";
 /** Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes, each exactly. */
 export const stampWords = 12;
 
-/** Where the low word of the size is in them, and of the seconds of the time of status change. */
+/** Where the low word of the size is in them, and of the seconds of the time of status change. The words before it say which file it is. */
 export const sizeAt = 4;
-export const changedAt = 9;
+const changedAt = 9;
 
 /** The stamps that the last call of `readStamps` read. */
 export const stamps = new Uint32Array(stampWords);
@@ -50,6 +50,26 @@ export function hasNoWriter(descriptor: number): boolean {
   // The signal to the holder of a broken lease would be SIGIO, which ends a process that does not handle it.
   return fcntl(descriptor, setSignal, ignoredSignal) === 0 && fcntl(descriptor, setLease, readLease) === 0;
 }
+
+/** Ends what `hasNoWriter` began, for a descriptor that stays open: who waited to open the file for writing waits no more. */
+export function releaseLease(descriptor: number): void {
+  if (hasStamps()) (libc as Libc).fcntl(descriptor, setLease, noLease);
+}
+
+/**
+ * Whether the stamps that were read last are so old at `now`, in milliseconds since 1970, that the next change makes others. A
+ * later change might leave younger ones as they are, as the clocks of file systems tick slowly ("racily clean" in Git's words).
+ */
+export function areSettled(now: number): boolean {
+  const seconds = stamps[changedAt]! + (stamps[changedAt + 1]! | 0) * 2 ** 32;
+  const nanoseconds = stamps[changedAt + 2]!;
+  const age = now - (seconds * 1000 + nanoseconds / 1e6);
+  return age >= (nanoseconds === 0 ? settledAfterSeconds : settledAfter);
+}
+
+/** Milliseconds: Linux's clock for files ticks every ten at most; some file systems keep whole seconds. */
+const settledAfter = 100;
+const settledAfterSeconds = 3000;
 
 /** Whether the file system of the file, which `stamps` are of, changes them with each first store through a mapping. */
 export function hasExactStamps(descriptor: number): boolean {
@@ -97,10 +117,11 @@ const regularFile = 0o10;
 const wordsOfStamps = [8, 9, 34, 35, 10, 11, 28, 29, 30, 24, 25, 26];
 const deviceAt = 2;
 
-/** F_SETSIG, F_SETLEASE and F_RDLCK; SIGURG, which a process ignores by default. */
+/** F_SETSIG, F_SETLEASE, F_RDLCK and F_UNLCK; SIGURG, which a process ignores by default. */
 const setSignal = 10;
 const setLease = 1024;
 const readLease = 0;
+const noLease = 2;
 const ignoredSignal = 23;
 
 interface Libc {

@@ -1,5 +1,6 @@
 /** What is read of a large file, and what is not. */
 import { expect, test } from "bun:test";
+import { LineCounts } from "../../files/line-counts.ts";
 import type { OpenFile } from "../../files/open-file.ts";
 import { type Deadline, deadlineIn } from "../../scheduling/deadline.ts";
 import { readPart, type Wanted } from "./part.ts";
@@ -11,6 +12,8 @@ const pieces = 100;
 
 /** A file of 100 pieces of 1000 lines each, which counts what is read of it. */
 class CountedFile implements OpenFile {
+  /** None: nothing is known of it from one read to the next. */
+  readonly descriptor = -1;
   readonly stats = { size: pieces * piece.length } as OpenFile["stats"];
   piecesRead = 0;
   isClosed = false;
@@ -42,7 +45,11 @@ const usual = { path: "log", isNumbered: false, limit: { key: "max_read_bytes", 
 
 async function read(wanted: Partial<Wanted> & Pick<Wanted, "part">, deadline = deadlineIn(60_000)) {
   const file = new CountedFile();
-  const outcome = await readPart(file, { ...usual, ...wanted }, deadline).catch((error: Error) => error);
+  const outcome = await readPart(
+    file,
+    { ...usual, ...wanted },
+    { deadline, lineCounts: new LineCounts() },
+  ).catch((error: Error) => error);
   expect(file.isClosed).toBe(true);
   return { outcome, piecesRead: file.piecesRead };
 }

@@ -38,7 +38,7 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       if (isStat) return viewOf({ path, stats });
       if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
       const wanted = { path, part, isNumbered, limit };
-      return readPart(open(), wanted, context.deadline).then((window) =>
+      return readPart(open(), wanted, context).then((window) =>
         viewWindow(read, { stats, window, revision: undefined }),
       );
     },

@@ -1,0 +1,163 @@
+/**
+ * How many lines end before places in large files. Lines deep in a file are found from the last such place before them,
+ * instead of with a pass over all that lies before, for as long as the stamps of the file prove it unchanged (decision 38).
+ */
+import {
+  areSettled,
+  hasExactStamps,
+  hasNoWriter,
+  readStamps,
+  releaseLease,
+  sizeAt,
+  stamps,
+} from "../jail/stamps.ts";
+import { pieceBytes } from "./open-file.ts";
+
+/** A place in a file, in bytes, and how many line feeds lie before it. */
+export interface LinePlace {
+  readonly offset: number;
+  readonly lines: number;
+}
+
+/** What was counted of one content of a file. */
+interface Counted {
+  readonly stamps: Uint32Array;
+  /** Line feeds before each multiple of `pieceBytes`, from 0. */
+  readonly lines: readonly number[];
+}
+
+export interface LineCountsOptions {
+  /** Places that are kept of all files together, of eight bytes each. The default is enough for 64 GiB of files. */
+  readonly mostPlaces?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** What is known of the files that were read last. */
+export class LineCounts {
+  /** By inode and device, the one that was read last at the end. */
+  readonly #files = new Map<string, Counted>();
+  readonly #mostPlaces: number;
+  readonly #now: () => number;
+  #places = 0;
+
+  constructor({ mostPlaces = 2 ** 18, now = Date.now }: LineCountsOptions = {}) {
+    this.#mostPlaces = mostPlaces;
+    this.#now = now;
+  }
+
+  /** What is known of a file that was opened and is to be read now. Nothing, where its content might change unnoticed. */
+  of(descriptor: number): FileLines {
+    if (!readStamps(descriptor)) return unknownLines;
+    const file = stamps.subarray(0, sizeAt).join();
+    const known = this.#files.get(file);
+    const isKnown = known !== undefined && hasStamps(known.stamps);
+    if (!isKnown && !this.#canBeTrusted(descriptor)) return unknownLines;
+    return new KnownLines(descriptor, {
+      counted: isKnown ? known : { stamps: stamps.slice(), lines: [0] },
+      mostPlaces: this.#mostPlaces,
+      keep: (counted) => this.#keep(file, counted),
+    });
+  }
+
+  /** Whether every change from now on gives the file other stamps than those that were read last. */
+  #canBeTrusted(descriptor: number): boolean {
+    if (!hasExactStamps(descriptor) || !areSettled(this.#now()) || !hasNoWriter(descriptor)) return false;
+    releaseLease(descriptor);
+    return true;
+  }
+
+  #keep(file: string, counted: Counted): void {
+    const known = this.#files.get(file);
+    // Another call may have come further meanwhile.
+    const isFurther =
+      known !== undefined && hasStamps(known.stamps) && known.lines.length > counted.lines.length;
+    const kept = isFurther ? known : counted;
+    this.#forget(file);
+    this.#files.set(file, kept);
+    this.#places += kept.lines.length;
+    while (this.#places > this.#mostPlaces) this.#forget(this.#files.keys().next().value!);
+  }
+
+  #forget(file: string): void {
+    this.#places -= this.#files.get(file)?.lines.length ?? 0;
+    this.#files.delete(file);
+  }
+}
+
+/** What is known of a file while it is read, and what a reader finds out. */
+export interface FileLines {
+  /** The last known place from which the start of line `line`, from 1, lies ahead: the start of the file, or a multiple of `pieceBytes`. */
+  beforeLine(line: number): LinePlace;
+  /** The last known place at or before `offset`. */
+  beforeOffset(offset: number): LinePlace;
+  /** Takes a place that was reached. Those that cannot be kept are passed over. */
+  add(place: LinePlace): void;
+  /**
+   * Whether the content is still the one that the places belong to. Then what was read between them is right, and what was
+   * added is kept.
+   */
+  keep(): boolean;
+}
+
+const startOfFile: LinePlace = { offset: 0, lines: 0 };
+
+/** Of a file of which nothing is known or kept. */
+const unknownLines: FileLines = {
+  beforeLine: () => startOfFile,
+  beforeOffset: () => startOfFile,
+  add: () => undefined,
+  keep: () => true,
+};
+
+class KnownLines implements FileLines {
+  readonly #descriptor: number;
+  readonly #stamps: Uint32Array;
+  readonly #lines: number[];
+  readonly #mostPlaces: number;
+  readonly #keep: (counted: Counted) => void;
+
+  constructor(
+    descriptor: number,
+    { counted, mostPlaces, keep }: { counted: Counted; mostPlaces: number; keep: (counted: Counted) => void },
+  ) {
+    this.#descriptor = descriptor;
+    this.#stamps = counted.stamps;
+    this.#lines = counted.lines.slice();
+    this.#mostPlaces = mostPlaces;
+    this.#keep = keep;
+  }
+
+  beforeLine(line: number): LinePlace {
+    let [low, high] = [0, this.#lines.length];
+    // A line that begins at the place itself is not ahead: whether it does is not known.
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (this.#lines[middle]! + 1 < line) low = middle;
+      else high = middle;
+    }
+    return this.#placeAt(low);
+  }
+
+  beforeOffset(offset: number): LinePlace {
+    return this.#placeAt(Math.min(Math.floor(offset / pieceBytes), this.#lines.length - 1));
+  }
+
+  add({ offset, lines }: LinePlace): void {
+    const count = this.#lines.length;
+    if (offset === count * pieceBytes && count < this.#mostPlaces) this.#lines.push(lines);
+  }
+
+  keep(): boolean {
+    if (!readStamps(this.#descriptor) || !hasStamps(this.#stamps)) return false;
+    this.#keep({ stamps: this.#stamps, lines: this.#lines });
+    return true;
+  }
+
+  #placeAt(index: number): LinePlace {
+    return { offset: index * pieceBytes, lines: this.#lines[index]! };
+  }
+}
+
+/** Whether the stamps that were read last are these. */
+const hasStamps = (of: Uint32Array): boolean => stamps.every((word, at) => word === of[at]);
