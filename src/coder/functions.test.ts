@@ -31,6 +31,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "search-pages.ts",
     "search-text.ts",
     "services.ts",
+    "storage.ts",
     "two-paths.ts",
   ];
   const files = readdirSync(import.meta.dir).filter(
