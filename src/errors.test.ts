@@ -82,7 +82,12 @@ const ofLines: Samples<typeof refuseLines> = {
   outOfRange: refuseLines.outOfRange(0, [3, 2], 0),
 };
 
-const ofJail: Samples<typeof refuseJailed> = { protected: refuseJailed.protected(".git/config") };
+const ofJail: Samples<typeof refuseJailed> = {
+  protected: refuseJailed.protected(".git/config"),
+  readOnlyRoot: refuseJailed.readOnlyRoot("docs/a.md", "docs", ["src"]),
+  top: refuseJailed.top("new", ["src", "tests"]),
+  rootGone: refuseJailed.rootGone("docs"),
+};
 
 const ofAdmission: Samples<typeof refuseAdmission> = {
   manyWaiting: refuseAdmission.manyWaiting(4096),

@@ -30,19 +30,24 @@ type AuditConfig = Static<typeof AuditKey>;
 
 interface Opening {
   readonly config: AuditConfig;
-  /** Canonical host path of the folder that is served. */
-  readonly root: string;
+  /** Canonical host paths of the folders that are served. */
+  readonly roots: readonly string[];
   readonly log: Log;
 }
 
+function contains(root: string, folder: string): boolean {
+  const within = relative(root, folder);
+  return within !== ".." && !within.startsWith("../");
+}
+
 /** The audit trail that the configuration asks for, if it does. Throws a `ConfigError` for a file that is not fit. */
-export function openAudit({ config, root, log }: Opening): Audit | undefined {
+export function openAudit({ config, roots, log }: Opening): Audit | undefined {
   if (config === null) return undefined;
   const { file, max_bytes: maxBytes, keep } = config;
   try {
     const folder = realpathSync(dirname(resolve(file)));
-    const within = relative(root, folder);
-    if (within !== ".." && !within.startsWith("../"))
+    const root = roots.find((one) => contains(one, folder));
+    if (root !== undefined)
       throw new ConfigError(
         `audit: file: ${file} lies in the folder that is served, ${root}, where calls could reach it; name another.`,
       );

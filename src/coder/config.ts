@@ -12,6 +12,7 @@ import { JournalKey } from "../journal/journal-config.ts";
 import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
+import { RootsKey } from "./roots-config.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -29,6 +30,7 @@ export const configSchema = Type.Object({
     description:
       "The folder that calls are confined to. A relative path starts at the worker's current directory. Must exist.",
   }),
+  roots: RootsKey,
   non_accessible_globs: Type.Array(Type.String(), {
     default: ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/secrets/**"],
     description:

@@ -27,6 +27,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "permission-bits.ts",
     "profiles.ts",
     "revisions.ts",
+    "roots-config.ts",
     "search-matches.ts",
     "search-pages.ts",
     "search-text.ts",

@@ -99,7 +99,10 @@ export const info = defineCoderFunction({
     journal: { enabled: context.journal !== undefined },
     limits: limitsOf(context.config),
     profile: context.profileName,
-    roots: [{ name: ".", read_only: context.isReadOnly }],
+    roots: context.jail.roots.map(({ name, isReadOnly }) => ({
+      name,
+      read_only: isReadOnly || context.isReadOnly,
+    })),
     version: about.version,
   }),
   render: (answer) => renderInfo(answer),
@@ -114,10 +117,14 @@ const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
 const limitsOf = (config: Config): Static<typeof Limits> =>
   Object.fromEntries(limitKeys.map((key) => [key, config[key]])) as Static<typeof Limits>;
 
+const shownRoot = ({ name, read_only: isReadOnly }: Static<typeof Root>): string =>
+  isReadOnly ? `${name} (read-only)` : name;
+
 function renderInfo({ version, profile, roots, globs, limits, journal }: Static<typeof response>): string {
   const list = (what: string, of: readonly string[]) => `${what}: ${of.join(" ") || "none"}`;
   return [
-    `coder ${version}, profile ${profile}${roots.some((root) => root.read_only) ? ", read-only" : ""}`,
+    `coder ${version}, profile ${profile}${roots.every((root) => root.read_only) ? ", read-only" : ""}`,
+    ...(roots.some(({ name }) => name !== ".") ? [list("roots", roots.map(shownRoot))] : []),
     list("not accessible", globs.non_accessible),
     list("never written", globs.write_deny),
     list("excluded by default", globs.default_exclude),

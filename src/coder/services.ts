@@ -8,6 +8,7 @@ import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
+import type { Jail } from "../jail/folder.ts";
 import type { Log } from "../log/log.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
@@ -17,6 +18,7 @@ import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
+import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage } from "./storage.ts";
 import { Plans } from "./transacting/plans.ts";
 
@@ -27,6 +29,12 @@ export type CoderRuntime = CoderServices & worker.Runtime;
 export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
   const config = checkKeys(keys, { schema: configSchema, source, environment });
   requireGlobs(config, source);
+  requireRoots({
+    config,
+    source,
+    hasBasePath: Object.hasOwn(keys, "base_path"),
+    isOverridden: basePath !== undefined,
+  });
   return basePath === undefined ? config : { ...config, base_path: basePath };
 }
 
@@ -34,15 +42,21 @@ type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environme
 
 /** What an operator should know about the configuration, before the first call. */
 export function warnAboutGlobs(
-  { base_path, non_accessible_globs: globs, write_deny_globs: writeGlobs }: Config,
+  config: Pick<Config, "base_path" | "roots" | "non_accessible_globs" | "write_deny_globs">,
   log: Log,
 ): void {
-  const lists = { non_accessible_globs: globs, write_deny_globs: writeGlobs ?? [] };
-  for (const [key, list] of Object.entries(lists))
+  const { non_accessible_globs: globs, write_deny_globs: writeGlobs } = config;
+  const only = onlyRootOf(config);
+  const warn = (key: string, list: readonly string[], base: string) => {
     for (const glob of list) {
-      const reason = adviceAgainst(glob, resolve(base_path));
+      const reason = adviceAgainst(glob, resolve(base));
       if (reason !== undefined) log.warn("glob denies nothing", { key, glob, reason });
     }
+  };
+  warn("non_accessible_globs", globs, only?.path ?? "/");
+  warn("write_deny_globs", writeGlobs ?? [], only?.path ?? "/");
+  for (const { name, path, non_accessible_globs: own } of config.roots ?? [])
+    warn(`roots: ${name}: non_accessible_globs`, own, path);
 }
 
 /** Where the configuration comes from; absent where a program made it. */
@@ -72,13 +86,14 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     regex,
     threads,
     index: {
-      mode: config.index === "auto" ? profile.index : config.index,
+      // The index knows one folder.
+      mode: jail.hasTop ? "off" : config.index === "auto" ? profile.index : config.index,
       maxBytes: config.index_max_bytes,
     },
   });
   const sweeper = openSweeper(files);
   return {
-    serves: { base_path: jail.hostPath(""), config: opening.config?.source ?? "defaults" },
+    serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,
     profileName,
     profile,
@@ -125,6 +140,11 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     },
   };
 }
+
+const servedBy = ({ hasTop, roots, hostPath }: Jail): Pick<worker.Serves, "base_path" | "roots"> =>
+  hasTop
+    ? { roots: roots.map((root) => `${root.name}=${root.hostPath}`).join(" ") }
+    : { base_path: hostPath("") };
 
 const profileNamed = ({ profile }: Config, { mode }: Opening): ProfileName => {
   if (profile !== "auto") return profile;

@@ -5,7 +5,7 @@ import { createFilesContext, filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail } from "../jail/folder.ts";
-import { openJail } from "../jail/jail.ts";
+import { openJail, openRootsJail } from "../jail/jail.ts";
 import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
 import { createLog } from "../log/log.ts";
 import { editLockIn } from "../transactions/root-lock.ts";
@@ -13,6 +13,7 @@ import { abandonedIn, createTransactions, recoverIn } from "../transactions/tran
 import type { Config } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import type { ProfileDefaults } from "./profiles.ts";
+import { onlyRootOf, type RootConfig } from "./roots-config.ts";
 
 /** The tree, and what listens to its changes. */
 interface Storage extends Pick<CoderServices, "jail" | "files" | "journal" | "audit" | "transactions"> {
@@ -31,7 +32,7 @@ interface Opening
 export async function openStorage(config: Config, opening: Opening): Promise<Storage> {
   const { profile, mode, log = silent, readOnly = false, environment = {} } = opening;
   const jail = openTree(config, opening);
-  const folder = locateState({ config: config.journal, root: jail.hostPath(""), environment, log });
+  const folder = locateState({ config: config.journal, roots: jail.roots, environment, log });
   const journal = openJournal({
     config: config.journal,
     state: folder,
@@ -39,7 +40,7 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     byDefault: profile.journal || (mode === "call" && hasRecords(folder)),
     log,
   });
-  const audit = openAudit({ config: config.audit, root: jail.hostPath(""), log });
+  const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   const context = createFilesContext({
     jail,
     config,
@@ -68,16 +69,28 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
   };
 }
 
-const openTree = (config: Config, { profile, environment, ...opening }: Opening): Jail =>
-  openJail({
-    basePath: config.base_path,
+function openTree(config: Config, { profile, environment, ...opening }: Opening): Jail {
+  const shared = {
     deny: compileGlobSet(config.non_accessible_globs),
     denyWriting: compileGlobSet(config.write_deny_globs ?? profile.write_deny_globs),
     foldDeny: config.fold_deny,
-    paths: profile.absolute_paths ? "either" : "relative",
+    paths: profile.absolute_paths ? ("either" as const) : ("relative" as const),
     protectedFiles: opening.configFiles,
     trial: trialFor(opening),
     backend: readRuntimeOptions(environment ?? {}).backend,
-  });
+  };
+  const only = onlyRootOf(config);
+  if (only === undefined) return openRootsJail({ ...shared, roots: config.roots!.map(optionsOf) });
+  const { isReadOnly, deny } = optionsOf(only);
+  const denied = [...shared.deny.patterns, ...deny.patterns];
+  return openJail({ ...shared, basePath: only.path, isReadOnly, deny: compileGlobSet(denied) });
+}
+
+const optionsOf = ({ name, path, read_only: isReadOnly, non_accessible_globs: globs }: RootConfig) => ({
+  name,
+  path,
+  isReadOnly,
+  deny: compileGlobSet(globs),
+});
 
 const silent = createLog({ level: "error", form: "text", write: () => {} });

@@ -150,7 +150,7 @@ export interface BaseQuery {
  * start a shell at home. Throws a `ConfigError`. Over MCP, which does not show the folder, warns of any other.
  */
 export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): void {
-  if (mode === "call" || basePath !== undefined || Object.hasOwn(config.keys, "base_path")) return;
+  if (mode === "call" || basePath !== undefined || namesFolder(config.keys)) return;
   const folder = realpathSync(".");
   const what = folder === "/" ? "the whole machine" : isHome(folder) ? "the home folder" : undefined;
   if (what !== undefined)
@@ -163,6 +163,8 @@ export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): vo
       reason: "the current one is served; name it with --base-path",
     });
 }
+
+const namesFolder = (keys: Keys): boolean => Object.hasOwn(keys, "base_path") || Object.hasOwn(keys, "roots");
 
 function isHome(folder: string): boolean {
   try {

@@ -45,7 +45,9 @@ export interface Services {
 /** What the log says is served. */
 export interface Serves {
   /** Canonical host path of the folder that calls are confined to; `/` without one. */
-  readonly base_path: string;
+  readonly base_path?: string;
+  /** Of several folders: the name and canonical host path of each. */
+  readonly roots?: string;
   /** Where the configuration stands. */
   readonly config: string;
 }

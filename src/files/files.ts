@@ -148,6 +148,8 @@ export function filesOver(ctx: FilesContext): Files {
     unlink: (path, options, requester) => unlinkPath(ctx, { path, ...options }, requester),
     sweep: (stop) => sweepTree(ctx, stop),
     sweepFolder: (folder, entries) =>
-      sweepFolder({ mutations, requester: undefined }, { folder, entries, isAbandoned }),
+      jail.isReadOnly(folder.path)
+        ? 0
+        : sweepFolder({ mutations, requester: undefined }, { folder, entries, isAbandoned }),
   };
 }

@@ -25,7 +25,8 @@ export async function pageOfFolder(
 ): Promise<Page> {
   const reading = readWindow(folder, { ...range, isLeftOut: (name) => jail.isTemporary(name) });
   const { entries, total, leftOut } = await runInSlices(reading, slice, () => deadline.check());
-  sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
+  if (!jail.isReadOnly(folder.path))
+    sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
   return { entries, total };
 }
 

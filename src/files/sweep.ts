@@ -87,12 +87,16 @@ export async function sweepTree(
   let swept = 0;
   const visitor: TreeVisitor = {
     async preorder({ folder, entry }) {
-      if (makerOf(entry.name) !== undefined)
+      if (makerOf(entry.name) !== undefined && !jail.isReadOnly(folder.path))
         swept += await sweepWithFolders(scope, { folder, entries: [entry], isAbandoned });
       return undefined;
     },
     open({ folder, entry: { kind, name, raw } }) {
-      const isEntered = kind === "dir" && !stop?.aborted && !jail.deniesIn(folder, name);
+      const isEntered =
+        kind === "dir" &&
+        !stop?.aborted &&
+        !jail.deniesIn(folder, name) &&
+        !jail.isReadOnly(pathIn(folder.path, name));
       return isEntered ? folder.child(raw) : undefined;
     },
     onUnreadable(error) {

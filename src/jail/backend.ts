@@ -1,4 +1,5 @@
 import { readdirSync, readlinkSync } from "node:fs";
+import { type Refusal, refuse } from "../errors.ts";
 import type { OnDirent } from "./dirents.ts";
 import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
@@ -17,10 +18,19 @@ export interface Backend {
   readonly naming: Naming;
   /** The base, for a walk of the path `requested`. It stays held when this is closed. */
   base(requested: string): HeldFolder;
-  /** Whether the base folder was removed. */
-  isBaseGone(): boolean;
+  /** The refusal of a path for which the folder that it starts in was removed; undefined while that is there. */
+  goneAt(path: string): Refusal | undefined;
   close(): void;
 }
+
+/** What the base of a backend is called: a root among several has a name, the one base has none. */
+export interface BaseName {
+  readonly path: string;
+  readonly gone: () => Refusal;
+}
+
+/** Of the one base. */
+export const onlyBase: BaseName = { path: "", gone: refuse.baseGone };
 
 /** A folder as the walk uses it. */
 export interface HeldFolder extends Folder {

@@ -56,3 +56,17 @@ function open(): Libc | undefined {
   const calls = openLibc<Omit<Libc, "errno">>({ ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" } });
   return errno && calls && { ...calls, errno };
 }
+
+/** The same by a path. True for a folder that may not be read, whose flag stays unknown. Never follows a link. */
+export function isCasefoldedAt(path: string | Buffer): boolean {
+  try {
+    const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      return isCasefolded(readable);
+    } finally {
+      closeSync(readable);
+    }
+  } catch {
+    return true;
+  }
+}

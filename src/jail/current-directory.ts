@@ -19,18 +19,20 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { refuse } from "../errors.ts";
+import type { Refusal } from "../errors.ts";
 import {
   type Backend,
+  type BaseName,
   type HeldFolder,
   identifyByPath,
   listByPath,
   namesOf,
   nameText,
+  onlyBase,
   pathIn,
   readLinkByPath,
 } from "./backend.ts";
-import { isCasefolded } from "./casefold.ts";
+import { isCasefoldedAt } from "./casefold.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
@@ -41,20 +43,20 @@ import { fileSystemType, isPseudoType } from "./pseudo.ts";
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 /** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
-export function holdByCurrentDirectory(base: string): Backend {
+export function holdByCurrentDirectory(base: string, { path, gone }: BaseName = onlyBase): Backend {
   const identity = identityOf(statSync(base, { bigint: true }));
   const hold = holdInode(base);
   const naming = namingOfBase({
     type: process.platform === "linux" ? fileSystemType(base) : undefined,
     isCasefolded: () => isCasefoldedAt(base),
   });
-  const root: Step = { name: base, identity, baseDevice: identity.dev, naming, parent: undefined };
+  const root: Step = { name: base, identity, baseDevice: identity.dev, naming, parent: undefined, gone };
   return {
     name: "current-directory",
     canResolveBeneath: false,
     naming,
-    base: (requested) => new SteppedFolder(root, { requested, path: "" }),
-    isBaseGone: () => !isThere(base, identity),
+    base: (requested) => new SteppedFolder(root, { requested, path }),
+    goneAt: () => (isThere(base, identity) ? undefined : gone()),
     close() {
       leave();
       if (hold !== undefined) closeSync(hold);
@@ -86,6 +88,8 @@ interface Step {
   readonly baseDevice: bigint;
   readonly naming: Naming;
   readonly parent: Step | undefined;
+  /** What to throw when the base is gone. */
+  readonly gone: () => Refusal;
 }
 
 class SteppedFolder implements HeldFolder {
@@ -124,12 +128,12 @@ class SteppedFolder implements HeldFolder {
     if (found.isSymbolicLink()) throw errnoError("ELOOP");
     if (!found.isDirectory()) throw errnoError("ENOTDIR");
     const type = this.#typeElsewhere(name, found.dev);
-    const { baseDevice, naming: outer } = this.#step;
+    const { baseDevice, naming: outer, gone } = this.#step;
     const naming = namingIn(outer, {
       type,
       isCasefolded: () => this.enter(() => isCasefoldedAt(at(name))),
     });
-    const step: Step = { name, identity: identityOf(found), baseDevice, naming, parent: this.#step };
+    const step: Step = { name, identity: identityOf(found), baseDevice, naming, parent: this.#step, gone };
     // A handle exists only for a folder that the process can change into.
     standIn(step);
     return new SteppedFolder(step, { requested: this.requested, path: pathIn(this.path, nameText(name)) });
@@ -225,20 +229,6 @@ class NamedHandle implements PathHandle {
   close(): void {}
 }
 
-/** True for a folder that may not be read, whose flag stays unknown. Never follows a link. */
-function isCasefoldedAt(path: Name): boolean {
-  try {
-    const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    try {
-      return isCasefolded(readable);
-    } finally {
-      closeSync(readable);
-    }
-  } catch {
-    return true;
-  }
-}
-
 const at = (name: Name): JailedPath => jailedPath("./", name);
 
 /** True while an `enter` callback runs: the current directory must not change below it. */
@@ -262,9 +252,9 @@ function standIn(step: Step): void {
   here = step;
 }
 
-function goTo({ parent, name, identity }: Step): void {
+function goTo({ parent, name, identity, gone }: Step): void {
   if (parent === undefined) {
-    if (!isThere(name, identity)) throw refuse.baseGone();
+    if (!isThere(name, identity)) throw gone();
     stepInto(name, identity);
     return;
   }

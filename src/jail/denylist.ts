@@ -51,4 +51,5 @@ function isThere(path: string): boolean {
   }
 }
 
-const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{},!^-]/g, "\\$&");
+/** A glob that matches this path and no other. */
+export const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{},!^-]/g, "\\$&");

@@ -6,11 +6,13 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from "node:fs";
 import {
   type Backend,
+  type BaseName,
   type HeldFolder,
   identifyByPath,
   listByPath,
   namesOf,
   nameText,
+  onlyBase,
   pathIn,
   readLinkByPath,
 } from "./backend.ts";
@@ -46,7 +48,11 @@ export const openers = { openat: openAt, descriptors: openThroughProc } as const
 >;
 
 /** Holds the folder at the host path `base`, which must be canonical. Throws the errno error. */
-export function holdByDescriptors(base: string, name: keyof typeof openers): Backend {
+export function holdByDescriptors(
+  base: string,
+  name: keyof typeof openers,
+  { path, gone }: BaseName = onlyBase,
+): Backend {
   const descriptor = openSync(base, folderFlags);
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   const isDirect = name === "openat";
@@ -70,10 +76,10 @@ export function holdByDescriptors(base: string, name: keyof typeof openers): Bac
     naming: opener.naming,
     base: (requested) =>
       new DescriptorFolder(opener, {
-        ...{ descriptor, requested, path: "", isBase: true },
+        ...{ descriptor, requested, path, isBase: true },
         ...{ naming: opener.naming, type },
       }),
-    isBaseGone: () => fstatSync(descriptor).nlink === 0,
+    goneAt: () => (fstatSync(descriptor).nlink === 0 ? gone() : undefined),
     close() {
       opener.isClosed = true;
       closeSync(descriptor);

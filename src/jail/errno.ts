@@ -19,6 +19,7 @@ export const errnoError = (
     | "EILSEQ"
     | "ESTALE"
     | "EBUSY"
+    | "EROFS"
     | "EXDEV"
     | "EIO",
 ): Error => Object.assign(new Error(code), { code });

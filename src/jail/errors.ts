@@ -9,4 +9,37 @@ export const refuseJailed = {
       `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change, and nothing was changed; it can be read. Choose another path, or ask the operator to make the change.`,
       path,
     ),
+
+  /** A root is what the operator gave, whole. */
+  readOnlyRoot: (path: string, root: string, writable: readonly string[]): Refusal =>
+    new Refusal(
+      "protected",
+      `${quoteShort(path)} lies in the root ${quoteShort(root)}, which is read-only, and nothing was changed; it can be read. ${choose(writable)}`,
+      path,
+    ),
+
+  /** Neither a root nor a name beside one is made, changed or removed. */
+  top: (path: string, writable: readonly string[]): Refusal =>
+    new Refusal(
+      "protected",
+      `${quoteShort(path)} is or would be an entry of the top folder, which holds only the roots and cannot be changed, and nothing was changed. ${choose(writable)}`,
+      path,
+    ),
+
+  rootGone: (root: string): Refusal =>
+    new Refusal(
+      "io",
+      `The root ${quoteShort(root)} is gone: it was removed or moved away while the worker ran; work in another root, or ask the operator to restore it.`,
+      root,
+    ),
 } as const;
+
+const mostNamed = 5;
+
+const choose = (writable: readonly string[]): string =>
+  writable.length === 0
+    ? "No root here can be written to."
+    : `Choose a path in ${writable
+        .slice(0, mostNamed)
+        .map((root) => quoteShort(`${root}/`))
+        .join(" or ")}.`;

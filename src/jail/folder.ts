@@ -137,11 +137,28 @@ export interface AdmitOptions {
   readonly parents?: boolean;
 }
 
+/** A folder that callers can reach. */
+export interface JailRoot {
+  /** Its name in the top folder; `.` of the base. */
+  readonly name: string;
+  /** Canonical host path. */
+  readonly hostPath: string;
+  readonly isReadOnly: boolean;
+}
+
 /** The one way from a string on the wire to something on disk. */
 export interface Jail {
-  /** The base folder's own name, without the folders above it. */
+  /** What callers can reach: the base, or each root. */
+  readonly roots: readonly JailRoot[];
+  /** Whether callers see a top folder with the roots in it. */
+  readonly hasTop: boolean;
+  /** The name of the root that a path from the top leads into; "" without a top folder, and for that itself. */
+  rootOf(path: string): string;
+  /** Whether nothing at a path may be changed, because its root, or the top folder, is read-only. */
+  isReadOnly(path: string): boolean;
+  /** The base folder's own name, without the folders above it; `.` for the top folder. */
   readonly baseName: string;
-  /** The host path of a path below the base. Only for functions whose callers know host paths. */
+  /** The host path of a path below the base, or in a root. Only for functions whose callers know host paths. */
   hostPath(path: string): string;
   /** The backend in use. */
   readonly backend: BackendName;

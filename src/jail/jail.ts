@@ -10,113 +10,102 @@
  * reached it; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything against root
  * and against mounts that root makes.
  */
-import { realpathSync, type Stats, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
-import { refuse } from "../errors.ts";
-import type { GlobSet } from "../globs/glob-set.ts";
+import type { Stats } from "node:fs";
+import { basename, join } from "node:path";
+import { type Refusal, refuse } from "../errors.ts";
 import type { Backend } from "./backend.ts";
-import { isCaseInsensitive, type Trial } from "./case-sensitivity.ts";
-import { holdByCurrentDirectory } from "./current-directory.ts";
-import { type DenyRules, denyRules } from "./deny.ts";
-import { holdByDescriptors, openers } from "./descriptors.ts";
-import { errnoOf, mapErrno } from "./errno.ts";
+import { denyRules } from "./deny.ts";
+import { mapErrno } from "./errno.ts";
 import { refuseJailed } from "./errors.ts";
-import type {
-  BackendName,
-  Folder,
-  Jail,
-  PathHandle,
-  ProtectedChange,
-  ReadTarget,
-  ResolvedPath,
-} from "./folder.ts";
-import { hasExactNames } from "./folding.ts";
-import { hasDirectOpenat } from "./openat.ts";
-import { type ParsedPath, parseAbsolutePath, parsePath, validateNewPath } from "./parse.ts";
-import { type ProtectedFiles, protectFiles } from "./protected.ts";
-import { fileSystemType, isPseudo } from "./pseudo.ts";
+import type { Folder, Jail, PathHandle, ProtectedChange, ReadTarget, ResolvedPath } from "./folder.ts";
+import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
+import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNewPath } from "./parse.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
-import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { pathInRoot, rulesOfRoots } from "./root-rules.ts";
+import { onlyRoot, type RootSet, Roots } from "./roots.ts";
+import { holdRoots } from "./top-folder.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
-export interface JailOptions {
+export interface JailOptions extends SharedRules, Pick<RootOptions, "isReadOnly"> {
   /** Host path of the base folder; `openJail` makes it canonical. */
   readonly basePath: string;
-  /** What callers may see but not touch. */
-  readonly deny: GlobSet;
-  /** What callers may read, and never make or change. Default: nothing. */
-  readonly denyWriting?: GlobSet | undefined;
-  /** Default: the best that works here. */
-  readonly backend?: BackendName | undefined;
-  /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
-  readonly foldDeny?: "auto" | "always";
   /** The paths that callers send: relative to the base (default), host paths below it, or either. */
   readonly paths?: "relative" | "absolute" | "either";
-  /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */
-  readonly protectedFiles?: readonly string[] | undefined;
-  /** How to test the case sensitivity of names. Default: by a temporary file. */
-  readonly trial?: Trial | undefined;
 }
 
 /**
  * Opens the jail around a folder. Throws an Error of one sentence, which names host paths and is for the operator, when
  * the folder cannot be used or the machine fails the checks.
  */
-export function openJail(options: JailOptions): Jail {
-  const { basePath, deny, backend, foldDeny = "auto", paths = "relative", protectedFiles = [] } = options;
-  const base = canonicalBase(basePath);
-  const roots = linkRoots(base, basePath);
-  const held = hold(base, backend);
-  const isKnownExact = hasExactNames(fileSystemType(base));
-  const folds =
-    foldDeny === "always" || isCaseInsensitive(held.base("."), { isKnownExact, trial: options.trial });
-  const rules = denyRules(deny, folds);
-  const writing = options.denyWriting && denyRules(options.denyWriting, folds);
+export function openJail({ basePath, paths = "relative", isReadOnly = false, ...shared }: JailOptions): Jail {
+  const root = openRoot({ name: "", path: basePath, isReadOnly }, shared);
+  const { linkRoots, backend, rules } = root;
   const isAbsolute = paths === "absolute";
   const parse = (path: string) =>
-    isAbsolute ? parseAbsolutePath(path, roots) : parsePath(path, paths === "either" ? roots : undefined);
+    isAbsolute
+      ? parseAbsolutePath(path, linkRoots)
+      : parsePath(path, paths === "either" ? linkRoots : undefined);
   const walkRules: WalkRules = {
-    backend: held,
-    linkRoots: roots,
-    isRoot: isAbsolute && base === "/",
+    backend,
+    linkRoots: () => linkRoots,
+    rootDepth: 0,
+    isRoot: isAbsolute && root.base === "/",
     // Callers with host paths expect what the system's own programs do, which accept every name.
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
-  return jailWith({ base, parse, rules, writing, walkRules, protection: protectFiles(base, protectedFiles) });
+  return jailWith({ roots: onlyRoot(root), parse, rules, walkRules });
+}
+
+export interface RootsOptions extends SharedRules {
+  /** At least one. */
+  readonly roots: readonly RootOptions[];
+  /** The paths that callers send: relative to the top folder (default), or host paths in a root as well. */
+  readonly paths?: "relative" | "either";
+}
+
+/** The same around several folders, the roots, which callers see as the entries of one folder that cannot be changed. */
+export function openRootsJail({ roots: options, paths = "relative", ...shared }: RootsOptions): Jail {
+  const roots = new Roots(options, shared);
+  const rules = rulesOfRoots(roots, denyRules(shared.deny, false));
+  const walkRules: WalkRules = {
+    backend: holdRoots(roots),
+    linkRoots: (path) => roots.at(path)?.linkRoots ?? [],
+    rootDepth: 1,
+    isRoot: false,
+    requireNewNames: validateNewPath,
+    denies: rules.denies,
+  };
+  const isAbsolute = (path: string) => paths === "either" && path.startsWith("/");
+  const parse = (path: string) => (isAbsolute(path) ? parseInRoots(path, roots.all) : parsePath(path));
+  return jailWith({ roots, parse, rules, walkRules });
 }
 
 /** What a jail is made of. */
 interface Parts {
-  readonly base: string;
+  readonly roots: RootSet;
   readonly parse: (path: string) => ParsedPath;
-  readonly rules: DenyRules;
-  /** Of what may be read and not be changed; undefined where all may. */
-  readonly writing: DenyRules | undefined;
+  readonly rules: OpenRoot["rules"];
   readonly walkRules: WalkRules;
-  readonly protection: ProtectedFiles;
 }
 
 function jailWith(parts: Parts): Jail {
-  const { base, parse, rules, writing, walkRules, protection } = parts;
+  const { roots, parse, rules, walkRules } = parts;
   const held = walkRules.backend;
-  const refusalOf = (place: ResolvedPath, changes: ProtectedChange) => {
-    const foldHere = (name: string) => rules.fold(name, place.folder.folding);
-    if (protection.covers(place, changes, foldHere)) return refuse.absent(place.requested, "denied");
-    return writing?.deniesBelow(place.names, place.folder.folding)
-      ? refuseJailed.protected(place.requested)
-      : undefined;
-  };
   const admit: Jail["admit"] = (path, options = {}) => {
     const place = walk(walkRules, path, parse(path), options);
-    const refusal = options.changes && refusalOf(place, options.changes);
+    const refusal = options.changes && refusalOfChange(roots, place, options.changes);
     if (refusal === undefined) return place;
     place[Symbol.dispose]();
     throw refusal;
   };
   return {
-    baseName: basename(base),
-    hostPath: (path) => join(base, path),
+    roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
+    hasTop: roots.hasTop,
+    rootOf: (path) => roots.at(path)?.name ?? "",
+    isReadOnly: (path) => roots.at(path)?.isReadOnly ?? true,
+    baseName: roots.hasTop ? "." : basename(roots.all[0]!.base),
+    hostPath: (path) => hostPathIn(roots, path),
     backend: held.name,
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parse(path)) ?? admit(path),
@@ -124,8 +113,9 @@ function jailWith(parts: Parts): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
-    deniesWritingIn: (folder, name) => writing?.deniesIn(folder, name) ?? false,
-    isProtected: protection.is,
+    deniesWritingIn: (folder, name) =>
+      roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
+    isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
     over(view) {
@@ -139,6 +129,29 @@ function jailWith(parts: Parts): Jail {
     },
     close: () => held.close(),
   };
+}
+
+/** Why nothing may be changed at a place. */
+function refusalOfChange(roots: RootSet, place: ResolvedPath, changes: ProtectedChange): Refusal | undefined {
+  const { requested, path, names, newFolders, stats, folder } = place;
+  const root = roots.at(path);
+  if (roots.hasTop && (root === undefined || folder.path === ""))
+    return refuseJailed.top(requested, writableOf(roots));
+  const { name, protection, rules, writing, isReadOnly } = root!;
+  const foldHere = (one: string) => rules.fold(one, folder.folding);
+  if (protection.covers({ path: pathInRoot(name, path), newFolders, stats }, changes, foldHere))
+    return refuse.absent(requested, "denied");
+  if (isReadOnly && roots.hasTop) return refuseJailed.readOnlyRoot(requested, name, writableOf(roots));
+  return writing?.deniesBelow(names, folder.folding) ? refuseJailed.protected(requested) : undefined;
+}
+
+const writableOf = ({ all }: RootSet): string[] =>
+  all.filter(({ isReadOnly }) => !isReadOnly).map(({ name }) => name);
+
+function hostPathIn(roots: RootSet, path: string): string {
+  const root = roots.at(path);
+  if (root === undefined) throw new Error("the top folder has no host path");
+  return join(root.base, pathInRoot(root.name, path));
 }
 
 /** The target of the path, if one step resolves it. */
@@ -180,45 +193,4 @@ function holdFolder(admit: Jail["admit"], backend: Backend, path: string): Folde
   using place = admit(path);
   if (place.stats?.isDirectory() !== true) throw refuse.notAFolder(path);
   return place.name === "." ? backend.base(path) : mapErrno(path, () => place.folder.child(place.name));
-}
-
-function canonicalBase(basePath: string): string {
-  try {
-    const base = realpathSync(basePath);
-    if (statSync(base).isDirectory() && !isPseudo(base)) return base;
-  } catch (error) {
-    throw new Error(
-      `base_path ${JSON.stringify(basePath)} cannot be reached (${errnoOf(error) ?? "unknown"}).`,
-    );
-  }
-  throw new Error(`base_path ${JSON.stringify(basePath)} is not a folder of files.`);
-}
-
-/** Both the operator's spelling of the base and its canonical path: absolute links may use either. */
-function linkRoots(base: string, basePath: string): string[] {
-  const roots = [base, resolve(basePath)].map((path) => (path === "/" ? path : `${path}/`));
-  return [...new Set(roots)];
-}
-
-/** Holds the base by the requested backend, or else by the best that passes the checks. */
-function hold(base: string, wanted: BackendName | undefined): Backend {
-  const name = wanted ?? bestBackend();
-  const reason = reasonAgainst(name);
-  if (reason !== undefined) throw new Error(`The jail cannot be kept with ${name}: ${reason}`);
-  try {
-    return name === "current-directory" ? holdByCurrentDirectory(base) : holdByDescriptors(base, name);
-  } catch (error) {
-    throw new Error(`base_path ${JSON.stringify(base)} cannot be opened (${errnoOf(error) ?? "unknown"}).`);
-  }
-}
-
-function bestBackend(): BackendName {
-  if (reasonAgainstProcfs() !== undefined) return "current-directory";
-  return hasDirectOpenat() ? "openat" : "descriptors";
-}
-
-function reasonAgainst(name: BackendName): string | undefined {
-  if (name === "current-directory") return undefined;
-  if (name === "openat" && !hasDirectOpenat()) return "openat(2) cannot be called directly here.";
-  return reasonAgainstProcfs() ?? reasonAgainstOpening(openers[name]);
 }

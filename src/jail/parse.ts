@@ -47,6 +47,36 @@ export function parseAbsolutePath(path: string, roots: readonly string[]): Parse
   return { names: namesInside(path, names, roots), folderOnly: false };
 }
 
+/** A root among several: its name in the top folder, and the spellings of its host path, each ending in "/". */
+interface NamedRoot {
+  readonly name: string;
+  readonly linkRoots: readonly string[];
+}
+
+/**
+ * Parses the host path of something in one of the roots, the innermost of those that it lies in. Throws as `parsePath`
+ * does, outside for one that leads elsewhere.
+ */
+export function parseInRoots(path: string, roots: readonly NamedRoot[]): ParsedPath {
+  const spelled = roots.flatMap(({ name, linkRoots }) => linkRoots.map((root) => ({ name, root })));
+  for (const { name, root } of spelled.sort((one, other) => other.root.length - one.root.length)) {
+    if (namesBelow(splitPath(path).names, splitPath(root).names) === undefined) continue;
+    const { names, folderOnly } = parsePath(path, [root]);
+    if (!climbs(names)) return { names: [name, ...names], folderOnly };
+  }
+  parsePath(path, []);
+  throw refuse.outside(path);
+}
+
+/** Whether a `..` leads out of the folder where the names begin. */
+function climbs(names: readonly string[]): boolean {
+  let depth = 0;
+  return names.some((name) => {
+    depth += name === ".." ? -1 : 1;
+    return depth < 0;
+  });
+}
+
 /** The names after the first root that they lead to. */
 function namesInside(path: string, names: readonly string[], roots: readonly string[]): string[] {
   for (const root of roots) {

@@ -23,8 +23,13 @@ const maxNames = 4096;
 /** The rules of a walk. */
 export interface WalkRules {
   readonly backend: Backend;
-  /** Host paths under which a link with an absolute target may lie: the spellings of the base, each ending in "/". */
-  readonly linkRoots: readonly string[];
+  /**
+   * Host paths under which the absolute target of a link at `path` may lie, each ending in "/": the spellings of the base,
+   * or of the root that the link is in.
+   */
+  linkRoots(path: string): readonly string[];
+  /** How many names lead from the top to the folder that no link leads out of: none to the base, one to a root. */
+  readonly rootDepth: number;
   /** The base is the root of the host, which is its own parent. */
   readonly isRoot: boolean;
   /** Throws a refusal for names that callers may not create. */
@@ -123,7 +128,7 @@ class Walk {
   /** Ends the walk. Inside a folder, resolves its own name once more, now as the last one. */
   #arrive(): ResolvedPath | undefined {
     if (this.#index > 0) return this.#restart();
-    if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
+    this.#requireBase("");
     const handle = this.#folder.openPath(".");
     return new WalkedPath(this.#folder, ".", { handle, sentName: ".", newFolders: [] });
   }
@@ -193,7 +198,7 @@ class Walk {
     const isAbsolute = target.startsWith("/");
     const { names, folderOnly } = splitPath(isAbsolute ? this.#belowBase(target) : target);
     if (this.#index === this.#names.length - 1) this.#folderOnly ||= folderOnly;
-    const before = isAbsolute ? [] : this.#names.slice(0, this.#index);
+    const before = this.#names.slice(0, isAbsolute ? this.#rules.rootDepth : this.#index);
     const after = this.#names.slice(this.#index + 1);
     const ofLinks = Math.max(this.#linkEnd - (this.#index + 1), 0);
     this.#names = [...before, ...names, ...after];
@@ -217,9 +222,9 @@ class Walk {
     }
   }
 
-  /** An absolute target relative to the base. A wrong guess cannot escape, since the walk resolves it from the base. */
+  /** An absolute target relative to the base or root. A wrong guess cannot escape, since the walk resolves it from the base. */
   #belowBase(target: string): string {
-    for (const root of this.#rules.linkRoots) {
+    for (const root of this.#rules.linkRoots(this.#folder.path)) {
       if (`${target}/`.startsWith(root)) return target.slice(root.length);
     }
     throw refuse.badLink(this.#requested);
@@ -233,7 +238,8 @@ class Walk {
       this.#linkEnd = Math.max(this.#linkEnd - 1, 0);
       return this.#restart();
     }
-    if (index === 0) throw isOfLink ? refuse.badLink(this.#requested) : refuse.outside(this.#requested);
+    if (isOfLink && index <= this.#rules.rootDepth) throw refuse.badLink(this.#requested);
+    if (index === 0) throw refuse.outside(this.#requested);
     if (++this.#restarts > maxRestarts) {
       throw isOfLink
         ? refuse.badLink(this.#requested)
@@ -250,9 +256,14 @@ class Walk {
     this.#index = 0;
   }
 
+  #requireBase(path: string): void {
+    const refusal = this.#rules.backend.goneAt(path);
+    if (refusal !== undefined) throw refusal;
+  }
+
   /** Handles a missing name. */
   #meetNothing(): ResolvedPath | undefined {
-    if (this.#rules.backend.isBaseGone()) throw refuse.baseGone();
+    this.#requireBase(pathIn(this.#folder.path, this.#names[this.#index]!));
     if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested);
     // A missing name is no link, so a `..` after it means the folder that would hold it.
     const back = this.#names.indexOf("..", this.#index + 1);

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { readStateDirectory } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { Log } from "../log/log.ts";
-import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
+import { openStateFolder, type ServedRoot, type StateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { listSegments } from "./segment-folder.ts";
 
@@ -30,8 +30,7 @@ export type JournalConfig = Static<ReturnType<typeof JournalKey>>;
 
 interface Place {
   readonly config: JournalConfig;
-  /** Canonical host path of the folder that is served. */
-  readonly root: string;
+  readonly roots: readonly ServedRoot[];
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
@@ -40,14 +39,14 @@ interface Place {
  * Where workers of a root keep state. Undefined where no folder is fit for that, which the log says. Throws a `ConfigError`
  * for a folder that the configuration names.
  */
-export function locateState({ config, root, environment, log }: Place): StateFolder | undefined {
+export function locateState({ config, roots, environment, log }: Place): StateFolder | undefined {
   const dir = config?.dir ?? readStateDirectory(environment);
   if (dir === undefined) {
     log.info("no state is kept", { reason: "neither XDG_STATE_HOME nor HOME is set" });
     return undefined;
   }
   try {
-    return openStateFolder({ dir, root });
+    return openStateFolder({ dir, roots });
   } catch (error) {
     if (!(error instanceof ConfigError) || config?.dir !== undefined) throw error;
     log.info("no state is kept", { reason: error.message });

@@ -48,7 +48,7 @@ export class JournalFixture implements Disposable {
   /** Another journal in the same folder. */
   openJournal(bounds: Partial<JournalBounds> = {}): Journal {
     const log = createLog({ level: "debug", form: "text", write: (line) => this.logLines.push(line) });
-    const state = openStateFolder({ dir: this.dir, root: "/srv/root" });
+    const state = openStateFolder({ dir: this.dir, roots: [{ name: ".", hostPath: "/srv/root" }] });
     return new Journal({ state, log, bounds: { ...generous, ...bounds } });
   }
 

@@ -73,12 +73,12 @@ export class SearchRun {
    * without.
    */
   async run(): Promise<Found> {
-    const { request, state, folder, deadline } = this.#options;
+    const { request, state, folder, deadline, walk } = this.#options;
     // It validates the pattern, also where there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
       if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
-      if (state.pool === undefined || folder.folder.descriptor === undefined) {
+      if (state.pool === undefined || walk.jail.backend === "current-directory") {
         this.#searchBatchHere(empty);
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {

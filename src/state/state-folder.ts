@@ -10,8 +10,15 @@ import { ConfigError } from "../config/file.ts";
 export interface StateLocation {
   /** Host path of the folder that holds the state folders of all roots; it need not exist. */
   readonly dir: string;
-  /** Canonical host path of the folder that is served. */
-  readonly root: string;
+  readonly roots: readonly ServedRoot[];
+}
+
+/** A folder that is served. */
+export interface ServedRoot {
+  /** Its name among several; `.` of the only one. */
+  readonly name: string;
+  /** Canonical host path. */
+  readonly hostPath: string;
 }
 
 export interface StateFolder {
@@ -30,11 +37,12 @@ export interface StateFolder {
  * Locates the state folder of a root, and makes nothing yet. Throws a `ConfigError` where it would lie below the root, or
  * the root below `dir`, or where it belongs to another user or is open to others.
  */
-export function openStateFolder({ dir, root }: StateLocation): StateFolder {
+export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
   const outer = canonicalOf(resolve(dir));
-  const location = join(outer, nameOf(root));
-  requireOutside(location, root);
-  if (contains(outer, root)) throw unusable(outer, `holds the folder that is served, ${root}`);
+  const location = join(outer, nameOf(roots));
+  requireOutside(location, roots);
+  for (const { hostPath } of roots)
+    if (contains(outer, hostPath)) throw unusable(outer, `holds the folder that is served, ${hostPath}`);
   requirePrivate(location);
   const known = new Set<string>();
   return {
@@ -45,7 +53,7 @@ export function openStateFolder({ dir, root }: StateLocation): StateFolder {
       if (!known.has(folder)) {
         makePrivate(location, folder);
         // A link may have taken the place of a folder on the way since.
-        requireOutside(realpathSync(location), root);
+        requireOutside(realpathSync(location), roots);
         known.add(folder);
       }
       return path;
@@ -63,10 +71,16 @@ function makePrivate(location: string, folder: string): void {
   requirePrivate(location);
 }
 
-/** The name of the root, for people, and a digest of its whole path. */
-function nameOf(root: string): string {
-  const name = basename(root).replace(/[^A-Za-z0-9._-]/g, "_");
-  const digest = createHash("sha256").update(root).digest("hex");
+/** The names of the roots, for people, and a digest of their whole paths: in whatever order they are configured. */
+function nameOf(roots: readonly ServedRoot[]): string {
+  const sorted = [...roots].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const isOnly = sorted[0]?.name === ".";
+  const names = sorted.map(({ name, hostPath }) => (isOnly ? basename(hostPath) : name));
+  const name = names.map((one) => one.replace(/[^A-Za-z0-9._-]/g, "_")).join("+");
+  const identity = isOnly
+    ? sorted[0]!.hostPath
+    : JSON.stringify(sorted.map(({ name, hostPath }) => [name, hostPath]));
+  const digest = createHash("sha256").update(identity).digest("hex");
   return `${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`;
 }
 
@@ -81,9 +95,10 @@ function canonicalOf(path: string): string {
   }
 }
 
-function requireOutside(location: string, root: string): void {
-  if (contains(root, location))
-    throw unusable(location, `lies in the folder that is served, ${root}, where calls could reach it`);
+function requireOutside(location: string, roots: readonly ServedRoot[]): void {
+  for (const { hostPath } of roots)
+    if (contains(hostPath, location))
+      throw unusable(location, `lies in the folder that is served, ${hostPath}, where calls could reach it`);
 }
 
 const contains = (outer: string, inner: string): boolean => {

@@ -16,7 +16,7 @@ test.each([false, true])(
     const base = join(root, "base");
     buildTree(root, { f: "" });
     writeFileSync(join(root, "config.yaml"), JSON.stringify({ base_path: base, fsync: false }));
-    const state = openStateFolder({ dir: join(root, "state/coder"), root: base });
+    const state = openStateFolder({ dir: join(root, "state/coder"), roots: [{ name: ".", hostPath: base }] });
     const ended = spawnSync("true").pid!;
     const [gone, here] = [ended, process.pid].map((pid) =>
       temporaryName().replace(/-[^-]+-([^-]+-[^-]+)$/, `-${pid.toString(36)}-$1`),

@@ -2,14 +2,16 @@
 
 import { refuse } from "../errors.ts";
 import type { Requester } from "../files/mutation.ts";
+import type { Jail } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { type DraftStep, recordStep } from "./draft.ts";
 import { recordOf, statsAt } from "./identity.ts";
 import type { Intent, Intents } from "./intents.ts";
 import type { NamedEntry } from "./name-tree.ts";
-import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
+import type { IntendedStep, IntentRecord } from "./record.ts";
 import type { Staging, StagingContext } from "./stage.ts";
 import { ChangedMeanwhile, refusing } from "./step-refusals.ts";
+import type { Step } from "./steps.ts";
 import { statPath } from "./survey.ts";
 
 export interface PreparingContext extends StagingContext {
@@ -39,7 +41,7 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
       version: 1,
       transaction,
       maker: temporaryName(),
-      base: baseOf(ctx),
+      ...rootsOf(ctx, drafts),
       steps: recordSteps(ctx, drafts),
     };
     requester.deadline.check();
@@ -50,9 +52,24 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
   }
 }
 
-export function baseOf({ jail }: Pick<PreparingContext, "jail">): RecordedEntry {
-  using base = jail.admitFolder(".");
-  return recordOf(base.enter((at) => statsAt(at(".")))!);
+/** The base, or each root that the steps are about: one that is gone keeps no transaction in the others from being made. */
+function rootsOf(
+  { jail }: PreparingContext,
+  drafts: readonly DraftStep[],
+): Pick<IntentRecord, "base" | "roots"> {
+  if (!jail.hasTop) return { base: folderIdentity(jail, ".") };
+  const names = new Set(drafts.flatMap(({ step }) => pathsOf(step).map(jail.rootOf)));
+  const roots = [...names].map((name) => ({ name, ...folderIdentity(jail, name) }));
+  return { base: folderIdentity(jail, roots[0]!.name), roots };
+}
+
+const pathsOf = (step: Step): string[] => (step.kind === "rename" ? [step.from, step.to] : [step.path]);
+
+/** What the folder at a path, the base or a root, is recognised by. */
+export function folderIdentity(jail: Jail, path: string): { dev: string; ino: string } {
+  using folder = jail.admitFolder(path);
+  const { dev, ino } = recordOf(folder.enter((at) => statsAt(at(".")))!);
+  return { dev, ino };
 }
 
 function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): IntendedStep[] {

@@ -48,13 +48,21 @@ export type IntendedStep =
       readonly entry: RecordedEntry;
     };
 
+/** What a folder that is served is recognised by. */
+interface FolderIdentity {
+  readonly dev: string;
+  readonly ino: string;
+}
+
 export interface IntentRecord {
   readonly version: 1;
   readonly transaction: string;
   /** A temporary name of the process that wrote it. */
   readonly maker: string;
-  /** The folder that is served. */
-  readonly base: { readonly dev: string; readonly ino: string };
+  /** The folder that is served, or the first of `roots`. */
+  readonly base: FolderIdentity;
+  /** The roots that the steps are about, where several are served. */
+  readonly roots?: readonly (FolderIdentity & { readonly name: string })[];
   readonly steps: readonly IntendedStep[];
 }
 

@@ -7,7 +7,7 @@ import type { Log } from "../log/log.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { logConflict } from "./commit.ts";
 import type { Intents, LeftIntent } from "./intents.ts";
-import { baseOf } from "./prepare.ts";
+import { folderIdentity } from "./prepare.ts";
 import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
 import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
 import { lockRoot } from "./root-lock.ts";
@@ -120,17 +120,20 @@ async function takeBack(recovering: Recovering, { left, steps }: Found): Promise
 }
 
 /**
- * The steps with the device numbers of today, which may be others after a reboot; undefined when the folder is another than
+ * The steps with the device numbers of today, which may be others after a reboot; undefined when a folder is another than
  * the one that was served.
  */
 function stepsHere(
   recovering: Pick<Recovering, "jail">,
-  { base, steps }: IntentRecord,
+  { base, roots = [{ name: ".", ...base }], steps }: IntentRecord,
 ): readonly IntendedStep[] | undefined {
-  const now = baseOf(recovering);
-  if (now.ino !== base.ino) return undefined;
-  if (now.dev === base.dev) return steps;
-  const here = (entry: RecordedEntry) => (entry.dev === base.dev ? { ...entry, dev: now.dev } : entry);
+  const devices = new Map<string, string>();
+  for (const { name, dev, ino } of roots) {
+    const now = folderIdentity(recovering.jail, name);
+    if (now.ino !== ino) return undefined;
+    devices.set(dev, now.dev);
+  }
+  const here = (entry: RecordedEntry) => ({ ...entry, dev: devices.get(entry.dev) ?? entry.dev });
   return steps.map((step): IntendedStep => {
     if (step.kind === "place") return { ...step, staged: here(step.staged) };
     if (step.kind === "exchange") return { ...step, staged: here(step.staged), entry: here(step.entry) };

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 test("one at a time has it, the next when that is done", async () => {
-  const folder = openStateFolder({ dir, root: "/srv/somewhere" });
+  const folder = openStateFolder({ dir, roots: [{ name: ".", hostPath: "/srv/somewhere" }] });
   const first = await lockRoot(folder);
   let isTaken = false;
   const second = lockRoot(folder).then((lock) => {
@@ -30,7 +30,7 @@ test("one at a time has it, the next when that is done", async () => {
 });
 
 test("who waits longer than its deadline gets the timeout refusal", async () => {
-  const folder = openStateFolder({ dir, root: "/srv/somewhere" });
+  const folder = openStateFolder({ dir, roots: [{ name: ".", hostPath: "/srv/somewhere" }] });
   using _held = await lockRoot(folder);
   await expect(lockRoot(folder, deadlineIn(5))).rejects.toBeInstanceOf(Refusal);
 });

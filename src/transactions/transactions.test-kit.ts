@@ -35,7 +35,10 @@ export class TransactionsFixture extends JailFixture {
   constructor(backend: BackendName, tree: Tree, listeners: readonly MutationListener[] = []) {
     super(tree);
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
-    this.state = openStateFolder({ dir: join(this.root, "state"), root: this.base });
+    this.state = openStateFolder({
+      dir: join(this.root, "state"),
+      roots: [{ name: ".", hostPath: this.base }],
+    });
     this.context = createFilesContext({
       jail: this.jailed,
       config: { max_write_bytes: 1000, fsync: false },

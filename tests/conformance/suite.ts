@@ -25,12 +25,17 @@ export interface Transport {
   readonly supports?: (one: Case) => boolean;
 }
 
-/** Runs every case: one worker for all cases of one configuration, the tree rebuilt before each. */
-export function runCatalogue(
+/** Runs every case of the catalogue. */
+export const runCatalogue = (subject: Subject, transport?: Transport): void =>
+  runConformanceCases(Object.values(catalogue).flat(), subject, transport);
+
+/** Runs cases: one worker for all of one configuration, the tree rebuilt before each. */
+export function runConformanceCases(
+  all: readonly Case[],
   subject: Subject,
   { start = startWorker, supports = () => true }: Transport = {},
 ): void {
-  for (const [config, cases] of byConfig(Object.values(catalogue).flat().filter(supports))) {
+  for (const [config, cases] of byConfig(all.filter(supports))) {
     describe(config, () => {
       let served: SuiteWorker;
       beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IIIClient, type InvocationError, registerWorker } from "iii-sdk";
@@ -6,7 +6,7 @@ import type { TestEngine } from "./engines/executable.ts";
 import { startTestEngine } from "./engines/started.ts";
 import { functionReferences } from "./golden.ts";
 import { type CoderProcess, type Subject, startCoder } from "./subject.ts";
-import { buildTree, type Snapshot, snapshotTree, type Tree } from "./tree.ts";
+import { buildTree, expandPayload, type Snapshot, snapshotTree, type Tree } from "./tree.ts";
 
 /** A worker that serves a folder of its own, with an engine and a client of its own. */
 export interface WorkerFixture {
@@ -54,7 +54,7 @@ export async function startWorker(
   buildTree(root, {});
   const base = join(root, "base");
   const file = join(settings, "config.yaml");
-  writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
+  writeFileSync(file, JSON.stringify(configFor(base, config)));
   const engine = given ?? (await startTestEngine(subject));
   const worker = startCoder(subject, ["--config", file, "--url", engine.url, ...args], {
     env: { XDG_STATE_HOME: join(settings, "state"), ...env },
@@ -82,6 +82,14 @@ export async function startWorker(
       return code;
     },
   };
+}
+
+/** A configuration that serves `base`, or the roots that it names, which are made; `<base>` in it stands for `base`. */
+function configFor(base: string, config: ConfigFields): ConfigFields {
+  const { roots, ...rest } = expandPayload(config, base) as ConfigFields;
+  if (roots === undefined) return { base_path: base, ...rest };
+  for (const { path } of roots as readonly { readonly path: string }[]) mkdirSync(path, { recursive: true });
+  return { ...rest, roots };
 }
 
 /** A client of the official SDK. */

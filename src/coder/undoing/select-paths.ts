@@ -6,16 +6,16 @@ import type { Jail } from "../../jail/folder.ts";
  */
 export function selectPaths(
   requested: readonly string[],
-  jail: Pick<Jail, "hostPath">,
+  jail: Pick<Jail, "roots">,
 ): (path: string) => boolean {
-  const base = jail.hostPath("").split("/");
-  const wanted = requested.map((path) => namesIn(path, base).join("/"));
+  const wanted = requested.map((path) => namesOf(path, jail.roots).join("/"));
   return (path) => wanted.some((one) => one === "" || path === one || path.startsWith(`${one}/`));
 }
 
-/** The names of a path from the base. */
-function namesIn(path: string, base: readonly string[]): string[] {
-  const names = path.split("/");
-  const isBelow = path.startsWith("/") && base.every((name, index) => names[index] === name);
-  return (isBelow ? names.slice(base.length) : names).filter((name) => name !== "" && name !== ".");
+/** The names of a path from the base, or from the top folder. */
+function namesOf(path: string, roots: Jail["roots"]): string[] {
+  const deepest = [...roots].sort((one, other) => other.hostPath.length - one.hostPath.length);
+  const root = deepest.find(({ hostPath }) => path === hostPath || path.startsWith(`${hostPath}/`));
+  const names = root === undefined ? path : `${root.name}${path.slice(root.hostPath.length)}`;
+  return names.split("/").filter((name) => name !== "" && name !== ".");
 }

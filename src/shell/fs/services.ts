@@ -82,7 +82,7 @@ function stateFor(
 ): StateFolder | undefined {
   // Nothing lies outside of the whole host.
   if (config === null && fs.host_root === null) return undefined;
-  return locateState({ config, root: jail.hostPath(""), environment, log });
+  return locateState({ config, roots: jail.roots, environment, log });
 }
 
 interface Recovering extends FsDependencies {

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../config/file.ts";
+import { Refusal } from "../errors.ts";
+import { defaultConfig } from "./config.ts";
+import { loadConfig, openCoder } from "./services.ts";
+
+const load = (keys: object, basePath?: string) =>
+  loadConfig({ config: { source: "c.yaml", keys: keys as never }, basePath, environment: {} });
+
+function problem(keys: object, basePath?: string): string {
+  try {
+    load(keys, basePath);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+const root = (name: string, more: object = {}) => ({ name, path: `/srv/${name}`, ...more });
+
+describe("roots that cannot be served together", () => {
+  test.each([
+    ["none", { roots: [] }, "is empty"],
+    ["beside base_path", { base_path: "/x", roots: [root("a")] }, "beside base_path"],
+    ["two of one name", { roots: [root("a"), root("a")] }, 'two of them have the name "a"'],
+    ["a name that is a path", { roots: [root("a/b")] }, '"a/b" is no name of a root'],
+    ["a name that steps back", { roots: [root("..")] }, '".." is no name of a root'],
+    ["a name of temporary files", { roots: [root(".coder-tmp-1")] }, "does not begin with"],
+    ["the base among others", { roots: [root("."), root("a")] }, "unless it is the only one"],
+    [
+      "a glob that is none",
+      { roots: [root("a", { non_accessible_globs: ["[a"] })] },
+      "a: non_accessible_globs:",
+    ],
+    ["a key that there is not", { roots: [root("a", { readonly: true })] }, "readonly"],
+  ])("%s", (_, keys, says) => expect(problem(keys)).toContain(says));
+
+  test("a folder on the command line", () => {
+    expect(problem({ roots: [root("a")] }, "/x")).toContain("--base-path");
+    expect(load({ base_path: "/y" }, "/x").base_path).toBe("/x");
+  });
+});
+
+test("one root with the name of the base is the base, read-only if it says so", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  try {
+    mkdirSync(join(folder, "private"));
+    writeFileSync(join(folder, "a.txt"), "a");
+    writeFileSync(join(folder, "private/b.txt"), "b");
+    const only = { name: ".", path: folder, read_only: true, non_accessible_globs: ["private/**"] };
+    const { jail, serves, close } = await openCoder({ ...defaultConfig(), roots: [only] });
+    expect(serves).toMatchObject({ base_path: folder });
+    expect([jail.hasTop, jail.roots]).toEqual([false, [{ name: ".", hostPath: folder, isReadOnly: true }]]);
+    using place = jail.admit("a.txt");
+    expect(place.path).toBe("a.txt");
+    expect(() => jail.admit("private/b.txt")).toThrow(Refusal);
+    expect(() => jail.admit("a.txt", { changes: "entry" })).toThrow("protects");
+    await close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("several are named in the log, in whatever state folder", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  try {
+    const roots = ["b", "a"].map((name) => {
+      mkdirSync(join(folder, name));
+      return { name, path: join(folder, name), read_only: false, non_accessible_globs: [] };
+    });
+    const { serves, close } = await openCoder({ ...defaultConfig(), roots });
+    expect(serves).toEqual({ roots: `b=${folder}/b a=${folder}/a`, config: "defaults" });
+    await close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

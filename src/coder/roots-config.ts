@@ -1,0 +1,68 @@
+/** The configuration key `roots`: several folders instead of one (coder §24). */
+import { type Static, Type } from "@sinclair/typebox";
+import { ConfigError } from "../config/file.ts";
+import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
+
+const Root = Type.Object({
+  name: Type.String(),
+  path: Type.String({ minLength: 1 }),
+  read_only: Type.Boolean({ default: false }),
+  non_accessible_globs: Type.Array(Type.String(), { default: [] }),
+});
+
+export const RootsKey = Type.Union([Type.Null(), Type.Array(Root)], {
+  default: null,
+  description:
+    "Several folders instead of base_path: a list of mappings of name, path, read_only (false) and non_accessible_globs ([], relative to that folder, besides those for all). Callers see one folder with the names as entries, which itself cannot be changed; globs of the other keys are compared with paths that begin with the name. A name has letters, digits, `.`, `_` and `-`. One root with the name `.` is the same as base_path. null is no such list.",
+});
+
+export type RootConfig = Static<typeof Root>;
+
+const wellFormed = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
+
+/** The keys of the configuration that say what is served. */
+interface ServedFolders {
+  readonly base_path: string;
+  readonly roots: readonly RootConfig[] | null;
+}
+
+interface Given {
+  readonly config: Pick<ServedFolders, "roots">;
+  /** Where the configuration stands, for error sentences. */
+  readonly source: string;
+  readonly hasBasePath: boolean;
+  /** Whether the command line names the folder to serve. */
+  readonly isOverridden: boolean;
+}
+
+/** Throws a `ConfigError` for roots that cannot be served together. */
+export function requireRoots({ config: { roots }, source, hasBasePath, isOverridden }: Given): void {
+  if (roots === null) return;
+  const fail = (problem: string) => {
+    throw new ConfigError(`${source}: roots: ${problem}`);
+  };
+  if (hasBasePath) fail("is given beside base_path; leave one of them out.");
+  if (isOverridden) fail("is given, and so is --base-path; leave one of them out.");
+  if (roots.length === 0) fail("is empty; name a folder, or leave it out.");
+  const names = roots.map(({ name }) => name);
+  for (const [index, { name, non_accessible_globs: globs }] of roots.entries()) {
+    const isOnly = name === "." && roots.length === 1;
+    if (!isOnly && !wellFormed.test(name))
+      fail(
+        `${JSON.stringify(name)} is no name of a root; a name has at most 64 letters, digits, ".", "_" and "-", and does not begin with "."${name === "." ? ", unless it is the only one and `.`" : ""}.`,
+      );
+    if (names.indexOf(name) !== index) fail(`two of them have the name ${JSON.stringify(name)}.`);
+    try {
+      compileGlobSet(globs);
+    } catch (error) {
+      if (!(error instanceof GlobError)) throw error;
+      fail(`${name}: non_accessible_globs: ${error.message}`);
+    }
+  }
+}
+
+/** The one folder that is served; undefined where several are, or one that has a name. */
+export function onlyRootOf({ base_path: basePath, roots }: ServedFolders): RootConfig | undefined {
+  if (roots === null) return { name: ".", path: basePath, read_only: false, non_accessible_globs: [] };
+  return roots[0]?.name === "." ? roots[0] : undefined;
+}

@@ -1,0 +1,118 @@
+/** Several roots, which callers see as the entries of one top folder. */
+import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { relative } from "node:path";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import type { Backend } from "./backend.ts";
+import { escapeGlob } from "./denylist.ts";
+import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
+
+/** The roots of a jail. */
+export interface RootSet {
+  /** Whether callers see a top folder with the roots in it, and not the one root itself. */
+  readonly hasTop: boolean;
+  readonly all: readonly OpenRoot[];
+  /** The root that a path leads into; undefined for the top folder, and for what is not in it. */
+  at(path: string): OpenRoot | undefined;
+}
+
+/** The one base. */
+export const onlyRoot = (root: OpenRoot): RootSet => ({ hasTop: false, all: [root], at: () => root });
+
+/** Several roots, by name. A root that is removed and made again is opened again. */
+export class Roots implements RootSet {
+  readonly hasTop = true;
+  readonly #options: ReadonlyMap<string, RootOptions>;
+  readonly #shared: SharedRules;
+  readonly #open = new Map<string, OpenRoot>();
+  readonly #owners = new Map<string, number>();
+  /** Those whose folder is gone: what a call still holds of them closes with the jail. */
+  readonly #former: Backend[] = [];
+
+  /** Throws an Error of one sentence for the operator, as `openRoot` does, and for two roots of one folder. */
+  constructor(options: readonly RootOptions[], shared: SharedRules) {
+    this.#shared = shared;
+    this.#options = new Map(withoutInner(options).map((root) => [root.name, root]));
+    try {
+      for (const root of this.#options.values()) this.#openRoot(root);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get all(): readonly OpenRoot[] {
+    return [...this.#open.values()];
+  }
+
+  at(path: string): OpenRoot | undefined {
+    const slash = path.indexOf("/");
+    return this.#open.get(slash === -1 ? path : path.slice(0, slash));
+  }
+
+  /** The root with this name, opened again if need be; undefined where there is none, or its folder is gone. */
+  reach(name: string): OpenRoot | undefined {
+    const root = this.#open.get(name);
+    if (root?.backend.goneAt("") === undefined) return root;
+    return this.#reopen(root);
+  }
+
+  close(): void {
+    for (const backend of [...this.#former, ...this.all.map((root) => root.backend)]) backend.close();
+  }
+
+  #openRoot(options: RootOptions): OpenRoot {
+    const root = openRoot(options, this.#shared);
+    this.#open.set(root.name, root);
+    this.#owners.set(root.name, root.backend.base(".").lstat(".").uid);
+    return root;
+  }
+
+  /** Of what has the path of a folder that is gone, only a folder of the same user is that folder, back again. */
+  #reopen({ name, base, backend }: OpenRoot): OpenRoot | undefined {
+    try {
+      const stats = lstatSync(base);
+      if (!stats.isDirectory() || stats.uid !== this.#owners.get(name) || realpathSync(base) !== base)
+        return undefined;
+      const root = this.#openRoot({ ...this.#options.get(name)!, path: base });
+      this.#former.push(backend);
+      return root;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/**
+ * The roots, each denying the others that lie in it: what is there has one path, and one set of rules. Throws an Error for
+ * two roots of one folder.
+ */
+function withoutInner(options: readonly RootOptions[]): RootOptions[] {
+  const placed = options.map((root) => ({ root, ...placeOf(root.path) }));
+  return placed.map(({ root, base, stats }) => {
+    const inner: string[] = [];
+    for (const other of placed) {
+      if (other.root === root || base === undefined || other.base === undefined) continue;
+      if (isSame(stats, other.stats))
+        throw new Error(
+          `The roots ${JSON.stringify(root.name)} and ${JSON.stringify(other.root.name)} are one folder, ${JSON.stringify(base)}.`,
+        );
+      const path = relative(base, other.base);
+      if (path !== ".." && !path.startsWith("../")) inner.push(escapeGlob(path));
+    }
+    if (inner.length === 0) return root;
+    return { ...root, deny: compileGlobSet([...(root.deny?.patterns ?? []), ...inner]) };
+  });
+}
+
+/** Nothing for a path that cannot be reached, which `openRoot` says. */
+function placeOf(path: string): { base?: string; stats?: Stats } {
+  try {
+    const base = realpathSync(path);
+    return { base, stats: lstatSync(base) };
+  } catch {
+    return {};
+  }
+}
+
+const isSame = (one: Stats | undefined, other: Stats | undefined): boolean =>
+  one !== undefined && one.ino === other?.ino && one.dev === other.dev;

@@ -1,0 +1,159 @@
+/** A call of the escape matrix, and what is wrong with it. */
+import { errorFaults, parseEntryError, parseWireError } from "../harness/errors.ts";
+import { defaultOtherPaths, type OtherPaths } from "../harness/path-arguments.ts";
+import { expandBase, expandPayload, type Snapshot } from "../harness/tree.ts";
+import type { ClientOutcome, WorkerFixture } from "../harness/worker-fixture.ts";
+import { expectedResult, type PathCall } from "./calls.ts";
+import {
+  type Call,
+  type CallResult,
+  commonTree,
+  type EscapeCase,
+  isForbidden,
+  secrets,
+} from "./escape-case.ts";
+import { changedKeys, leaksIn, stampsOutside } from "./probe.ts";
+
+/** How the base is served: as it is, or as a root with a name, to which nothing may be written perhaps. */
+export interface Layout {
+  /** What paths of an escape case begin with. */
+  readonly prefix: string;
+  readonly isReadOnly: boolean;
+}
+
+export const asBase: Layout = { prefix: "", isReadOnly: false };
+
+/** Judges calls through one worker. */
+export class Judge {
+  readonly #served: WorkerFixture;
+  readonly #layout: Layout;
+  readonly #absence: string;
+  readonly #others: OtherPaths;
+  /** The escape case that stands in the base as it was built. */
+  #standing: EscapeCase | undefined;
+
+  private constructor(served: WorkerFixture, layout: Layout, absence: string) {
+    this.#served = served;
+    this.#layout = layout;
+    this.#absence = absence;
+    const { there, free } = defaultOtherPaths;
+    this.#others = { there: layout.prefix + there, free: layout.prefix + free };
+  }
+
+  static async of(served: WorkerFixture, layout: Layout = asBase): Promise<Judge> {
+    const { error } = await served.call("coder::read-file", { path: "nowhere" });
+    return new Judge(served, layout, parseWireError(error!).message);
+  }
+
+  /** What is wrong with a call on an escape case: its answer, what the answer gives away, what the call changed. */
+  async faults(escapeCase: EscapeCase, pathCall: PathCall): Promise<string[]> {
+    const served = this.#served;
+    if (this.#standing !== escapeCase) served.build({ ...commonTree, ...escapeCase.tree });
+    const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
+    const path = this.#layout.prefix + escapeCase.path;
+    const payload = expandPayload(pathCall.payload(path, this.#others), served.base);
+    const outcome = await served.call(pathCall.id, payload);
+    const after = served.snapshot();
+    const changed = changedKeys(before, after);
+    const isSameOutside = Bun.deepEquals(stampsOutside(served.root), stamps);
+    this.#standing = changed.length === 0 && isSameOutside ? escapeCase : undefined;
+    const given = { payload, root: served.root };
+    const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
+    const { isReadOnly } = this.#layout;
+    return [
+      ...this.#verdictFaults(
+        outcome,
+        expectedResult(escapeCase, pathCall),
+        expandBase(path, served.base),
+        isReadOnly && pathCall.effect === "writes"
+          ? pathCall.hasOtherPaths || escapeCase.expected.list === "ok"
+          : undefined,
+      ),
+      ...errorFaults(outcome, given),
+      ...leaksIn(shown, JSON.stringify(payload), served.root).map((leak) => `shows ${leak}: ${shown}`),
+      ...(isReadOnly ? changed.map((key) => `changed ${key}`) : changeFaults(escapeCase, pathCall, changed)),
+      ...changed.filter((key) => isSecret(key, after)).map((key) => `put a secret into ${key}`),
+      ...(isSameOutside ? [] : ["changed something outside"]),
+    ];
+  }
+
+  #verdictFaults(
+    outcome: ClientOutcome,
+    expected: CallResult,
+    path: string,
+    reachesMore: boolean | undefined,
+  ): string[] {
+    const { verdict, message } = verdictOf(outcome);
+    const isRight =
+      reachesMore !== undefined ? isKeptAs(verdict, expected, reachesMore) : verdict === expected;
+    if (!isRight) return [`${verdict}, should be ${expected}: ${message}`];
+    // A patch below a folder names the file that it would make there.
+    const sentences = [path, `${path}/notes.md`].map((name) =>
+      this.#absence.replaceAll('"nowhere"', () => JSON.stringify(name)),
+    );
+    return verdict !== "C211" || sentences.includes(message) ? [] : [`tells denied from missing: ${message}`];
+  }
+}
+
+/**
+ * Whether a call that would write ends so where nothing may be written: refused as ever, or because of that. The latter comes
+ * first where it is about more than one path, or about what is in a folder.
+ */
+const isKeptAs = (verdict: string, expected: CallResult, reachesMore: boolean): boolean =>
+  verdict === "C222"
+    ? reachesMore || (expected !== "C211" && expected !== "C215")
+    : verdict === expected && verdict !== "ok";
+
+/** A forbidden file may have such content, and no other. */
+const isSecret = (key: string, snapshot: Snapshot): boolean =>
+  !isForbidden(key) && secrets.some((secret) => snapshot.get(key)?.content.includes(secret));
+
+interface Result {
+  readonly success?: boolean;
+  readonly removed?: boolean;
+  readonly created?: boolean;
+  readonly error?: unknown;
+}
+
+function verdictOf({ answer, error }: ClientOutcome): { verdict: string; message: string } {
+  if (error !== undefined) {
+    const { code, message } = parseWireError(error);
+    return { verdict: code, message };
+  }
+  const result = (answer as { results?: [Result] }).results?.[0];
+  const failure = result?.error === undefined ? undefined : parseEntryError(result.error);
+  if (failure !== undefined) return { verdict: failure.code, message: failure.message };
+  const isDone = result?.removed !== false && result?.created !== false;
+  return { verdict: isDone ? "ok" : "nothing", message: "" };
+}
+
+const writes: readonly Call[] = ["update", "create", "overwrite"];
+const deletes: readonly Call[] = ["delete", "remove"];
+
+/** A call that works changes the one place it is meant for, and all others change nothing. */
+function changeFaults(escapeCase: EscapeCase, pathCall: PathCall, changed: readonly string[]): string[] {
+  const { call } = pathCall;
+  const isChange = expectedResult(escapeCase, pathCall) === "ok" && [...writes, ...deletes].includes(call);
+  if (!isChange) return changed.map((key) => `changed ${key}`);
+  // A link to a folder leads on, to one inside: its own mode changes, and nothing else.
+  if (pathCall.access === "change-mode" && escapeCase.expected.list === "ok")
+    return changed.filter((key) => changed.length > 1 || !key.endsWith("/") || key.startsWith("../"));
+  const { path, place = path, entry = path } = escapeCase;
+  const meant = meantBy(pathCall, { place, entry });
+  const isMeant = (key: string) =>
+    meant.some(
+      (one) => key === one || key.startsWith(`${one}/`) || (key.endsWith("/") && one.startsWith(key)),
+    );
+  const astray = changed.filter((key) => !isMeant(key)).map((key) => `changed ${key}`);
+  return changed.length > 0 ? astray : ["did nothing"];
+}
+
+/** The places that a call may change. */
+function meantBy(
+  { call, access, hasOtherPaths }: PathCall,
+  { place, entry }: Record<"place" | "entry", string>,
+) {
+  if (access === "copy") return [defaultOtherPaths.free];
+  if (hasOtherPaths) return [place, entry, ...Object.values(defaultOtherPaths)];
+  return [deletes.includes(call) ? entry : place];
+}
