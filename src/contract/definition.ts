@@ -70,7 +70,7 @@ export interface Runtime extends Services {
 }
 
 /** What one call works with, besides its request and its services. */
-export interface CallContext extends Pick<Origin, "caller" | "bus" | "showsImages"> {
+export interface CallContext extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput"> {
   /** The function that was called. */
   readonly functionId: string;
   /** When this call has to be answered. */

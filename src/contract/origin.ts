@@ -36,6 +36,8 @@ export interface Origin {
   readonly bus?: BusAccess | undefined;
   /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
   readonly maxAnswerBytes?: number | undefined;
+  /** Shows what a program writes while the call waits for it. Absent: the caller has not asked for that. */
+  readonly onOutput?: ((piece: Uint8Array, from: "stdout" | "stderr") => undefined) | undefined;
   /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
   readonly showsImages?: boolean | undefined;
   /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */

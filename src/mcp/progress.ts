@@ -1,20 +1,54 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
+import type { Origin } from "../contract/origin.ts";
 
 const everyMilliseconds = 1000;
 
+/** Most characters of output in a notification. */
+const mostShown = 2000;
+
+/** The notifications of a call, until disposed of. */
+export interface ProgressReport extends Disposable {
+  /** Absent: the caller has not asked. */
+  readonly onOutput?: Origin["onOutput"];
+}
+
 /**
  * Notifies a caller that requested progress once a second: of the seconds since its call began, and those that it may
- * take. Disposing stops it.
+ * take, with the end of what a program has written since the last notification, or else with the seconds in words.
  */
-export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): Disposable {
+export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): ProgressReport {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { [Symbol.dispose]: () => {} };
+  const output = new RecentText();
   let seconds = 0;
   const timer = setInterval(() => {
     seconds++;
     const total = Math.max(seconds, Math.ceil(limitMilliseconds / 1000));
-    const params = { progressToken, progress: seconds, total, message: `working for ${seconds} s` };
+    const message = output.take() || `working for ${seconds} s`;
+    const params = { progressToken, progress: seconds, total, message };
     void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
   }, everyMilliseconds);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return {
+    onOutput(piece, from) {
+      output.add(piece, from);
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+/** The end of what was written since it was taken last. */
+class RecentText {
+  /** A character may come in two pieces. */
+  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  #text = "";
+
+  add(piece: Uint8Array, from: "stdout" | "stderr"): void {
+    this.#text = (this.#text + this.#decoders[from].decode(piece, { stream: true })).slice(-mostShown);
+  }
+
+  take(): string {
+    const taken = this.#text.toWellFormed().trim();
+    this.#text = "";
+    return taken;
+  }
 }

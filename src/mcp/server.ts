@@ -57,8 +57,9 @@ interface ToolCall {
 }
 
 async function callTool(host: ToolHost, { definition, payload, context, options }: ToolCall) {
-  using _progress = reportProgress(context, host.callMilliseconds);
-  return host.render(definition, payload, await host.call(definition, payload, options));
+  using progress = reportProgress(context, host.callMilliseconds);
+  const { onOutput } = progress;
+  return host.render(definition, payload, await host.call(definition, payload, { ...options, onOutput }));
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
-import type { AnswerLease, TraceParent } from "../contract/origin.ts";
+import type { AnswerLease, Origin, TraceParent } from "../contract/origin.ts";
 import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
 import { InFlight } from "../worker/in-flight.ts";
@@ -35,6 +35,8 @@ const envelopeBytes = 64 * 1024;
 export interface CallOptions {
   /** Ends the call early. */
   readonly cancelled: AbortSignal;
+  /** Shows what a program writes meanwhile, to a client that has asked for progress. */
+  readonly onOutput?: Origin["onOutput"];
   /** What its answer is held by until it was sent. */
   readonly lease: AnswerLease | undefined;
   /** The trace that it says it belongs to. */

@@ -7,6 +7,15 @@ import type { HeadBuffer } from "./head-buffer.ts";
 /** Keeps a part of an output. */
 export type OutputBuffer = Pick<HeadBuffer, "truncated" | "add" | "endWith" | "render">;
 
+/** Which output of a program. */
+export type OutputName = "stdout" | "stderr";
+
+/** Gets each piece of the outputs when it is read. Nothing more is read of that output until its promise resolves, if there is one. */
+export type LiveOutput = (piece: Uint8Array, from: OutputName) => Promise<void> | undefined;
+
+/** A `LiveOutput` of one output. */
+type LivePieces = (piece: Uint8Array) => Promise<void> | undefined;
+
 export interface Output {
   /** The part that is kept. */
   readonly head: OutputBuffer;
@@ -17,11 +26,11 @@ export interface Output {
 }
 
 /** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
-export function capturePipe(readEnd: number, head: OutputBuffer): Output {
+export function capturePipe(readEnd: number, head: OutputBuffer, live?: LivePieces): Output {
   const reader = readDescriptor(readEnd).getReader();
   return {
     head,
-    closed: readAll(reader, head).finally(() => closeSync(readEnd)),
+    closed: readAll(reader, head, live).finally(() => closeSync(readEnd)),
     destroy: () => void reader.cancel().catch(() => {}),
   };
 }
@@ -31,12 +40,14 @@ interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
 
-async function readAll(reader: Reader, head: OutputBuffer): Promise<void> {
+async function readAll(reader: Reader, head: OutputBuffer, live?: LivePieces): Promise<void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      if (value !== undefined) head.add(value);
+      if (value === undefined) continue;
+      head.add(value);
+      await live?.(value);
     }
   } catch {
     // The bytes read before the failure are the output.
@@ -44,9 +55,15 @@ async function readAll(reader: Reader, head: OutputBuffer): Promise<void> {
 }
 
 /** Reads a stream that the runtime made. */
-export function captureStream(stream: Readable | null, head: OutputBuffer): Output {
+export function captureStream(stream: Readable | null, head: OutputBuffer, live?: LivePieces): Output {
   if (stream === null) throw new Error("the program was started without a pipe");
-  stream.on("data", (chunk: Buffer) => head.add(chunk));
+  stream.on("data", (chunk: Buffer) => {
+    head.add(chunk);
+    const held = live?.(chunk);
+    if (held === undefined) return;
+    stream.pause();
+    void held.then(() => stream.resume());
+  });
   // "close" follows; the bytes read before the failure are the output.
   stream.on("error", () => {});
   return {

@@ -50,7 +50,9 @@ export function createPrograms(maxRuns: number, report: (escaped: Escaped) => vo
     start,
     async run(program, options, limits) {
       using _permit = await runs.acquire({ signal: limits.signal });
-      return await awaitResult(await start(program, options), limits);
+      const running = await start(program, options);
+      limits.onStarted?.(running);
+      return await awaitResult(running, limits);
     },
     async stopAll() {
       stopping = true;

@@ -7,6 +7,8 @@ export interface RunLimits {
   readonly timeoutMs: number;
   /** Aborts when the caller no longer waits; that stops the program. */
   readonly signal?: AbortSignal | undefined;
+  /** Called when the program has started. */
+  readonly onStarted?: ((running: RunningProgram) => void) | undefined;
 }
 
 /** The answer of a run, as on the wire (shell §6.1). */

@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 import { HeadBuffer } from "./head-buffer.ts";
 import { HeadTailBuffer } from "./head-tail-buffer.ts";
 import { awaitLaunch, type Launch, type Launcher } from "./launch.ts";
-import { capturePipe, captureStream, type OutputBuffer } from "./output.ts";
+import { capturePipe, captureStream, type LiveOutput, type OutputBuffer } from "./output.ts";
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
 import { RunningProgram } from "./running.ts";
@@ -21,6 +21,8 @@ export interface SpawnOptions {
   readonly maxOutputBytes: number;
   /** Whether half of them are of the end of the output. */
   readonly keepsTail?: boolean;
+  /** Gets the outputs while it runs. */
+  readonly live?: LiveOutput | undefined;
   /** Its standard input; without one that is the null device. */
   readonly stdin?: string | undefined;
   /** What starts it, and confines it before it runs. Without one it is started as it is. */
@@ -47,10 +49,14 @@ export async function startProgram(
     throw new StartFailure(problemOf((await subprocess).code));
   }
   const [stdout, stderr, status] = pipes ?? [];
-  const outputs =
-    stdout && stderr
-      ? [stdout, stderr].map(({ readEnd }) => capturePipe(readEnd, newBuffer(options)))
-      : [subprocess.stdout, subprocess.stderr].map((stream) => captureStream(stream, newBuffer(options)));
+  const { live } = options;
+  const outputs = (["stdout", "stderr"] as const).map((name) => {
+    const pipe = name === "stdout" ? stdout : stderr;
+    const pieces = live && ((piece: Uint8Array) => live(piece, name));
+    return pipe
+      ? capturePipe(pipe.readEnd, newBuffer(options), pieces)
+      : captureStream(subprocess[name], newBuffer(options), pieces);
+  });
   const running = new RunningProgram(subprocess, pid, outputs);
   onProcess(running);
   if (status !== undefined) await requireLaunched(running, status);

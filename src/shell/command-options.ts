@@ -21,6 +21,13 @@ export const optionFields = {
     }),
   ),
   stdin: Type.Optional(Type.String({ since, description: "Standard input. Without it there is none." })),
+  output: Type.Optional(
+    Type.Literal("channel", {
+      since,
+      description:
+        "Answer once the command has started, with a channel of the bus in content: both outputs while they are written, then a message with the exit code.",
+    }),
+  ),
   max_output_bytes: Type.Optional(
     UInt64({
       since,
@@ -41,7 +48,7 @@ export interface HeldOptions extends Disposable {
 /** Throws a `Refusal` for a folder, and a plain one for a variable. */
 export function holdOptions(
   { cwd, env, stdin, max_output_bytes: most }: CommandOptions,
-  { spawnOptions, fs, config }: ShellContext,
+  { spawnOptions, fs, config, onOutput }: ShellContext,
 ): HeldOptions {
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value);
   const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
@@ -59,6 +66,7 @@ export function holdOptions(
         return folder === undefined ? spawnOptions.folder : pathOf(folder);
       },
       stdin,
+      live: onOutput,
     },
     [Symbol.dispose]: () => folder?.[Symbol.dispose](),
   };

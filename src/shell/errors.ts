@@ -35,6 +35,10 @@ export const refuseShell = {
       `There is no bus here, and ${what} needs one: this call runs inside the worker's own process; make it through an iii engine (--url).`,
     ),
 
+  /** The engine made no channel for the output of a command. */
+  noChannel: (): Refusal =>
+    new Refusal("io", "The engine makes no channel for the output now; try again, or leave out 'output'."),
+
   badEngineResponse: (functionId: string, problem: string): Refusal =>
     new Refusal(
       "io",

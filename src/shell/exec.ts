@@ -1,10 +1,15 @@
 import { Type } from "@sinclair/typebox";
+import type { Program } from "../processes/program.ts";
+import type { RunLimits } from "../processes/run.ts";
+import type { RunningProgram } from "../processes/running.ts";
+import type { SpawnOptions } from "../processes/start.ts";
 import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
 import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
 import { holdOptions, requireNoOptions } from "./command-options.ts";
-import { defineShellFunction } from "./define.ts";
+import { defineShellFunction, type ShellContext } from "./define.ts";
 import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
+import { OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 
 const request = Type.Object(
@@ -33,6 +38,7 @@ const response = Type.Object(
     stdout: Type.String(),
     stdout_truncated: Type.Boolean(),
     timed_out: Type.Boolean(),
+    content: Type.Optional(OutputChannel),
   },
   { title: "ExecResponse" },
 );
@@ -70,11 +76,51 @@ export const exec = defineShellFunction({
       const program = admitProgram(argv, context, held.options);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
+      if (command.output === "channel")
+        return await runIntoChannel({ program, options: held.options, limits }, context);
       return await context.programs.run(program, held.options, limits);
     });
   },
   render: renderResult,
 });
+
+interface Run {
+  readonly program: Program;
+  readonly options: SpawnOptions;
+  readonly limits: RunLimits & { readonly signal: AbortSignal };
+}
+
+/** Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it. */
+async function runIntoChannel({ program, options, limits }: Run, { bus, programs }: ShellContext) {
+  const channel = await openLiveChannel(bus);
+  await new Promise<void>((resolve, reject) => {
+    const signal = AbortSignal.any([limits.signal, channel.gone]);
+    const onStarted = ({ exited }: RunningProgram) => {
+      // The rest of its outputs is read within a short time, or lost.
+      void exited.then(channel.release);
+      resolve();
+    };
+    const run = programs.run(program, { ...options, live: channel.live }, { ...limits, signal, onStarted });
+    run
+      .then(({ exit_code, duration_ms, timed_out }) => channel.finish({ exit_code, duration_ms, timed_out }))
+      .catch((error: unknown) => {
+        void channel.finish({ exit_code: null });
+        reject(error);
+      });
+  });
+  return { ...nothingYet, content: channel.reader };
+}
+
+/** The answer about a command that has just started. */
+const nothingYet = {
+  duration_ms: 0,
+  exit_code: null,
+  stderr: "",
+  stderr_truncated: false,
+  stdout: "",
+  stdout_truncated: false,
+  timed_out: false,
+};
 
 interface Result {
   readonly exit_code?: number | null;
@@ -83,9 +129,11 @@ interface Result {
   readonly timed_out: boolean;
   readonly stdout_truncated: boolean;
   readonly stderr_truncated: boolean;
+  readonly content?: object;
 }
 
 function renderResult(result: Result): string {
+  if (result.content !== undefined) return "[started; its output comes over the channel]";
   const ending = result.timed_out
     ? "timed out"
     : `exit code ${result.exit_code ?? "none (a signal ended it)"}`;

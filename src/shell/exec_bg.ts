@@ -6,6 +6,7 @@ import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.t
 import { type CommandOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
+import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
@@ -25,7 +26,11 @@ const request = Type.Object(
 );
 
 const response = Type.Object(
-  { argv: Type.Array(Type.String()), job_id: Type.String() },
+  {
+    argv: Type.Array(Type.String()),
+    job_id: Type.String(),
+    content: Type.Optional(OutputChannel),
+  },
   { title: "ExecBgResponse" },
 );
 
@@ -44,26 +49,32 @@ export const execBg = defineShellFunction({
   examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
   async handle(command, context) {
     const argv = argvOf(command);
-    const job_id =
-      command.target.kind === "sandbox"
-        ? startInSandbox(
-            command,
-            { argv, target: command.target, timeoutMs: resolveTimeout(command, context.config) },
-            context,
-          )
-        : await startHere(command, argv, context);
-    return { job_id, argv: [...argv] };
+    if (command.target.kind === "host")
+      return { ...(await startHere(command, argv, context)), argv: [...argv] };
+    const { target } = command;
+    const timeoutMs = resolveTimeout(command, context.config);
+    return { job_id: startInSandbox(command, { argv, target, timeoutMs }, context), argv: [...argv] };
   },
 });
 
-function startHere(options: CommandOptions, argv: Argv, context: ShellContext): Promise<string> {
+interface StartedJob {
+  readonly job_id: string;
+  readonly content?: LiveChannel["reader"];
+}
+
+function startHere(options: CommandOptions, argv: Argv, context: ShellContext): Promise<StartedJob> {
   const { jobs, programs, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     using held = holdOptions(options, context);
     const program = admitProgram(argv, context, held.options);
-    const job = await jobs.startProgram({ argv, owner: caller }, () => programs.start(program, held.options));
-    log.info("exec", { caller, program: program.file, job });
-    return job;
+    const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
+    const job_id = await jobs.startProgram({ argv, owner: caller }, async () => {
+      const running = await programs.start(program, { ...held.options, live: channel?.live });
+      void running.ended.then(() => channel?.finish({ exit_code: running.exitCode }));
+      return running;
+    });
+    log.info("exec", { caller, program: program.file, job: job_id });
+    return { job_id, ...(channel && { content: channel.reader }) };
   });
 }
 

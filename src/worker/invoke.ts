@@ -49,7 +49,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
   return async (
     definition,
     payload,
-    { cancelled, caller, bus, showsImages, lease, maxAnswerBytes: requested = maxAnswerBytes } = {},
+    { cancelled, caller, bus, showsImages, onOutput, lease, maxAnswerBytes: requested = maxAnswerBytes } = {},
   ) => {
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -62,6 +62,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       caller,
       bus,
       showsImages,
+      onOutput,
       attempt: async (entry) => {
         slice ??= createTimeSlice(sliceMilliseconds);
         if (slice.isDue) await slice.yieldIfDue();

@@ -120,6 +120,32 @@ describe.each(subjects)("%s", (subject) => {
     await other.close();
   });
 
+  test("a client that asks for progress is shown what a command writes", async () => {
+    const [command, ...before] = commandOf(subject);
+    const [config, go] = [join(folder, "progress.yaml"), join(folder, "go")];
+    rmSync(go, { force: true });
+    writeFileSync(
+      config,
+      JSON.stringify({ fs: { host_root: folder }, working_dir: folder, allowlist: ["sh"] }),
+    );
+    const args = [...before, "mcp", "--worker", "shell", "--config", config];
+    const other = new Client({ name: "tests", version: "1.0.0" });
+    await other.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
+    const messages: (string | undefined)[] = [];
+    const onprogress = ({ message }: { message?: string | undefined }) => {
+      messages.push(message);
+      writeFileSync(go, "");
+    };
+    const running = {
+      command: "sh",
+      args: ["-c", "echo one; until [ -e go ]; do sleep 0.01; done; echo two"],
+    };
+    const answer = await other.callTool({ name: "shell_exec", arguments: running }, { onprogress });
+    expect(answer.content).toEqual([{ type: "text", text: "one\ntwo\n[exit code 0]" }]);
+    expect(messages[0]).toBe("one");
+    await other.close();
+  });
+
   test("there are no channels, and the error says so", async () => {
     expect(await call("shell_fs_read", { path: file })).toMatchObject({
       isError: true,
