@@ -70,6 +70,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   fuzzyRegex: refuseCoder.fuzzyRegex(),
   longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),
+  badSince: refuseCoder.badSince("x"),
   badMode: refuseCoder.badMode("rw-\n"),
   noJournal: refuseCoder.noJournal(),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),

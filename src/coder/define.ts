@@ -1,5 +1,6 @@
 import type { Audit } from "../audit/audit.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
+import type { Feed } from "../feed/feed.ts";
 import type { Files } from "../files/files.ts";
 import type { LineCounts } from "../files/line-counts.ts";
 import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
@@ -39,6 +40,7 @@ export interface CoderServices extends Services {
   readonly journal: Journal | undefined;
   /** Undefined where the configuration wants none. */
   readonly audit: Audit | undefined;
+  readonly feed: Feed;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   /** What changes in the tree; it is opened for the first that subscribes. */

@@ -127,6 +127,12 @@ export const refuseCoder = {
       "More than one of the fields steps, seq and transaction is given; send one of them.",
     ),
 
+  badSince: (since: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field since is ${quoteShort(since.slice(0, 60))}, which is no place in the feed; send next of an answer, or epoch and seq of an event with a colon between them, or leave since out to start now.`,
+    ),
+
   badMode: (mode: string): Refusal =>
     new Refusal(
       "bad-input",

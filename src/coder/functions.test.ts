@@ -26,6 +26,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "functions.ts",
     "permission-bits.ts",
     "profiles.ts",
+    "request-globs.ts",
     "revisions.ts",
     "roots-config.ts",
     "search-matches.ts",
@@ -36,7 +37,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "two-paths.ts",
   ];
   const files = readdirSync(import.meta.dir).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !others.includes(name),
+    (name) => name.endsWith(".ts") && !/\.test(?:-kit)?\.ts$/.test(name) && !others.includes(name),
   );
   const named = functions.map(({ id }) => `${id.replace("coder::", "")}.ts`);
   expect(new Set(named).size).toBe(functions.length);

@@ -1,5 +1,6 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
 import { applyPatch } from "./apply-patch.ts";
+import { changes } from "./changes.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import { copy } from "./copy.ts";
@@ -37,4 +38,5 @@ export const functions: readonly FunctionDefinition[] = [
   checkpoints,
   undo,
   info,
+  changes,
 ];

@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Measured } from "../contract/definition.ts";
-import { refuse } from "../errors.ts";
-import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
+import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";
 import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import { parseGlobs } from "./request-globs.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields } from "./search-matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
 import { renderFiles, renderMatches } from "./search-text.ts";
@@ -183,16 +183,6 @@ const longestFuzzyQuery = 256;
 function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly regex: boolean }): void {
   if (regex) throw refuseCoder.fuzzyRegex();
   if (query.length > longestFuzzyQuery) throw refuseCoder.longFuzzyQuery(query.length, longestFuzzyQuery);
-}
-
-function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
-  if (globs.length === 0) return undefined;
-  try {
-    return compileGlobSet(globs, longestSet.ofCaller);
-  } catch (error) {
-    if (error instanceof GlobError) throw refuse.badGlob(field, error.message);
-    throw error;
-  }
 }
 
 function parseFileTypes(types: readonly string[]): GlobSet | undefined {

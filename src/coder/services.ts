@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type * as worker from "../contract/definition.ts";
+import { Feed } from "../feed/feed.ts";
 import type { Files } from "../files/files.ts";
 import { LineCounts } from "../files/line-counts.ts";
 import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
@@ -91,6 +92,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       maxBytes: config.index_max_bytes,
     },
   });
+  const feed = new Feed({ jail, watchedTree, listen: storage.listen });
   const sweeper = openSweeper(files);
   return {
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
@@ -108,6 +110,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),
     transactions,
     plans: new Plans(),
+    feed,
     regex,
     ignoreFiles: new IgnoreFiles(jail),
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
@@ -133,6 +136,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     ...(opening.readOnly !== true && { sweep: sweeper.sweep }),
     async close() {
       await sweeper.stop();
+      feed.close();
       await searcher.close();
       await regex.close();
       watchedTree.close();

@@ -2,6 +2,7 @@ import { openAudit } from "../audit/audit-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFilesContext, filesOver } from "../files/files.ts";
+import type { MutationListener } from "../files/mutation.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail } from "../jail/folder.ts";
@@ -17,6 +18,8 @@ import { onlyRootOf, type RootConfig } from "./roots-config.ts";
 
 /** The tree, and what listens to its changes. */
 interface Storage extends Pick<CoderServices, "jail" | "files" | "journal" | "audit" | "transactions"> {
+  /** Has the listener notified of every change by a call from now on. */
+  listen(listener: MutationListener): void;
   close(): void;
 }
 
@@ -41,12 +44,13 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     log,
   });
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
+  const listeners: MutationListener[] = [journal, audit].filter((listener) => listener !== undefined);
   const context = createFilesContext({
     jail,
     config,
     isAbandoned: folder && abandonedIn(folder),
     rootEditLock: folder && editLockIn(folder),
-    listeners: [journal, audit].filter((listener) => listener !== undefined),
+    listeners,
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
   const close = () => {
@@ -65,6 +69,7 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     journal,
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),
+    listen: (listener) => listeners.push(listener),
     close,
   };
 }

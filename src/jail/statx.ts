@@ -35,9 +35,32 @@ export function linksAt(descriptor: number, name: Name): Links | "missing" | und
   return {
     kind: kindsByFormat[halves[modeAt]! >>> 12] ?? "other",
     links: words[linksOffset]!,
-    inode: (BigInt(words[inodeAt + 1]!) << 32n) | BigInt(words[inodeAt]!),
+    inode: inodeOfResult(),
   };
 }
+
+/** An entry, and whether it is as it was. */
+export interface Stamps {
+  readonly kind: EntryKind;
+  readonly inode: bigint;
+  /** What a change of it changes, to compare: size and times, permissions and owners. Of a folder, not what a change in it changes. */
+  readonly state: string;
+}
+
+/** The same for what shows that an entry has changed; "missing" when there is none. */
+export function stampsAt(descriptor: number, name: Name): Stamps | "missing" | undefined {
+  if (!callStatx(descriptor, name, wantedOfStamps))
+    return libc !== "none" && libc?.errno() === ENOENT ? "missing" : undefined;
+  const kind = kindsByFormat[halves[modeAt]! >>> 12] ?? "other";
+  const places = kind === "dir" ? identityAt : [...identityAt, ...contentAt];
+  return {
+    kind,
+    inode: inodeOfResult(),
+    state: [halves[modeAt], ...places.map((at) => words[at])].join(" "),
+  };
+}
+
+const inodeOfResult = (): bigint => (BigInt(words[inodeAt + 1]!) << 32n) | BigInt(words[inodeAt]!);
 
 /** Whether the call has filled `result`. */
 function callStatx(descriptor: number, name: Name, mask: number): boolean {
@@ -57,6 +80,8 @@ const flags = 0x100 | 0x800;
 const wanted = 0x1 | 0x2 | 0x40 | 0x200;
 /** STATX_TYPE, STATX_NLINK and STATX_INO. */
 const wantedOfLinks = 0x1 | 0x4 | 0x100;
+/** STATX_BASIC_STATS and STATX_BTIME. */
+const wantedOfStamps = 0xfff;
 
 /** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
 const result = new Uint8Array(256);
@@ -64,6 +89,9 @@ const halves = new Uint16Array(result.buffer);
 const words = new Uint32Array(result.buffer);
 const [modeAt, sizeAt, mtimeAt] = [28 / 2, 40 / 4, 112 / 4];
 const [linksOffset, inodeAt] = [16 / 4, 32 / 4];
+/** Owner, group and the time of its making, as inodes are used again; size, and the times of the last change of status and of the content, each with its nanoseconds. */
+const identityAt = [20 / 4, 24 / 4, 80 / 4, 84 / 4, 88 / 4];
+const contentAt = [40 / 4, 44 / 4, 96 / 4, 100 / 4, 104 / 4, 112 / 4, 116 / 4, 120 / 4];
 const wordRange = 2 ** 32;
 
 /** The kinds by the format of a mode (S_IFDIR and so on, inode(7)). */

@@ -31,7 +31,7 @@ export class ChangeStream {
     else if ((mask & events.create) !== 0) this.#report("created", event);
     else if ((mask & events.delete) !== 0) this.#report("removed", event);
     else if ((mask & events.attrib) !== 0) this.#report("attributes", event);
-    else this.#report("modified", event);
+    else this.#report("modified", event, undefined, (mask & events.modify) === 0);
   }
 
   /** The queue is empty: what has not arrived by now was moved out of the tree, or arrives as something new. */
@@ -59,14 +59,16 @@ export class ChangeStream {
     if (typeof child === "object") this.#moved.set(child, this.#pathOf(event));
   }
 
-  #report(kind: TreeChange["kind"], event: NamedEvent, from?: string): void {
+  #report(kind: TreeChange["kind"], event: NamedEvent, from?: string, isOnlyClosed = false): void {
     const path = Buffer.from(this.#pathOf(event), "latin1");
     // A write and the close after it are two events.
-    if (this.#last?.kind === kind && this.#last.path.equals(path) && kind !== "moved") return;
+    const isSame = this.#last?.kind === kind && this.#last.path.equals(path) && kind !== "moved";
+    if (isSame && (isOnlyClosed || this.#last?.isOnlyClosed !== true)) return;
     const isFolder = (event.mask & events.isFolder) !== 0;
     this.#last = {
       ...{ kind, isFolder, path },
       ...(from !== undefined && { from: Buffer.from(from, "latin1") }),
+      ...(isOnlyClosed && { isOnlyClosed }),
     };
     this.#onChange(this.#last);
   }

@@ -11,6 +11,7 @@ import { type Links, linksAt, statAt } from "../jail/statx.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import type { MountTable } from "./mount-table.ts";
+import { partsOf } from "./path-parts.ts";
 import type { UnwatchedReason } from "./tree.ts";
 
 /** The entries of a folder in the order of their keys (`WatchedFolder.keys`). */
@@ -141,19 +142,3 @@ const unreadableErrors: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
 /** The kind of an entry; "other" when it is gone, of which an event will say so. */
 const kindAt = (folder: number, name: string): EntryKind =>
   statAt(folder, Buffer.from(name, "latin1"))?.kind ?? "other";
-
-/** Longest path that is opened in one step. */
-const longestPart = 1000;
-
-/** A path in parts that are short enough, each of whole names. */
-function partsOf(path: string): string[] {
-  if (path === "") return ["."];
-  const parts: string[] = [];
-  let rest = path;
-  while (rest.length > longestPart) {
-    const slash = rest.lastIndexOf("/", longestPart);
-    parts.push(rest.slice(0, slash));
-    rest = rest.slice(slash + 1);
-  }
-  return [...parts, rest];
-}

@@ -26,6 +26,7 @@ const notAboutPaths = [
   "coder_checkpoints",
   "coder_undo",
   "coder_info",
+  "coder_changes",
 ];
 
 describe.each(subjects)("the %s", (subject) => {

@@ -14,7 +14,7 @@ const functions = schema.functions.map(({ name }) => name);
 
 test("each function of the worker that takes a path is called on each escape case", () => {
   // These take a plan, paths that are compared with those of the journal as text, and nothing.
-  const others = ["coder::commit", "coder::checkpoints", "coder::undo", "coder::info"];
+  const others = ["coder::commit", "coder::checkpoints", "coder::undo", "coder::info", "coder::changes"];
   expect(functions.filter((id) => !pathCalls.some((call) => call.id === id))).toEqual(others);
 });
 

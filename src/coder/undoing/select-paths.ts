@@ -8,14 +8,17 @@ export function selectPaths(
   requested: readonly string[],
   jail: Pick<Jail, "roots">,
 ): (path: string) => boolean {
-  const wanted = requested.map((path) => namesOf(path, jail.roots).join("/"));
+  const wanted = requested.map((path) => plainPath(path, jail));
   return (path) => wanted.some((one) => one === "" || path === one || path.startsWith(`${one}/`));
 }
 
-/** The names of a path from the base, or from the top folder. */
-function namesOf(path: string, roots: Jail["roots"]): string[] {
+/** A path as records have it, from the base or the top folder, which are "". */
+export function plainPath(path: string, { roots }: Pick<Jail, "roots">): string {
   const deepest = [...roots].sort((one, other) => other.hostPath.length - one.hostPath.length);
   const root = deepest.find(({ hostPath }) => path === hostPath || path.startsWith(`${hostPath}/`));
   const names = root === undefined ? path : `${root.name}${path.slice(root.hostPath.length)}`;
-  return names.split("/").filter((name) => name !== "" && name !== ".");
+  return names
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .join("/");
 }

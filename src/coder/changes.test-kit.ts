@@ -1,0 +1,90 @@
+/** A reader of the feed beside calls and another program, for tests. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { type Config, defaultConfig } from "./config.ts";
+import type { WireChange } from "./feeding/wire.ts";
+import { functions } from "./functions.ts";
+import { type CoderRuntime, openCoder } from "./services.ts";
+
+export interface Pulled {
+  readonly changes: readonly WireChange[];
+  readonly next: string;
+  readonly overflow: boolean;
+  readonly external: boolean;
+  readonly note?: string;
+}
+
+export class FeedFixture implements AsyncDisposable {
+  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  readonly state = realpathSync(mkdtempSync(join(tmpdir(), "coder-state-")));
+  readonly log = createLog({ level: "error", form: "text", write: (line) => this.#lines.push(line) });
+  next = "";
+  readonly #lines: string[] = [];
+  #runtime: CoderRuntime | undefined;
+  #invoke: ReturnType<typeof createInvoke> | undefined;
+
+  /** Opens the worker, and the feed. */
+  async open(config: Partial<Config> = {}, variables: NodeJS.ProcessEnv = {}): Promise<this> {
+    const files = { ...defaultConfig(), ...config, base_path: this.base };
+    const environment = { XDG_STATE_HOME: this.state, ...variables };
+    this.#runtime = await openCoder(files, { log: this.log, environment });
+    this.#invoke = createInvoke(this.#runtime, this.log);
+    this.next = (await this.pull({})).next;
+    return this;
+  }
+
+  /** The host path of a path from the base. */
+  at(path: string): string {
+    return join(this.base, path);
+  }
+
+  /** Calls a function. Throws unless all of it is done. */
+  async call(id: string, payload: object): Promise<unknown> {
+    const outcome = await this.#invoke!(definitionOf(id), payload);
+    const text = JSON.stringify(outcome);
+    if ("error" in outcome || text.includes('"success":false')) throw new Error(`${id}: ${text}`);
+    return outcome.answer;
+  }
+
+  /** Calls a function that is to refuse. */
+  async refused(id: string, payload: object): Promise<string> {
+    const text = JSON.stringify(await this.#invoke!(definitionOf(id), payload));
+    if (!/"error"/.test(text)) throw new Error(`${id}: ${text}`);
+    return text;
+  }
+
+  pull(request: object): Promise<Pulled> {
+    return this.call("coder::changes", request) as Promise<Pulled>;
+  }
+
+  /** What came since the last time: `kind path` or `kind from to path`, a "/" after folders, and who did it. */
+  async take(request: object = {}): Promise<string[]> {
+    const pulled = await this.pull({ since: this.next, ...request });
+    this.next = pulled.next;
+    return pulled.changes.map(renderChange);
+  }
+
+  async close(): Promise<void> {
+    await this.#runtime?.close();
+    this.#runtime = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    for (const folder of [this.base, this.state]) rmSync(folder, { recursive: true, force: true });
+    if (this.#lines.length > 0) throw new Error(this.#lines.join(""));
+  }
+}
+
+const definitionOf = (id: string) => functions.find((one) => one.id === id)!;
+
+/** A change on one line. */
+export function renderChange({ kind, path, from, dir, cause, overflow }: WireChange): string {
+  if (overflow) return "gap";
+  const mark = dir ? "/" : "";
+  const paths = from === undefined ? path + mark : `${from}${mark} to ${path}${mark}`;
+  return `${kind} ${paths} by ${cause.function_id?.replace("coder::", "") ?? cause.by}`;
+}

@@ -1,0 +1,140 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { UInt32 } from "../schema/fragments.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { renderName } from "./entry-text.ts";
+import { IgnoredPaths } from "./feeding/ignored.ts";
+import { parsePosition, renderPosition } from "./feeding/position.ts";
+import { type Selection, selects } from "./feeding/selection.ts";
+import { changeFields, describeChange, type WireChange } from "./feeding/wire.ts";
+import { plainPath } from "./undoing/select-paths.ts";
+
+const request = Type.Object(
+  {
+    limit: UInt32({ default: 1000, description: "Most changes to answer." }),
+    path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
+    since: Type.Optional(
+      Type.String({ description: "`next` of the answer before. Without it: no changes, only `next`." }),
+    ),
+  },
+  { title: "ChangesInput" },
+);
+
+const response = Type.Object(
+  {
+    changes: Type.Array(Type.Object(changeFields, { $id: "Change" })),
+    external: Type.Boolean({
+      description: "Whether changes of other programs are reported, and not only those of calls.",
+    }),
+    next: Type.String({ description: "Send it as `since` for what comes after." }),
+    note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
+    overflow: Type.Boolean({ description: "Some changes are not known." }),
+    unwatched_folders: Type.Optional(
+      UInt32({ description: "Folders of which other programs' changes are not reported." }),
+    ),
+  },
+  { title: "ChangesOutput" },
+);
+
+type Answer = Static<typeof response>;
+
+const overflowNote =
+  "Some changes are not known: read again what you hold of the tree, and go on with next; anything may be different.";
+
+/** `coder::changes`: what has changed, by calls and by other programs (coder §25). */
+export const changes = defineCoderFunction({
+  id: "coder::changes",
+  since: "0.4.0",
+  description:
+    "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
+  summary: "what has changed since then, and who did it",
+  brief: "What changed since an earlier call, by calls or other programs. Begin without since.",
+  effect: "reads",
+  paths: [],
+  isIdempotent: true,
+  request,
+  response,
+  examples: [
+    { title: "Begin now", request: {} },
+    { title: "What came after that", request: { since: "5f0c1a2b3c4d:17", path: "src" } },
+  ],
+  answerBytes: ({ since }) => (since === undefined ? 0 : usualAnswerBytes),
+  async handle({ since, limit, path = "." }, context) {
+    const { feed, jail, deadline } = context;
+    const newest = await within(feed.newest(), deadline);
+    const from = since === undefined ? newest : parsePosition(since, feed);
+    const selection = {
+      path: plainPath(path, jail),
+      include: undefined,
+      exclude: undefined,
+      kinds: undefined,
+    };
+    const page = pageOf({ from: from ?? newest, newest, limit, selection }, context);
+    const overflow = from === undefined || page.changes.some((change) => change.overflow);
+    const { unwatchedFolders: unwatched } = feed;
+    return {
+      changes: page.changes,
+      external: feed.reportsExternal,
+      next: renderPosition(feed.epoch, page.next),
+      ...(overflow && { note: overflowNote }),
+      overflow,
+      ...(unwatched > 0 && { unwatched_folders: unwatched }),
+    };
+  },
+  render: (answer) => renderChanges(answer),
+});
+
+/** Bytes of the JSON of some hundred changes. */
+const usualAnswerBytes = 64 * 1024;
+
+/** The promise, or the deadline's reason. */
+function within<T>(promise: Promise<T>, { signal }: CoderContext["deadline"]): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+interface Page {
+  readonly from: number;
+  readonly newest: number;
+  readonly limit: number;
+  readonly selection: Selection;
+}
+
+/** The selected changes after `from`, as many as an answer holds, and the number of the last that was considered. */
+function pageOf(
+  { from, newest, limit, selection }: Page,
+  context: CoderContext,
+): { changes: WireChange[]; next: number } {
+  const { feed, jail, maxAnswerBytes } = context;
+  const ignored = new IgnoredPaths(context);
+  const found: WireChange[] = [];
+  let room = maxAnswerBytes / 2;
+  let next = from;
+  for (; next < newest && found.length < limit; next++) {
+    const change = feed.at(next + 1);
+    if (!selects(selection, change)) continue;
+    const isIgnored = ignored.has(change.path, change.isFolder);
+    const described = describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop });
+    room -= Buffer.byteLength(JSON.stringify(described));
+    if (room < 0 && found.length > 0) break;
+    found.push(described);
+  }
+  return { changes: found, next };
+}
+
+function renderChanges({ changes: found, next, note, external }: Answer): string {
+  const lines = found.map(({ kind, path, from, dir, cause }) => {
+    const mark = dir ? "/" : "";
+    const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
+    return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${cause.function_id ?? "call"})` : ""}`;
+  });
+  return [
+    ...(found.length === 0 ? ["[no changes]"] : lines),
+    ...(note === undefined ? [] : [`[${note}]`]),
+    ...(external ? [] : ["[changes of other programs are not reported]"]),
+    `[since ${next} for what comes after]`,
+  ].join("\n");
+}

@@ -1,0 +1,233 @@
+/**
+ * Calls and another program change one tree at random. A reader of the feed gets each change by a call once and in its
+ * place; for each change by the other program, one that is said to be external, at its place or later; and no other.
+ */
+import { parseArgs } from "node:util";
+import { freshSeed, type Random, randomFrom } from "../../tests/harness/random.ts";
+import { FeedFixture, renderChange } from "./changes.test-kit.ts";
+import { type Operation, OtherProgram } from "./other-program.test-kit.ts";
+
+/** What a change by a call, or a few changes by the other program between two of those, are expected to be reported as. */
+interface Expected {
+  /** In this order, of a call. */
+  readonly byCall: readonly string[];
+  /** How often a path may be reported as changed by the other program. */
+  readonly allowed: Map<string, number>;
+  /** Whether something was there before. */
+  readonly before: Map<string, boolean>;
+  /** Paths that are different afterwards. */
+  readonly changed: Set<string>;
+}
+
+const folders = ["", "a/", "b/"];
+const names = ["f", "g", "h"];
+const files = folders.flatMap((folder) => names.map((name) => folder + name));
+
+const nothing = (): Expected => ({ byCall: [], allowed: new Map(), before: new Map(), changed: new Set() });
+
+class Mixture {
+  readonly #random: Random;
+  readonly #fixture: FeedFixture;
+  readonly #program: OtherProgram;
+  /** Files that are there. */
+  readonly #there = new Set<string>();
+  #steps: Expected[] = [];
+  operations = 0;
+  readonly faults: string[] = [];
+
+  constructor(random: Random, fixture: FeedFixture, program: OtherProgram) {
+    this.#random = random;
+    this.#fixture = fixture;
+    this.#program = program;
+  }
+
+  async step(): Promise<void> {
+    this.operations++;
+    if (this.#random.chance(0.5)) await this.#byCall();
+    else await this.#byOther();
+    if (this.#random.chance(0.2)) await this.compare();
+  }
+
+  get #file(): string {
+    return this.#random.pick(files);
+  }
+
+  #pickThere(): string | undefined {
+    return this.#there.size === 0 ? undefined : this.#random.pick([...this.#there]);
+  }
+
+  async #byCall(): Promise<void> {
+    const expected = await this.#call(this.#file, this.#pickThere());
+    if (expected.length > 0) this.#steps.push({ ...nothing(), byCall: expected });
+  }
+
+  /** Makes a call, and answers what it is reported as. */
+  async #call(target: string, source: string | undefined): Promise<string[]> {
+    const fixture = this.#fixture;
+    const isThere = this.#there.has(target);
+    const kind = this.#random.below(8);
+    if (kind === 0 && source !== undefined && source !== target) {
+      await fixture.call("coder::move", { files: [{ from: source, to: target, overwrite: true }] });
+      this.#there.delete(source);
+      this.#there.add(target);
+      return [`moved ${source} to ${target} by move`];
+    }
+    if (kind === 1 && source !== undefined) {
+      await fixture.call("coder::delete-file", { paths: [source] });
+      this.#there.delete(source);
+      return [`deleted ${source} by delete-file`];
+    }
+    if (kind === 2 && source !== undefined) {
+      const ops = [{ op: "insert", at_line: 1, content: `${this.operations}\n` }];
+      await fixture.call("coder::update-file", { files: [{ path: source, ops }] });
+      return [`modified ${source} by update-file`];
+    }
+    if (kind === 3 && source !== undefined) {
+      // What is refused, or taken back, is no change.
+      const expected_revision = `sha256:${"0".repeat(64)}`;
+      if (this.#random.chance(0.5))
+        await fixture.refused("coder::delete-file", {
+          paths: [source],
+          expected_revisions: { [source]: expected_revision },
+        });
+      else
+        await fixture.refused("coder::transact", {
+          changes: [
+            { op: "delete", path: source },
+            { op: "move", from: "missing", to: "elsewhere" },
+          ],
+        });
+      return [];
+    }
+    if (kind === 4 && source !== undefined && source !== target && !isThere) {
+      await fixture.call("coder::copy", { files: [{ from: source, to: target }] });
+      this.#there.add(target);
+      return [`created ${target} by copy`];
+    }
+    const content = `${this.operations}\n`;
+    this.#there.add(target);
+    const wanted = `${isThere ? "modified" : "created"} ${target}`;
+    if (kind === 5) {
+      const ops = [{ op: "insert", at_line: 1, content }];
+      const change = isThere ? { op: "update", ops } : { op: "create", content };
+      await fixture.call("coder::transact", { changes: [{ ...change, path: target }] });
+      return [`${wanted} by transact`];
+    }
+    await fixture.call("coder::create-file", { files: [{ path: target, content, overwrite: true }] });
+    return [`${wanted} by create-file`];
+  }
+
+  async #byOther(): Promise<void> {
+    const last = this.#steps.at(-1);
+    const isFirst = last === undefined || last.byCall.length > 0;
+    const group: Expected = isFirst ? nothing() : last;
+    if (isFirst) this.#steps.push(group);
+    const before = new Set(this.#there);
+    const operation = this.#operation(this.#file, this.#pickThere());
+    await this.#program.run([
+      operation[0],
+      ...operation.slice(1).map((path) => this.#fixture.at(path)),
+    ] as never);
+    for (const path of operation.slice(1)) {
+      // What was moved and written to is reported twice.
+      group.allowed.set(path, (group.allowed.get(path) ?? 0) + 2);
+      if (!group.before.has(path)) group.before.set(path, before.has(path));
+      // What came and went is no change.
+      if (group.before.get(path) || this.#there.has(path)) group.changed.add(path);
+      else group.changed.delete(path);
+    }
+  }
+
+  #operation(target: string, source: string | undefined): Operation {
+    const kind = this.#random.below(7);
+    if (kind === 0 && source !== undefined && source !== target) {
+      this.#there.delete(source);
+      this.#there.add(target);
+      return ["move", source, target];
+    }
+    if (kind === 1 && source !== undefined) {
+      this.#there.delete(source);
+      return ["remove", source];
+    }
+    if (kind === 2 && source !== undefined) return ["chmod", source];
+    if (kind === 3 && source !== undefined) return ["touch", source];
+    this.#there.add(target);
+    return [this.#random.pick(["write", "save", "empty"] as const), target];
+  }
+
+  /** Compares what was reported with what was done. */
+  async compare(): Promise<void> {
+    const { changes, next, overflow } = await this.#fixture.pull({ since: this.#fixture.next });
+    this.#fixture.next = next;
+    const steps = this.#steps;
+    this.#steps = [];
+    if (overflow) throw new Error("an overflow");
+    this.#fault(compareChanges(changes.map(renderChange), steps), {
+      changes: changes.map(renderChange),
+      steps,
+    });
+  }
+
+  #fault(faults: readonly string[], context: object): void {
+    if (faults.length > 0) this.faults.push(`${faults.join("; ")}\n${Bun.inspect(context, { depth: 6 })}`);
+  }
+}
+
+/** The paths of a change that is said to be external. */
+const externalPaths = (line: string): string[] | undefined =>
+  / (\S+)(?: to (\S+))? by external$/.exec(line)?.slice(1).filter(Boolean);
+
+function compareChanges(lines: readonly string[], steps: readonly Expected[]): string[] {
+  const faults: string[] = [];
+  const calls = steps.flatMap(({ byCall }) => byCall);
+  const reported = lines.filter((line) => externalPaths(line) === undefined);
+  if (!Bun.deepEquals(reported, calls))
+    faults.push(`calls: ${reported.join(", ")} instead of ${calls.join(", ")}`);
+  // The changes by calls divide both into parts.
+  const placeOf = (index: number) => lines.slice(0, index).filter((line) => !externalPaths(line)).length;
+  const groups = steps.map((step, at) => ({
+    ...step,
+    place: steps.slice(0, at).reduce((sum, { byCall }) => sum + byCall.length, 0),
+  }));
+  for (const [index, line] of lines.entries())
+    for (const path of externalPaths(line) ?? []) {
+      const group = groups.find(
+        ({ place, allowed }) => place <= placeOf(index) && (allowed.get(path) ?? 0) > 0,
+      );
+      if (group === undefined) faults.push(`not done: ${line}`);
+      else group.allowed.set(path, group.allowed.get(path)! - 1);
+    }
+  for (const { place, changed } of groups)
+    for (const path of changed) {
+      const isReported = lines.some(
+        (line, index) => placeOf(index) >= place && line.split(" ").includes(path),
+      );
+      if (!isReported) faults.push(`not reported: ${path}`);
+    }
+  return faults;
+}
+
+export interface MixtureReport {
+  readonly seed: number;
+  readonly operations: number;
+  readonly faults: readonly string[];
+}
+
+/** Makes that many changes, and compares them with the feed; stops at the first fault. */
+export async function mixChanges(operations: number, seed = freshSeed()): Promise<MixtureReport> {
+  await using fixture = await new FeedFixture().open({ fsync: false });
+  await fixture.call("coder::make-folder", { paths: ["a", "b"] });
+  await fixture.take();
+  using program = new OtherProgram();
+  const mixture = new Mixture(randomFrom(seed), fixture, program);
+  while (mixture.operations < operations && mixture.faults.length === 0) await mixture.step();
+  await mixture.compare();
+  return { seed, operations: mixture.operations, faults: mixture.faults };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { operations: { type: "string", default: "10000" } } });
+  const report = await mixChanges(Number(values.operations));
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  process.exitCode = report.faults.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,58 @@
+import { Refusal } from "../../errors.ts";
+import { ignoreVanished } from "../../files/ignore-vanished.ts";
+import type { IgnoreFiles } from "../../ignore/ignore-files.ts";
+import { IgnoreRules } from "../../ignore/ignore-rules.ts";
+import type { Jail } from "../../jail/folder.ts";
+
+/** Most folders whose rules are kept. */
+const mostFolders = 256;
+
+/** Whether ignore files name paths, as they are now: the rules of a folder are read once. */
+export class IgnoredPaths {
+  readonly #files: IgnoreFiles;
+  readonly #jail: Pick<Jail, "admitFolder">;
+  readonly #rules = new Map<string, IgnoreRules>();
+
+  constructor({
+    ignoreFiles,
+    jail,
+  }: { readonly ignoreFiles: IgnoreFiles; readonly jail: Pick<Jail, "admitFolder"> }) {
+    this.#files = ignoreFiles;
+    this.#jail = jail;
+  }
+
+  /** Whether the path, or a folder above it, is ignored. */
+  has(path: string, isFolder: boolean): boolean {
+    const names = path.split("/");
+    return names.some((name, depth) => {
+      const bytes = Buffer.from(name);
+      const rules = this.#rulesOf(names.slice(0, depth));
+      return rules.ignores({ bytes, from: 0, to: bytes.length }, isFolder || depth < names.length - 1);
+    });
+  }
+
+  #rulesOf(names: readonly string[]): IgnoreRules {
+    const path = names.join("/") || ".";
+    const known = this.#rules.get(path);
+    if (known !== undefined) return known;
+    const name = names.at(-1);
+    const above = name === undefined ? IgnoreRules.none : this.#rulesOf(names.slice(0, -1)).below(name);
+    const rules = this.#read(path, above) ?? above;
+    if (this.#rules.size === mostFolders) this.#rules.clear();
+    this.#rules.set(path, rules);
+    return rules;
+  }
+
+  /** Undefined where the folder is gone. */
+  #read(path: string, above: IgnoreRules): IgnoreRules | undefined {
+    try {
+      return ignoreVanished(() => {
+        using folder = this.#jail.admitFolder(path);
+        return this.#files.in(folder, above);
+      });
+    } catch (error) {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
+  }
+}

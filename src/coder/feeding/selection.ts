@@ -1,0 +1,28 @@
+import type { FeedChange } from "../../feed/change.ts";
+import type { GlobSet } from "../../globs/glob-set.ts";
+
+/** Which changes a reader gets. */
+export interface Selection {
+  /** One that is below here, or is a folder above it. */
+  readonly path: string;
+  readonly include: GlobSet | undefined;
+  readonly exclude: GlobSet | undefined;
+  /** Undefined: all. */
+  readonly kinds: ReadonlySet<string> | undefined;
+}
+
+/** Whether the reader gets the change. A gap is for everybody. */
+export function selects({ path, include, exclude, kinds }: Selection, change: FeedChange): boolean {
+  if (change.isGap) return true;
+  if (kinds !== undefined && !kinds.has(change.kind)) return false;
+  const own = change.path === "." ? "" : change.path;
+  const paths = change.from === undefined ? [own] : [own, change.from];
+  return paths.some((one) => {
+    if (!isBelow(one, path)) return change.isFolder && isBelow(path, one);
+    // Globs are about files: a folder may hold some.
+    return !(exclude?.matches(one) ?? false) && (change.isFolder || (include?.matches(one) ?? true));
+  });
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  folder === "" || path === folder || path.startsWith(`${folder}/`);

@@ -1,0 +1,58 @@
+/**
+ * Another program that changes a tree, for tests: for each line of its standard input, a JSON array of an operation and
+ * its paths, it does that and prints a line.
+ */
+import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+/** What it can do. */
+export const operations = {
+  write: (path: string) => appendFileSync(path, "other\n"),
+  /** As editors save. */
+  save: (path: string) => {
+    writeFileSync(`${path}~`, "saved\n");
+    renameSync(`${path}~`, path);
+  },
+  empty: (path: string) => writeFileSync(path, ""),
+  touch: (path: string) => utimesSync(path, 1, Date.now() / 1000),
+  chmod: (path: string) => chmodSync(path, 0o600),
+  remove: (path: string) => rmSync(path, { recursive: true }),
+  move: (from: string, to: string) => renameSync(from, to),
+  mkdir: (path: string) => mkdirSync(path),
+} as const;
+
+export type Operation = readonly [keyof typeof operations, ...string[]];
+
+/** The program, running in a process of its own. */
+export class OtherProgram implements Disposable {
+  readonly #child: Bun.Subprocess<"pipe", "pipe", "inherit">;
+  readonly #reader: { read(): Promise<{ readonly done: boolean }> };
+
+  constructor() {
+    this.#child = Bun.spawn([process.execPath, import.meta.path], {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    this.#reader = this.#child.stdout.getReader();
+  }
+
+  /** Does it. Resolves when it is done. */
+  async run(operation: Operation): Promise<void> {
+    this.#child.stdin.write(`${JSON.stringify(operation)}\n`);
+    this.#child.stdin.flush();
+    const { done } = await this.#reader.read();
+    if (done) throw new Error(`the other program failed: ${operation.join(" ")}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#child.kill();
+  }
+}
+
+if (import.meta.main)
+  for await (const line of createInterface({ input: process.stdin })) {
+    const [name, ...paths] = JSON.parse(line) as Operation;
+    (operations[name] as (...paths: string[]) => void)(...paths);
+    process.stdout.write(".");
+  }

@@ -1,0 +1,143 @@
+/** Makes changes of the mutations of calls. Those of a transaction are reported when it is done, and not if it failed. */
+import { ignoreVanished } from "../files/ignore-vanished.ts";
+import type { Mutation, MutationKind, MutationOutcome } from "../files/mutation.ts";
+import type { Stamps } from "../jail/statx.ts";
+import type { Cause, ChangeKind, FoundChange } from "./change.ts";
+import { latin1Of } from "./paths.ts";
+
+type Stamped = Stamps | "missing";
+
+export interface CallChangesOptions {
+  readonly onFound: (change: FoundChange) => void;
+  /** Gets what a call has left under a name; undefined where that is not known. */
+  readonly onLeft: (path: string, stamps: Stamped | undefined) => void;
+  readonly onFolderMoved: (from: string, to: string) => void;
+  readonly onFolderRemoved: (path: string) => void;
+  /** What has the name now; undefined where the tree is not watched. */
+  readonly stampsAt: (place: string) => Stamped | undefined;
+}
+
+/** A transaction under way. */
+interface Transaction {
+  readonly paths: Set<string>;
+  readonly changes: FoundChange[];
+}
+
+const kinds: Readonly<Record<MutationKind, ChangeKind | undefined>> = {
+  create: "created",
+  replace: "modified",
+  remove: "deleted",
+  rename: "moved",
+  copy: "created",
+  "make-folder": "created",
+  "change-mode": "modified",
+  sweep: undefined,
+  transaction: undefined,
+};
+
+/** Largest file whose revision is computed for the feed, while the call waits. */
+const largestHashed = 1024 * 1024;
+
+export class CallChanges {
+  readonly #options: CallChangesOptions;
+  readonly #transactions = new Map<Mutation, Transaction>();
+  readonly #before = new WeakMap<Mutation, readonly (Stamped | undefined)[]>();
+
+  constructor(options: CallChangesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the path is one of a transaction that is not over. */
+  holds(path: string): boolean {
+    for (const { paths } of this.#transactions.values()) if (paths.has(path)) return true;
+    return false;
+  }
+
+  before(mutation: Mutation): void {
+    const { kind, isTree } = mutation;
+    if (kind === "transaction") this.#transactions.set(mutation, { paths: new Set(), changes: [] });
+    else if (!isTree && kinds[kind] !== undefined)
+      this.#before.set(
+        mutation,
+        pathsOf(mutation).map((path) => this.#stampsAt(path)),
+      );
+  }
+
+  after(mutation: Mutation, outcome: MutationOutcome): void {
+    const { kind, isTree } = mutation;
+    if (kind === "transaction") this.#end(mutation, outcome);
+    else if (isTree || kinds[kind] === undefined) return;
+    else if (outcome === "failed") this.#forgive(mutation);
+    else this.#add(mutation, kinds[kind]);
+  }
+
+  #end(mutation: Mutation, outcome: MutationOutcome): void {
+    const { paths, changes } = this.#transactions.get(mutation) ?? { paths: [], changes: [] };
+    this.#transactions.delete(mutation);
+    if (outcome === "done") for (const change of changes) this.#options.onFound(change);
+    // The steps were taken back: what is there is what was there.
+    else for (const path of paths) this.#options.onLeft(path, this.#stampsAt(path));
+  }
+
+  /** A step that failed may have moved something away and back. */
+  #forgive(mutation: Mutation): void {
+    const before = this.#before.get(mutation) ?? [];
+    for (const [index, path] of pathsOf(mutation).entries()) {
+      const [was, now] = [before[index], this.#stampsAt(path)];
+      if (was === now || (typeof was === "object" && typeof now === "object" && was.inode === now.inode))
+        this.#options.onLeft(path, now);
+    }
+  }
+
+  #add(mutation: Mutation, kind: ChangeKind): void {
+    const { path, from, entry, whole } = mutation;
+    const isFolder = entry === "dir";
+    const transaction = whole === undefined ? undefined : this.#transactions.get(whole);
+    if (kind === "moved" && isFolder) this.#options.onFolderMoved(from!, path);
+    if (kind === "deleted" && isFolder) this.#options.onFolderRemoved(path);
+    if (kind === "moved") this.#leave(from!, "missing", transaction);
+    this.#leave(path, kind === "deleted" ? "missing" : this.#stampsAt(path), transaction);
+    const revision = revisionOf(mutation);
+    const change: FoundChange = {
+      path: path === "" ? "." : path,
+      kind,
+      ...(kind === "moved" && { from: from! }),
+      isFolder,
+      ...(revision !== undefined && { revision }),
+      cause: causeOf(mutation),
+    };
+    if (transaction === undefined) this.#options.onFound(change);
+    else transaction.changes.push(change);
+  }
+
+  #leave(path: string, stamps: Stamped | undefined, transaction: Transaction | undefined): void {
+    this.#options.onLeft(path, stamps);
+    transaction?.paths.add(path);
+  }
+
+  /** Undefined also for a name that is not UTF-8, whose bytes are not known here. */
+  #stampsAt(path: string): Stamped | undefined {
+    return path.includes("\ufffd") || path === "" ? undefined : this.#options.stampsAt(latin1Of(path));
+  }
+}
+
+const pathsOf = ({ path, from, kind }: Mutation): string[] =>
+  from === undefined || kind !== "rename" ? [path] : [path, from];
+
+function revisionOf(mutation: Mutation): string | undefined {
+  const { kind, entry, entries } = mutation;
+  if (entry !== "file" || (kind !== "create" && kind !== "replace")) return undefined;
+  // What a transaction has staged is no more under its temporary name, and its revision is known.
+  const size = ignoreVanished(() => entries?.placed?.()?.size) ?? 0;
+  return size > largestHashed ? undefined : mutation.revisionAfter();
+}
+
+function causeOf({ requester, whole }: Mutation): Cause {
+  const id = requester?.functionId;
+  const transaction = whole?.transaction?.id;
+  return {
+    by: "call",
+    ...(id !== undefined && { function_id: id }),
+    ...(transaction !== undefined && { transaction }),
+  };
+}

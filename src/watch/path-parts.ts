@@ -1,0 +1,15 @@
+/** Longest path that is opened in one step. */
+const longestPart = 1000;
+
+/** A path in parts that are short enough, each of whole names. */
+export function partsOf(path: string): string[] {
+  if (path === "") return ["."];
+  const parts: string[] = [];
+  let rest = path;
+  while (rest.length > longestPart) {
+    const slash = rest.lastIndexOf("/", longestPart);
+    parts.push(rest.slice(0, slash));
+    rest = rest.slice(slash + 1);
+  }
+  return [...parts, rest];
+}
