@@ -105,6 +105,7 @@ const ofMoves: Samples<typeof refuseMove> = {
   ontoItsEnd: refuseMove.ontoItsEnd("a", "b", "moved"),
   intoItself: refuseMove.intoItself("a", "copied"),
   cannotCross: refuseMove.cannotCross("a", "folder"),
+  changed: refuseMove.changed({ from: "a", to: "b" }),
   specialFile: refuseMove.specialFile("p"),
   holdsSpecialFile: refuseMove.holdsSpecialFile("a"),
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),

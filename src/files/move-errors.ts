@@ -37,6 +37,14 @@ export const refuseMove = {
       from,
     ),
 
+  /** It was copied already when that showed. */
+  changed: ({ from, to }: { readonly from: string; readonly to: string }): Refusal =>
+    new Refusal(
+      "io",
+      `${quoteShort(from)} was changed by another program while it was moved to another file system; it stays as it is, and a copy of what it was before is at ${quoteShort(to)}: read both, and delete one.`,
+      from,
+    ),
+
   /** What has no content of its own is not copied. */
   specialFile: (from: string): Refusal =>
     new Refusal(

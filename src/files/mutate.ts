@@ -102,21 +102,16 @@ export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<En
 }
 
 /**
- * Removes a file if it is what `verify` takes, which gets it under a temporary name, where no other program replaces it.
- * What `verify` throws puts it back.
+ * Removes a file or link if it is what `verify` takes, which gets it under a temporary name, where no other program replaces
+ * it. What `verify` throws puts it back.
  */
-export function removeVerifiedFile(
+export function removeVerified(
   scope: MutationScope,
-  { folder, name }: Pick<ResolvedPath, "folder" | "name">,
-  verify: (path: JailedPath) => void,
+  folder: Folder,
+  { raw: name, kind, verify }: Pick<Entry, "raw" | "kind"> & { readonly verify: (path: JailedPath) => void },
 ): void {
   scope.mutations.step(
-    () => ({
-      ...stepAt(scope, folder, { name, entry: "file" }),
-      kind: "remove",
-      revisionBefore: () => folder.enter((at) => revisionAt(at(name))),
-      entries: entriesAt({ folder, name }),
-    }),
+    () => removalOf(scope, folder, { raw: name, kind }),
     () =>
       folder.enter((at) => {
         const aside = temporaryName();
@@ -156,14 +151,19 @@ interface Removal {
 function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
   const { raw: name, kind: type } = entry;
   scope.mutations.step(
-    () => ({
-      ...stepAt(scope, folder, { name, entry: type }),
-      kind,
-      revisionBefore: type === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
-      entries: kind === "remove" ? entriesAt({ folder, name }) : undefined,
-    }),
+    () => ({ ...removalOf(scope, folder, entry), kind, ...(kind !== "remove" && { entries: undefined }) }),
     () => folder.enter((at) => (type === "dir" ? rmdirSync(at(name)) : unlinkSync(at(name)))),
   );
+}
+
+function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]): MutationDescription {
+  const { raw: name, kind: type } = entry;
+  return {
+    ...stepAt(scope, folder, { name, entry: type }),
+    kind: "remove",
+    revisionBefore: type === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    entries: entriesAt({ folder, name }),
+  };
 }
 
 /** Makes a link with this text, in one step. Throws the errno error. */

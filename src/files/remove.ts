@@ -8,7 +8,7 @@ import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { readEntries } from "./entries.ts";
 import { requireRevision, requireRevisionAt } from "./expected-revision.ts";
 import { ignoreMissing, isMissing } from "./ignore-missing.ts";
-import { changeTree, type MutationScope, removeEntry, removeVerifiedFile } from "./mutate.ts";
+import { changeTree, type MutationScope, removeEntry, removeVerified } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
 import { withPathLock } from "./path-lock.ts";
 import { allowedOnly, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
@@ -117,9 +117,9 @@ async function removeExpected(
   expected: string,
 ): Promise<void> {
   const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.requested, expected });
-  const { folder } = place;
+  const { folder, name: raw } = place;
   await editLock({ folder, deadline: requester.deadline }, () =>
-    removeVerifiedFile({ mutations, requester }, place, verify),
+    removeVerified({ mutations, requester }, folder, { raw, kind: "file", verify }),
   );
 }
 

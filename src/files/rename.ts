@@ -1,11 +1,12 @@
-import { readlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { type Refusal, refuse } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { copyFileTo } from "./copy-file.ts";
-import { type CommitTarget, changeTree, commitLink, type MutationScope, removeEntry } from "./mutate.ts";
+import { refuseMove } from "./move-errors.ts";
+import { type CommitTarget, changeTree, commitLink, type MutationScope, removeVerified } from "./mutate.ts";
 import { renameEntry } from "./mutate-names.ts";
 import type { Requester } from "./mutation.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
@@ -89,33 +90,51 @@ interface Copying extends Relocation {
 
 /** In two steps: for a moment it is there under both names. */
 async function moveAcross(ctx: FilesContext, renaming: Renaming, copying: Copying): Promise<void> {
-  const { source, target, scope, verify } = copying;
+  const { source, target, scope, requester, verify } = copying;
+  const { folder, name: raw } = source;
   const exclusive = renaming.overwrite ? undefined : renaming.to;
-  const { folder, name } = target;
-  const destination = { folder, name, isReplacing: target.stats !== undefined, exclusive };
+  const destination = {
+    folder: target.folder,
+    name: target.name,
+    isReplacing: target.stats !== undefined,
+    exclusive,
+  };
   try {
-    if (source.stats!.isSymbolicLink()) {
-      const text = source.folder.enter((at) => readlinkSync(at(source.name), "buffer"));
-      commitLink(scope, text, destination);
-    } else await copyFile(ctx, renaming, { ...copying, destination });
-    source.folder.enter((at) => verify?.(at(source.name)));
-    removeEntry(scope, source.folder, { raw: source.name, kind: kindOf(source.stats!) ?? "other" });
+    const copied = await copyTo(ctx, copying, destination);
+    folder.enter((at) => verify?.(at(raw)));
+    const requireCopied = (path: JailedPath) => {
+      if (!isStill(copied, lstatSync(path))) throw refuseMove.changed(renaming);
+    };
+    const removed = { raw, kind: kindOf(copied) ?? "other", verify: requireCopied } as const;
+    await ctx.editLock({ folder, deadline: requester.deadline }, () =>
+      removeVerified(scope, folder, removed),
+    );
   } catch (error) {
     throw moveRefusal(error, renaming.to);
   }
 }
 
-/** Throws when the file is changed meanwhile. */
-async function copyFile(
+/** Copies a file or link. Returns the stats of what was copied. */
+async function copyTo(
   { config }: FilesContext,
-  { from }: Renaming,
-  { source, scope, requester, destination }: Copying & { readonly destination: CommitTarget },
-): Promise<void> {
-  const options = { fsync: config.fsync, deadline: requester.deadline, keepsTimes: true };
-  const { ino, mtimeMs } = await copyFileTo(scope, [source, destination], options);
-  const now = source.folder.lstat(source.name);
-  if (now.ino !== ino || now.mtimeMs !== mtimeMs) throw refuse.changed(from);
+  { source, scope, requester }: Copying,
+  destination: CommitTarget,
+): Promise<Stats> {
+  if (!source.stats!.isSymbolicLink()) {
+    const options = { fsync: config.fsync, deadline: requester.deadline, keepsTimes: true };
+    return await copyFileTo(scope, [source, destination], options);
+  }
+  const [stats, text] = source.folder.enter((at) => {
+    const path = at(source.name);
+    return [lstatSync(path), readlinkSync(path, "buffer")];
+  });
+  commitLink(scope, text, destination);
+  return stats;
 }
+
+/** Whether it is the same file with the same content. Another name changes nothing of this. */
+const isStill = (was: Stats, now: Stats): boolean =>
+  now.dev === was.dev && now.ino === was.ino && now.size === was.size && now.mtimeMs === was.mtimeMs;
 
 /** What rename(2) has to say about the kinds of what it was given is no more than a failure. */
 function moveRefusal(error: unknown, to: string): Refusal {
