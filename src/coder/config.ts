@@ -97,11 +97,14 @@ export const configSchema = Type.Object({
     description:
       "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; those that end in `/**` keep the folder itself, and nothing in it is read.",
   }),
-  index: Type.Union([Type.Literal("auto"), Type.Literal("off"), Type.Literal("verified")], {
-    default: "auto",
-    description:
-      "Whether coder::search keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. auto is off in the profile contract, and verified in agent.",
-  }),
+  index: Type.Union(
+    [Type.Literal("auto"), Type.Literal("off"), Type.Literal("verified"), Type.Literal("watched")],
+    {
+      default: "auto",
+      description:
+        "Whether coder::search keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. watched asks the kernel for what has changed instead of each file, and does not see a store through a mapping made after the file was read until the mapping ends (coder §22). auto is off in the profile contract, and verified in agent.",
+    },
+  ),
   index_max_bytes: Type.Integer({
     minimum: mebibyte,
     maximum: 16 * 1024 * mebibyte,

@@ -61,7 +61,7 @@ const response = Type.Object(
     functions: Type.Array(Type.String()),
     globs: Globs,
     health: Health,
-    index: Type.Union([Type.Literal("scan"), Type.Literal("verified")], {
+    index: Type.Union([Type.Literal("scan"), Type.Literal("verified"), Type.Literal("watched")], {
       description: "How a search finds what can match, where an index is of use.",
     }),
     journal: JournalState,
@@ -95,7 +95,7 @@ export const info = defineCoderFunction({
       memory_bytes: process.memoryUsage.rss(),
       uptime_ms: Math.round(performance.now() - context.openedAt),
     },
-    index: context.searcher.index === undefined ? ("scan" as const) : ("verified" as const),
+    index: context.searcher.index?.mode ?? ("scan" as const),
     journal: { enabled: context.journal !== undefined },
     limits: limitsOf(context.config),
     profile: context.profileName,

@@ -71,10 +71,10 @@ const response = Type.Object(
     content_matches: Type.Array(MatchEntry),
     files: FileList,
     index: Type.Optional(
-      Type.Union([Type.Literal("scan"), Type.Literal("verified")], {
+      Type.Union([Type.Literal("scan"), Type.Literal("verified"), Type.Literal("watched")], {
         since: "0.4.0",
         description:
-          "scan: each file was read. verified: files that have not changed since the index has seen that they do not match were not.",
+          "scan: each file was read. verified: files that have not changed since the index has seen that they do not match were not. watched: nor were they looked for.",
       }),
     ),
     path_matches: Type.Array(PathMatch),

@@ -80,7 +80,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const storage = await openStorage(config, { ...opening, profile });
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
-  const watchedTree = new SharedTree({ openBase: () => jail.admitFolder(".") });
+  const watchedTree = new SharedTree({ openBase: () => jail.reopenFolder("") });
   const searcher = createSearcher({
     jail,
     files,
@@ -90,6 +90,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       // The index knows one folder.
       mode: jail.hasTop ? "off" : config.index === "auto" ? profile.index : config.index,
       maxBytes: config.index_max_bytes,
+      tree: watchedTree,
     },
   });
   const feed = new Feed({ jail, watchedTree, listen: storage.listen });

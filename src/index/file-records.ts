@@ -2,7 +2,7 @@
  * What is known of files, by their inodes, in memory that threads share: the stamps that a file had when its content was read. One
  * thread writes, while no other reads.
  */
-import { stampWords } from "../jail/stamps.ts";
+import { sizeAt, stampWords } from "../jail/stamps.ts";
 
 /** What is known of a file besides its stamps. */
 export const fileFlags = {
@@ -12,6 +12,8 @@ export const fileFlags = {
   holdsNul: 2,
   /** A search passes it over as a binary before it has read all of it. */
   isBinary: 4,
+  /** It has several names: what is read under one may change under another, of which a watched tree need not know. */
+  hasSeveralNames: 8,
 } as const;
 
 /** Words of a record: its stamps, flags, and where its signature is. */
@@ -52,6 +54,18 @@ export class FileRecords {
   /** Whether these are exactly the stamps of the file. */
   hasStamps(file: number, stamps: Uint32Array): boolean {
     return sameWords(this.words, this.#recordAt(file), stamps, stampWords);
+  }
+
+  /** Of the file, as a double: of large ones some are the same. */
+  inode(file: number): number {
+    const at = this.#recordAt(file);
+    return this.words[at]! + this.words[at + 1]! * 2 ** 32;
+  }
+
+  /** Bytes of the file. */
+  size(file: number): number {
+    const at = this.#recordAt(file) + sizeAt;
+    return this.words[at]! + this.words[at + 1]! * 2 ** 32;
   }
 
   flags(file: number): number {

@@ -31,7 +31,7 @@ export interface SignJob extends FilesByFolder {
 
 export interface FillerOptions {
   readonly index: ContentIndex;
-  readonly jail: Pick<Jail, "admitFolder" | "deniesBytesIn">;
+  readonly jail: Pick<Jail, "reopenFolder" | "deniesBytesIn">;
   /** Signs files in a thread; undefined where the thread ended. */
   readonly sign: (job: SignJob) => Promise<SignedFiles | undefined>;
 }
@@ -230,7 +230,7 @@ class OpenedFiles {
 /** Undefined when it is gone, or denied, or cannot be read. */
 function openFolder(jail: FillerOptions["jail"], path: string): Folder | undefined {
   try {
-    const folder = jail.admitFolder(path || ".");
+    const folder = jail.reopenFolder(path);
     if (folder.descriptor !== undefined) return folder;
     folder.close();
   } catch {

@@ -5,6 +5,7 @@ import {
   areSettled,
   hasExactStamps,
   hasNoWriter,
+  linksOfStamped,
   readStamps,
   sizeAt,
   stamps,
@@ -96,18 +97,19 @@ export class FileSigner {
   /** The stamps are those of the file. They have to be the same after each read. */
   #signContents(descriptor: number, index: number, all: SignedFilesBuilder): void {
     const before = stamps.slice();
+    const names = linksOfStamped() > 1 ? fileFlags.hasSeveralNames : 0;
     const size = before[sizeAt]! + before[sizeAt + 1]! * 2 ** 32;
     const isSame = () => readStamps(descriptor) && stamps.every((word, at) => word === before[at]);
     // Who opens the file for writing from now on changes its stamps with the first store.
     if (!hasNoWriter(descriptor)) {
-      all.add(index, { stamps: before, flags: fileFlags.alwaysRead });
+      all.add(index, { stamps: before, flags: fileFlags.alwaysRead | names });
       closeSync(descriptor);
       return;
     }
     let isTooLarge = false;
     const isOfUse = (text: Buffer, length: number) => {
       const isText = beginsAsText(text, length);
-      if (!isText && isSame()) all.add(index, { stamps: before, flags: fileFlags.isBinary });
+      if (!isText && isSame()) all.add(index, { stamps: before, flags: fileFlags.isBinary | names });
       isTooLarge = isText && size > maxSignedBytes;
       return isText && !isTooLarge;
     };
@@ -115,18 +117,23 @@ export class FileSigner {
       descriptor,
       { maxBytes: maxSignedBytes, slackBytes: 0, isOfUse },
       (text, length) => {
-        if (length === size && isSame()) all.add(index, ...this.#describe(before, text, length));
+        if (length === size && isSame())
+          all.add(index, ...this.#describe({ stamps: before, flags: names }, text, length));
         return [];
       },
     );
-    if (isTooLarge) all.add(index, { stamps: before, flags: fileFlags.alwaysRead });
+    if (isTooLarge) all.add(index, { stamps: before, flags: fileFlags.alwaysRead | names });
   }
 
-  #describe(stamps: Uint32Array, text: Buffer, length: number): [FileRecord, Signature | undefined] {
+  #describe(
+    { stamps, flags }: FileRecord,
+    text: Buffer,
+    length: number,
+  ): [FileRecord, Signature | undefined] {
     const signature = this.#signer.sign(length);
-    if (signature === undefined) return [{ stamps, flags: fileFlags.alwaysRead }, undefined];
-    const flags = text.subarray(0, length).includes(0) ? fileFlags.holdsNul : 0;
-    return [{ stamps, flags }, signature];
+    if (signature === undefined) return [{ stamps, flags: flags | fileFlags.alwaysRead }, undefined];
+    const holdsNul = text.subarray(0, length).includes(0) ? fileFlags.holdsNul : 0;
+    return [{ stamps, flags: flags | holdsNul }, signature];
   }
 }
 

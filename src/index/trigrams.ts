@@ -18,6 +18,11 @@ export const foldByte = (byte: number): number => (byte >= 0x41 && byte <= 0x5a 
 /** The hash of the trigram that begins at an offset in a string of one character per byte. */
 export function hashTrigram(bytes: string, at: number): number {
   const [first, second, third] = [0, 1, 2].map((offset) => foldByte(bytes.charCodeAt(at + offset)));
-  const product = Math.imul(first! | (second! << 8) | (third! << 16), hashMultiplier);
+  return hashFolded(first!, second!, third!);
+}
+
+/** The hash of the trigram of these bytes, in lower case. */
+export function hashFolded(first: number, second: number, third: number): number {
+  const product = Math.imul(first | (second << 8) | (third << 16), hashMultiplier);
   return (product ^ (product >>> 16)) & (2 ** hashBits - 1);
 }

@@ -171,12 +171,14 @@ export interface Jail {
   resolveForRead(path: string): ReadTarget;
   /** Like `admit`, for a folder, which it holds (wrong-kind for anything else). `"."` is the base. */
   admitFolder(path: string): Folder;
+  /** The same for the path of a folder that was held before (`Folder.path`). */
+  reopenFolder(path: string): Folder;
   /** Whether a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
   denies(names: readonly string[]): boolean;
   /** `denies` for one name in a folder that is not denied itself: one match instead of one per level. */
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
-  deniesBytesIn(folder: Folder, bytes: Buffer, from: number, to: number): boolean;
+  deniesBytesIn(folder: Pick<Folder, "path" | "folding">, bytes: Buffer, from: number, to: number): boolean;
   /** Whether callers may read, and never make or change, `name` in a folder of which that is not true. */
   deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Whether the stats are those of a file that no call may change, under any of its names. */

@@ -109,7 +109,8 @@ function jailWith(parts: Parts): Jail {
     backend: held.name,
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parse(path)) ?? admit(path),
-    admitFolder: (path) => holdFolder(admit, held, path),
+    admitFolder: (path) => holdFolder(admit(path), held),
+    reopenFolder: (path) => holdFolder(walk(walkRules, path, parsePath(path || "."), {}), held),
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
@@ -189,8 +190,12 @@ class OneStepTarget implements ReadTarget {
   }
 }
 
-function holdFolder(admit: Jail["admit"], backend: Backend, path: string): Folder {
-  using place = admit(path);
-  if (place.stats?.isDirectory() !== true) throw refuse.notAFolder(path);
-  return place.name === "." ? backend.base(path) : mapErrno(path, () => place.folder.child(place.name));
+/** The folder that a place is; closes the place. */
+function holdFolder(admitted: ResolvedPath, backend: Backend): Folder {
+  using place = admitted;
+  const { requested } = place;
+  if (place.stats?.isDirectory() !== true) throw refuse.notAFolder(requested);
+  return place.name === "."
+    ? backend.base(requested)
+    : mapErrno(requested, () => place.folder.child(place.name));
 }

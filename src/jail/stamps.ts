@@ -2,9 +2,10 @@
  * The stamps of files, by statx(2): which file it is, and what changes with its content. And whether another program may be
  * writing to a file, by a lease (fcntl(2)). Both are calls that JavaScript runtimes do not offer in full.
  */
-import { statfsSync } from "node:fs";
+import { closeSync, constants, statfsSync } from "node:fs";
 import { openLibc } from "../bun.ts";
 import type { NameBytes } from "./name.ts";
+import { openNameAt } from "./openat.ts";
 import { pathArgument, putNameIn } from "./path-argument.ts";
 
 /** Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes, each exactly. */
@@ -16,6 +17,9 @@ const changedAt = 9;
 
 /** The stamps that the last call of `readStamps` read. */
 export const stamps = new Uint32Array(stampWords);
+
+/** How many names the file has of which `readStamps` read the stamps last. */
+export const linksOfStamped = (): number => words[linksAt]!;
 
 /** Whether this process can read stamps, and take leases. */
 export function hasStamps(): boolean {
@@ -71,6 +75,27 @@ export function areSettled(now: number): boolean {
 const settledAfter = 100;
 const settledAfterSeconds = 3000;
 
+/**
+ * Whether each change of the file is reported to who watches its folder, unless a program opens it for writing or makes another
+ * name for it later: it has one name, and no program has it open for writing. False for what is no file of this user.
+ */
+export function isReportedIn(folder: number, name: NameBytes): boolean {
+  try {
+    const descriptor = openNameAt(
+      folder,
+      name,
+      constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    );
+    try {
+      return readStamps(descriptor) && linksOfStamped() === 1 && hasNoWriter(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return false;
+  }
+}
+
 /** Whether the file system of the file, which `stamps` are of, changes them with each first store through a mapping. */
 export function hasExactStamps(descriptor: number): boolean {
   const device = stamps[deviceAt]! * 2 ** 32 + stamps[deviceAt + 1]!;
@@ -104,13 +129,14 @@ const numbers = numbersOn[process.arch];
 /** AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, and AT_EMPTY_PATH. */
 const usualFlags = 0x100 | 0x800;
 const emptyPath = 0x1000;
-/** STATX_TYPE, STATX_MODE, STATX_MTIME, STATX_CTIME, STATX_INO and STATX_SIZE. */
-const wanted = 0x1 | 0x2 | 0x40 | 0x80 | 0x100 | 0x200;
+/** STATX_TYPE, STATX_MODE, STATX_NLINK, STATX_MTIME, STATX_CTIME, STATX_INO and STATX_SIZE. */
+const wanted = 0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200;
 
 /** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
 const result = new Uint8Array(256);
 const halves = new Uint16Array(result.buffer);
 const words = new Uint32Array(result.buffer);
+const linksAt = 16 / 4;
 const modeAt = 28 / 2;
 const regularFile = 0o10;
 /** Each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their nanoseconds. */

@@ -4,6 +4,7 @@ import type { Folder } from "../jail/folder.ts";
 import { Batch, takeBatch } from "./batches.ts";
 import { FileCursor } from "./file-cursor.ts";
 import { SharedFolder } from "./shared-folder.ts";
+import { nothingPassedOver } from "./tally.ts";
 
 const size = { files: 100, folders: 100 };
 
@@ -17,7 +18,7 @@ function add(batch: Batch, folder: SharedFolder, name: string | Buffer): boolean
 
 /** A walk of folders with a file each, which fails after the last; `onClose` is called with each when it is closed. */
 const failing = (folders: string[], onClose: (path: string) => void) => ({
-  excluded: 0,
+  passedOver: nothingPassedOver,
   fill(batch: Batch): boolean {
     for (let path = folders.shift(); path !== undefined; path = folders.shift()) {
       const closed = path;

@@ -3,6 +3,7 @@ import type { FilesToSign } from "../index/filler.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
 import { NameBuffer } from "./name-buffer.ts";
 import type { SharedFolder } from "./shared-folder.ts";
+import { nothingPassedOver, type PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";
 
 /** The folders that the batches of all searches hold open together. */
@@ -27,7 +28,7 @@ export interface PostedFiles extends Omit<FileNames, "bytes"> {
 }
 
 /** Where the files of a batch come from. */
-export type FileSource = Pick<Walk, "fill" | "excluded">;
+export type FileSource = Pick<Walk, "fill" | "passedOver">;
 
 /** Bytes of a typical name; the buffer grows for longer ones. */
 const usualName = 32;
@@ -36,9 +37,9 @@ const usualName = 32;
 export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
-  readonly #source: Pick<FileSource, "excluded">;
-  /** For each file what the source had left out before it. */
-  readonly #excluded: number[] = [];
+  readonly #source: Pick<FileSource, "passedOver">;
+  /** For each file what the source had passed over before it. */
+  readonly #passedOver: PassedOver[] = [];
   readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
   readonly #firsts: number[] = [];
@@ -47,7 +48,11 @@ export class Batch implements FileSink {
   #cursor: FileCursor | undefined;
   #isReleased = false;
 
-  constructor(size: BatchSize, held: HeldFolders, source: Pick<FileSource, "excluded"> = { excluded: 0 }) {
+  constructor(
+    size: BatchSize,
+    held: HeldFolders,
+    source: Pick<FileSource, "passedOver"> = { passedOver: nothingPassedOver },
+  ) {
     this.#size = size;
     this.#held = held;
     this.#source = source;
@@ -67,7 +72,7 @@ export class Batch implements FileSink {
     if (this.#files === this.#size.files) return false;
     if (this.#folders.at(-1) !== folder && !this.#addFolder(folder)) return false;
     this.#names.add(bytes, from, to);
-    this.#excluded.push(this.#source.excluded);
+    this.#passedOver.push(this.#source.passedOver);
     this.#files++;
     return true;
   }
@@ -151,9 +156,9 @@ export class Batch implements FileSink {
     return this.#folders[cursor.folder]!.walked + name;
   }
 
-  /** What the source had left out before a file. */
-  excludedBefore(index: number): number {
-    return this.#excluded[index]!;
+  /** What the source had passed over before a file. */
+  passedOverBefore(index: number): PassedOver {
+    return this.#passedOver[index]!;
   }
 
   release(): void {

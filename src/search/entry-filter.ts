@@ -17,6 +17,9 @@ export interface EntryFilterOptions {
   readonly fileNames?: GlobSet | undefined;
 }
 
+/** A folder, or as much of one as globs need. */
+type Place = Pick<Folder, "path">;
+
 /** Decides about the entries of a walk. */
 export class EntryFilter {
   /** Files and folders that ignore files and default excludes have left out. */
@@ -27,7 +30,7 @@ export class EntryFilter {
   readonly comparesPaths: boolean;
 
   /** For a walk that starts in `start`. */
-  constructor(options: EntryFilterOptions, start: Folder) {
+  constructor(options: EntryFilterOptions, start: Place) {
     const { include, exclude, defaultExcludes } = options;
     this.#options = options;
     this.#defaultExcludes =
@@ -38,16 +41,16 @@ export class EntryFilter {
       include !== undefined || exclude !== undefined || this.#defaultExcludes?.others !== undefined;
   }
 
-  entersFolder(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
+  entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
     return !this.#count(this.excludesFolder(folder, name) || rules.ignores(name, true));
   }
 
   /** Whether the default excludes cover everything in the folder of this name. */
-  excludesFolder(folder: Folder, { bytes, from, to }: NameBytes): boolean {
+  excludesFolder(folder: Place, { bytes, from, to }: NameBytes): boolean {
     return this.#defaultExcludes?.folders.matchesBytesIn(folder.path, bytes, from, to) === true;
   }
 
-  wantsFile(folder: Folder, name: NameBytes, rules: IgnoreRules): boolean {
+  wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
     const { bytes, from, to } = name;
     if (this.#options.fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
     return !this.#count(rules.ignores(name, false)) && this.#wantsPath(folder, name);
@@ -58,7 +61,7 @@ export class EntryFilter {
     return isExcluded;
   }
 
-  #wantsPath({ path: folder }: Folder, { bytes, from, to }: NameBytes): boolean {
+  #wantsPath({ path: folder }: Place, { bytes, from, to }: NameBytes): boolean {
     if (!this.comparesPaths) return true;
     const { include, exclude } = this.#options;
     const name = bytes.toString("utf8", from, to);

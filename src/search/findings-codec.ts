@@ -1,4 +1,5 @@
 import type { Finding } from "./files.ts";
+import type { FoundInIndex } from "./known-files.ts";
 import type { LineMatch } from "./lines.ts";
 
 /**
@@ -17,8 +18,8 @@ export interface EncodedFindings {
   readonly numbers: Int32Array;
   /** What became of the files of the batch (`outcomes`), where that was requested. */
   readonly outcomes?: Float64Array;
-  /** The indices of files whose contents were read because the index does not know them as they are. */
-  readonly unknown?: Int32Array;
+  /** What the index knows of the files, where it was asked. */
+  readonly inIndex?: FoundInIndex;
 }
 
 /** Flags of a finding. */

@@ -188,48 +188,53 @@ const steps: fc.Arbitrary<Step> = fc.record({
 /** An answer, or the reason why there is none. */
 type Outcome = Omit<SearchAnswer, "index"> | string;
 
-test("the answers of searches with an index are those of searches that read all files", async () => {
-  let verified = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(write, { minLength: 5, maxLength: 30 }),
-      fc.array(steps, { minLength: 4, maxLength: 12 }),
-      fc.constantFrom("openat", "descriptors"),
-      async (initial, sequence, backend) => {
-        const base = mkdtempSync(join(tmpdir(), "coder-"));
-        bases.push(base);
-        const at = (to: string) => join(base, to);
-        for (const change of initial) attempt(() => change(at));
-        const deny = ["**/denied*"];
-        const scan = openSearcher(base, { backend, threads: 2, deny });
-        const indexed = openSearcher(base, {
-          backend,
-          threads: 2,
-          deny,
-          index: { mode: "verified", maxBytes: 2 ** 24 },
-        });
-        try {
-          await indexed.search({ pattern: "absentword" });
-          for (const { changes, request, isPaged, fills } of sequence) {
-            if (fills) await indexed.index?.filled();
-            for (const change of changes) attempt(() => change(at));
-            const page = isPaged ? { page: pageFrom(undefined), isExtended: true } : { isExtended: true };
-            const found = await outcomeOf(indexed.search({ ...request, ...page }));
-            const expected = await outcomeOf(scan.search({ ...request, ...page }));
-            if (found.index === "verified") verified++;
-            expect(found.outcome).toEqual(expected.outcome);
+test.each(["verified", "watched"] as const)(
+  "the answers of searches with an index, %s, are those of searches that read all files",
+  async (mode) => {
+    let used = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(write, { minLength: 5, maxLength: 30 }),
+        fc.array(steps, { minLength: 4, maxLength: 12 }),
+        fc.constantFrom("openat", "descriptors"),
+        async (initial, sequence, backend) => {
+          const base = mkdtempSync(join(tmpdir(), "coder-"));
+          bases.push(base);
+          const at = (to: string) => join(base, to);
+          for (const change of initial) attempt(() => change(at));
+          const deny = ["**/denied*"];
+          const scan = openSearcher(base, { backend, threads: 2, deny });
+          const indexed = openSearcher(base, {
+            backend,
+            threads: 2,
+            deny,
+            index: { mode, maxBytes: 2 ** 24 },
+          });
+          try {
+            await indexed.search({ pattern: "absentword" });
+            if (mode === "watched") await indexed.watched();
+            for (const { changes, request, isPaged, fills } of sequence) {
+              if (fills) await indexed.index?.filled();
+              for (const change of changes) attempt(() => change(at));
+              const page = isPaged ? { page: pageFrom(undefined), isExtended: true } : { isExtended: true };
+              const found = await outcomeOf(indexed.search({ ...request, ...page }));
+              const expected = await outcomeOf(scan.search({ ...request, ...page }));
+              if (found.index === mode) used++;
+              expect(found.outcome).toEqual(expected.outcome);
+            }
+          } finally {
+            await indexed.close();
+            await scan.close();
+            rmSync(base, { recursive: true, force: true });
           }
-        } finally {
-          await indexed.close();
-          await scan.close();
-          rmSync(base, { recursive: true, force: true });
-        }
-      },
-    ),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 12) },
-  );
-  expect(verified).toBeGreaterThan(3);
-}, 600_000);
+        },
+      ),
+      { numRuns: Number(process.env["CODER_RUNS"] ?? 12) },
+    );
+    expect(used).toBeGreaterThan(3);
+  },
+  600_000,
+);
 
 async function outcomeOf(
   searched: Promise<SearchAnswer>,

@@ -7,20 +7,30 @@ import { createSigner } from "../index/signature.ts";
 import type { Jail } from "../jail/folder.ts";
 import { hasStamps } from "../jail/stamps.ts";
 import type { Pool } from "../threads/pool.ts";
+import type { SharedTree } from "../watch/shared-tree.ts";
 import type { Batch } from "./batches.ts";
-import { KnownFiles } from "./known-files.ts";
+import { type FoundInIndex, KnownFiles } from "./known-files.ts";
 import type { PendingBatch } from "./pending.ts";
 import { isLiteral, type Query } from "./query-compiler.ts";
-import type { SearchRequest } from "./request.ts";
+import type { Replay } from "./replay.ts";
+import type { FoundBy } from "./request.ts";
+import type { RunningSearch } from "./running-search.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
+import type { Walk } from "./walk.ts";
+import { WatchedIndex } from "./watched-index.ts";
 
-/** How an index is used: not at all; or files that have not changed, by their stamps, are not read. */
-export type IndexMode = "off" | "verified";
+/**
+ * How an index is used: not at all; files that have not changed, by their stamps, are not read; or not even the stamps are asked for
+ * of files of which a watched tree reports no change.
+ */
+export type IndexMode = "off" | "verified" | "watched";
 
 export interface IndexOptions {
   readonly mode: IndexMode;
   /** Most memory. */
   readonly maxBytes: number;
+  /** What changes below the base of the jail; without it, `watched` is `verified`. */
+  readonly tree?: SharedTree | undefined;
 }
 
 /** Queries whose needed trigrams are kept. */
@@ -31,15 +41,17 @@ export class SearchIndex {
   readonly index: ContentIndex;
   readonly #filler: Filler;
   readonly #needed = new Map<string, NeededTrigrams | "unknown">();
+  readonly #watched: WatchedIndex | undefined;
 
-  private constructor(index: ContentIndex, filler: Filler) {
+  private constructor(index: ContentIndex, filler: Filler, watched: WatchedIndex | undefined) {
     this.index = index;
     this.#filler = filler;
+    this.#watched = watched;
   }
 
   /** Undefined where this system does not say exactly when files change. */
   static open(
-    { maxBytes }: IndexOptions,
+    { mode, maxBytes, tree }: IndexOptions,
     jail: Jail,
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
@@ -50,13 +62,20 @@ export class SearchIndex {
       const reply = await pool.run(job).reply.catch(() => undefined);
       return reply !== undefined && "stamps" in reply ? reply : undefined;
     };
-    return new SearchIndex(index, new Filler({ index, jail, sign }));
+    const watched = mode === "watched" && tree !== undefined ? new WatchedIndex(tree) : undefined;
+    return new SearchIndex(index, new Filler({ index, jail, sign }), watched);
   }
 
   /** Begins the use of the index by a search; undefined where it is of no use for this one. */
-  use(request: SearchRequest): IndexUse | undefined {
+  use(options: RunningSearch): IndexUse | undefined {
+    const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
-    return new IndexUse(this, request.query);
+    return new IndexUse(this, options, mayReplay && !request.fuzzyPaths ? this.#watched : undefined);
+  }
+
+  /** How searches use it now. */
+  get mode(): Exclude<IndexMode, "off"> {
+    return this.#watched?.isReady ? "watched" : "verified";
   }
 
   /** What files that match have to hold; undefined where that is not known yet. */
@@ -88,6 +107,7 @@ export class SearchIndex {
 
   /** The last search has ended. */
   resume(): void {
+    this.#watched?.open();
     this.#filler.resume();
   }
 
@@ -98,6 +118,7 @@ export class SearchIndex {
 
   close(): void {
     this.#filler.close();
+    this.#watched?.close();
   }
 }
 
@@ -107,48 +128,75 @@ const keyOf = (query: Query): string => JSON.stringify(query);
 export class IndexUse {
   /** Which files need not be read, once the index was asked. */
   candidates: CandidateSet | undefined;
+  /** How the files are found. */
+  foundBy: FoundBy = "scan";
+  #replay: Replay | undefined;
   readonly #index: SearchIndex;
-  readonly #query: Query;
+  readonly #options: RunningSearch;
+  readonly #watched: WatchedIndex | undefined;
   /** The index knew nothing when it was asked: it gets to know all files. */
   #fillsIndex = false;
 
-  constructor(index: SearchIndex, query: Query) {
+  constructor(index: SearchIndex, options: RunningSearch, watched: WatchedIndex | undefined) {
     this.#index = index;
-    this.#query = query;
+    this.#options = options;
+    this.#watched = watched;
   }
 
   /**
-   * Asks the index, after the thread that compiles the query has said what that needs where the index does not know it yet. False: the index is of
-   * no use. Throws nothing: what is wrong with the query, the batch knows.
+   * Asks the index, after the thread that compiles the query has said what that needs where the index does not know it yet. Returns the
+   * walk, or closes it and returns the files to look at, where no walk is needed to find them. `after`: where the walk starts.
    */
-  async consult(compiling: PendingBatch | undefined, signal: AbortSignal): Promise<boolean> {
-    if (this.wantsNeeded) await compiling?.settledUnless(signal);
-    const outcome = compiling?.outcome;
-    if (outcome instanceof Error) return false;
-    if (this.wantsNeeded) {
-      if (outcome === undefined) return false;
-      this.#index.noteNeeded(this.#query, outcome.needed);
-    }
+  async consult(
+    compiling: PendingBatch | undefined,
+    walk: Walk,
+    after: string | undefined,
+  ): Promise<Walk | Replay> {
+    const needed = await this.#neededAfter(compiling);
     this.#fillsIndex = this.#index.index.isEmpty;
-    const needed = this.#index.neededBy(this.#query);
-    if (needed === "unknown" || needed === undefined || this.#index.isBehind) return false;
-    this.candidates = this.#index.index.judge(needed);
-    return this.candidates !== undefined;
+    if (needed === undefined || this.#index.isBehind) return walk;
+    const candidates = this.#index.index.judge(needed);
+    if (candidates === undefined) return walk;
+    this.candidates = candidates;
+    this.foundBy = "verified";
+    const kept = await this.#watched?.prepare(this.#options);
+    if (kept !== undefined)
+      this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, after });
+    if (this.#replay === undefined) return walk;
+    this.foundBy = "watched";
+    walk.close();
+    return this.#replay;
+  }
+
+  /** What files that match have to hold; undefined where that is not known. */
+  async #neededAfter(compiling: PendingBatch | undefined): Promise<NeededTrigrams | undefined> {
+    const { request, deadline } = this.#options;
+    if (this.wantsNeeded) await compiling?.settledUnless(deadline.signal);
+    const outcome = compiling?.outcome;
+    if (outcome instanceof Error) return undefined;
+    if (this.wantsNeeded) {
+      if (outcome === undefined) return undefined;
+      this.#index.noteNeeded(request.query, outcome.needed);
+    }
+    const needed = this.#index.neededBy(request.query);
+    return needed === "unknown" ? undefined : needed;
   }
 
   /** Whether a thread has to say what files that match have to hold. */
   get wantsNeeded(): boolean {
-    return this.#index.neededBy(this.#query) === undefined;
+    return this.#index.neededBy(this.#options.request.query) === undefined;
   }
 
   /** What is known of the files of a batch that this thread searches. */
-  knownIn(batch: Batch, request: SearchRequest): KnownFiles | undefined {
+  knownIn(batch: Batch): KnownFiles | undefined {
+    const { request } = this.#options;
     return this.candidates && new KnownFiles(this.candidates, request, (file) => batch.descriptorOf(file));
   }
 
-  /** The files of a batch were searched; the index, where it was asked, did not know those with these indices. */
-  note(batch: Batch, unknown: Int32Array | readonly number[] | undefined): void {
-    if (unknown !== undefined && unknown.length > 0) this.#index.add(batch.listFiles(unknown));
+  /** The files of a batch were searched, with this of them known and unknown to the index, where it was asked. */
+  note(batch: Batch, found: FoundInIndex | undefined): void {
+    if (found !== undefined) this.#replay?.confirm(batch, found.known);
+    if (found !== undefined && found.unknown.length > 0) this.#index.add(batch.listFiles(found.unknown));
     else if (this.#fillsIndex && !batch.isEmpty) this.#index.add(batch.listFiles());
   }
 

@@ -7,7 +7,7 @@ import type { SearchOptions } from "./state.ts";
 import type { FileSink, Walk } from "./walk.ts";
 
 export interface PathSearchOptions extends Pick<SearchOptions, "request" | "slice"> {
-  readonly walk: Pick<Walk, "fill" | "position" | "excluded">;
+  readonly walk: Pick<Walk, "fill" | "position" | "passedOver">;
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
   /** Whether it has to end early. */
@@ -52,7 +52,7 @@ class PathSink implements FileSink {
     this.#isFull = answer.isFull;
     if (walked === undefined) return true;
     page?.noteMatch({ walkedPathOf: () => walked }, 0, answer.lastAdded);
-    if (this.#isFull) page?.noteExcluded(walk.excluded);
+    if (this.#isFull) page?.notePassedOver(walk.passedOver);
     return true;
   }
 }

@@ -89,7 +89,7 @@ async function rankPaths(
   } finally {
     walk.close();
   }
-  return { paths: best.take(), isWhole, files: best.files, unreadable, excluded: walk.excluded };
+  return { paths: best.take(), isWhole, files: best.files, unreadable, excluded: walk.passedOver.excluded };
 }
 
 /** Collects the best paths of a walk. */

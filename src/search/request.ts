@@ -81,8 +81,11 @@ export interface MatchingFile {
   readonly count?: number;
 }
 
-/** How files are found: each is read; or those that an index rules out are not, where their stamps are those that it knows. */
-export type FoundBy = "scan" | "verified";
+/**
+ * How files are found: each is read; those that an index rules out are not, where their stamps are those that it knows; or of those
+ * not even the stamps are asked for, where a watched tree has reported no change since.
+ */
+export type FoundBy = "scan" | "verified" | "watched";
 
 /** All lists in the order of path bytes, then lines. */
 export interface SearchAnswer extends Partial<PageFields> {

@@ -2,7 +2,7 @@ import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import type { Batch } from "./batches.ts";
 import { laterPlace, type Place, type Position } from "./place.ts";
 import type { PageFields, PageRequest, StoppedBy } from "./request.ts";
-import { Tally } from "./tally.ts";
+import { nothingPassedOver, type PassedOver, Tally } from "./tally.ts";
 
 /** Files, and their paths from the start of the walk. */
 type WalkedPaths = Pick<Batch, "walkedPathOf">;
@@ -33,7 +33,7 @@ export class ResultPage {
   readonly #unreadableFolders: string[] = [];
   #last: LastMatch | undefined;
   #hasProgress = false;
-  #excluded: number | undefined;
+  #passedOver: PassedOver | undefined;
 
   /** For a call that has so much time left. */
   constructor(
@@ -97,9 +97,9 @@ export class ResultPage {
     this.#unreadableFolders.push(walked);
   }
 
-  /** What the walk had left out before the file with which the page ends. */
-  noteExcluded(excluded: number): void {
-    this.#excluded ??= excluded;
+  /** What the walk had passed over before the file with which the page ends. */
+  notePassedOver(passedOver: PassedOver): void {
+    this.#passedOver ??= passedOver;
   }
 
   /** Up to where the ranked paths are in the page. */
@@ -117,7 +117,7 @@ export class ResultPage {
   countRanked({ files, unreadable, excluded }: RankedCounts): void {
     this.#tally.searched.files += files;
     this.#tally.skipped.unreadable += unreadable;
-    this.noteExcluded(excluded);
+    this.notePassedOver({ ...nothingPassedOver, excluded });
   }
 
   /** Up to where the matches in a file are in the page, if any are. */
@@ -132,19 +132,22 @@ export class ResultPage {
     return { file: batch.walkedPathOf(index), ...position };
   }
 
-  /** The last fields of the answer, for a search that stopped at a place, and a walk that has left out so much. */
-  fields(excluded: number, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
+  /** The last fields of the answer, for a search that stopped at a place, and a walk that has passed over so much. */
+  fields(passed: PassedOver, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
     const { searched, skipped } = this.#tally;
+    const { excluded, files, bytes, tooLarge, binary } = this.#passedOver ?? passed;
     const folders = this.#unreadableFolders.filter(
       (folder) => stopped === undefined || folder < stopped.at.file,
     );
     return {
       ...(stopped && { next_cursor: this.#seal(stopped.at) }),
-      searched,
+      searched: { files: searched.files + files, bytes: searched.bytes + bytes },
       skipped: {
         ...skipped,
+        too_large: skipped.too_large + tooLarge,
+        binary: skipped.binary + binary,
         unreadable: skipped.unreadable + folders.length,
-        excluded: this.#excluded ?? excluded,
+        excluded,
       },
       ...(stopped && { stopped_by: stopped.by }),
     };

@@ -16,12 +16,13 @@ import { Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
-import { beforeRanked, type Place } from "./place.ts";
+import { beforeRanked } from "./place.ts";
 import { isLiteral } from "./query-compiler.ts";
 import { addRankedPaths } from "./ranking.ts";
+import type { Replay } from "./replay.ts";
 import type { Found } from "./request.ts";
 import { ResultPage } from "./result-page.ts";
-import { placeToResume, type UnfinishedBatch } from "./resume.ts";
+import { renderFound, type UnfinishedBatch } from "./resume.ts";
 import type { SearchOptions } from "./state.ts";
 import { createOutcomes, outcomes } from "./tally.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
@@ -37,7 +38,7 @@ const localBatch: BatchSize = { files: 16, folders: 1 };
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
-  readonly #walk: Walk;
+  #walk: Walk | Replay;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
   readonly #pacing: Pacing;
@@ -55,7 +56,7 @@ export class SearchRun {
     this.#options = options;
     const { request } = options;
     this.#pacing = new Pacing(options.state);
-    this.#indexUse = options.state.index?.use(request);
+    this.#indexUse = options.state.index?.use(options);
     this.#local = new LocalSearch(request, options.state, () => this.#isOver());
     const start = request.fuzzyPaths ? beforeRanked : undefined;
     this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
@@ -73,7 +74,7 @@ export class SearchRun {
    * without.
    */
   async run(): Promise<Found> {
-    const { request, state, folder, deadline, walk } = this.#options;
+    const { request, state, folder, walk } = this.#options;
     // It validates the pattern, also where there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
@@ -85,7 +86,7 @@ export class SearchRun {
         // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
         const isCheap = isLiteral(request.query);
         if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
-        if (await this.#indexUse?.consult(this.#pending[0], deadline.signal)) this.#answer.index = "verified";
+        if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
         if (isCheap) await this.#searchHere(headStart);
         await this.#searchInThreads(state.pool);
       }
@@ -98,6 +99,11 @@ export class SearchRun {
       this.#page?.end();
       this.#indexUse?.end();
     }
+  }
+
+  async #consult(use: IndexUse): Promise<void> {
+    this.#walk = await use.consult(this.#pending[0], this.#walk as Walk, this.#page?.after?.file);
+    this.#answer.index = use.foundBy;
   }
 
   /** False when the page has to end before all ranked paths are known. */
@@ -122,20 +128,15 @@ export class SearchRun {
   }
 
   #render(): Found {
-    const page = this.#page;
-    if (page === undefined) return this.#answer.render();
-    const [by, { excluded }] = [this.#answer.stoppedBy, this.#walk];
-    if (by !== undefined) return this.#answer.render(page.fields(excluded, { by, at: page.lastPlace }));
-    const next = this.#isRanked ? this.#nextPlace(page) : page.lastPlace;
-    if (next === undefined) return this.#answer.render(page.fields(excluded));
-    this.#answer.cut();
-    return this.#answer.render(page.fields(excluded, { by: "deadline", at: next }));
-  }
-
-  /** Where the next page starts; undefined when everything was searched to its end. */
-  #nextPlace(page: ResultPage): Place | undefined {
-    const [walk, pending, unfinished] = [this.#walk, this.#pending, this.#unfinished];
-    return this.#endsEarly ? placeToResume({ page, walk, pending, unfinished }) : undefined;
+    return renderFound({
+      answer: this.#answer,
+      page: this.#page,
+      walk: this.#walk,
+      pending: this.#pending,
+      unfinished: this.#unfinished,
+      isRanked: this.#isRanked,
+      endsEarly: this.#endsEarly,
+    });
   }
 
   /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
@@ -155,12 +156,12 @@ export class SearchRun {
 
   #searchBatchHere(batch: Batch): void {
     const record = this.#page && createOutcomes(batch.count);
-    const known = this.#indexUse?.knownIn(batch, this.#options.request);
+    const known = this.#indexUse?.knownIn(batch);
     const after = this.#page?.afterIn(batch);
     const options = { after, outcomes: record, outcomeUnread: known?.outcomeUnread };
     const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
     this.#local.search(batch, sink, options);
-    this.#indexUse?.note(batch, known?.unknown);
+    this.#indexUse?.note(batch, known);
     if (record !== undefined) this.#noteOutcomes(batch, record);
   }
 
@@ -179,7 +180,7 @@ export class SearchRun {
   #add(batch: Batch, finding: Finding): void {
     this.#answer.add(batch.pathOf(finding.index), finding);
     this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
-    if (this.#answer.isFull) this.#page?.noteExcluded(batch.excludedBefore(finding.index));
+    if (this.#answer.isFull) this.#page?.notePassedOver(batch.passedOverBefore(finding.index));
     if (!this.#answer.wantsContent) Atomics.store(this.#signal, 0, batchSignals.contentIsOver);
   }
 
@@ -217,10 +218,7 @@ export class SearchRun {
     }
   }
 
-  /**
-   * Yields to the event loop when the time slice is used up: the loop handles messages of threads before all else, so that
-   * threads with fast replies would starve everything else.
-   */
+  /** Yields when the slice is used up: the loop handles messages of threads first, so that fast replies would starve others. */
   async #yieldIfDue(): Promise<void> {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
@@ -261,7 +259,7 @@ export class SearchRun {
     if (batch.isEmpty) return;
     this.#pacing.speedUp();
     this.#page?.makeProgress();
-    this.#indexUse?.note(batch, outcome.unknown);
+    this.#indexUse?.note(batch, outcome.inIndex);
     this.#takeFindings(batch, outcome);
   }
 

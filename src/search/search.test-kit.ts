@@ -6,6 +6,7 @@ import type { BackendName } from "../jail/folder.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
+import { SharedTree } from "../watch/shared-tree.ts";
 import type { IndexOptions } from "./indexing.ts";
 import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
@@ -67,7 +68,14 @@ export function openSearcher(base: string, { backend, threads, deny = [], index 
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
   const ignoreFiles = new IgnoreFiles(jail);
   const regex = createRegexEngine({ threads: threads !== false });
-  const searcher = createSearcher({ jail, files, regex, threads, ...(index && { index }) });
+  const tree = new SharedTree({ openBase: () => jail.admitFolder(".") });
+  const searcher = createSearcher({
+    jail,
+    files,
+    regex,
+    threads,
+    ...(index && { index: { ...index, tree } }),
+  });
   const search: RunSearch = async (fields, milliseconds = 60_000) => {
     const deadline = deadlineIn(milliseconds);
     const ignoring = fields.respectsIgnoreFiles ? { ignoreFiles } : {};
@@ -80,7 +88,15 @@ export function openSearcher(base: string, { backend, threads, deny = [], index 
   const close = async (): Promise<void> => {
     await searcher.close();
     await regex.close();
+    tree.close();
     jail.close();
   };
-  return { search, close, index: searcher.index };
+  /** Resolves when the tree is watched as a whole. */
+  const watched = async (): Promise<void> => {
+    const subscription = tree.subscribe({});
+    if (typeof subscription === "string") throw new Error(`no tree: ${subscription}`);
+    while (!(await subscription.tree.build()).isComplete);
+    subscription.end();
+  };
+  return { search, close, watched, index: searcher.index };
 }

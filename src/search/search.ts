@@ -9,10 +9,11 @@ import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
 import { Cursors } from "./cursors.ts";
 import { type IndexOptions, SearchIndex } from "./indexing.ts";
+import { TreeChanged } from "./listed-folder.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./run.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
+import type { SearchOptions, SearchState } from "./state.ts";
 import type { SearchJob, SearchThreadData, ThreadReply } from "./thread.ts";
 import { createThreadEngines } from "./thread-engines.ts";
 import type { WalkOptions } from "./walk.ts";
@@ -62,6 +63,20 @@ const mostThreads = Math.min(8, availableParallelism());
 /** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
+/** Runs a search, and where the disk was not as the tree had it once more, without the tree. Releases the folder. */
+async function runSearch(options: SearchOptions): Promise<Found> {
+  const { folder } = options;
+  folder.hold();
+  try {
+    return await new SearchRun(options).run();
+  } catch (error) {
+    if (!(error instanceof TreeChanged)) throw error;
+    return await new SearchRun({ ...options, folder: folder.hold(), mayReplay: false }).run();
+  } finally {
+    folder.release();
+  }
+}
+
 /** A searcher that loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
   const size = typeof threads === "number" ? threads : mostThreads;
@@ -73,7 +88,9 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
   });
   const hasThreads = threads !== false && canSpawn();
   const searchIndex =
-    hasThreads && index?.mode === "verified" ? SearchIndex.open(index, jail, pool) : undefined;
+    hasThreads && index !== undefined && index.mode !== "off"
+      ? SearchIndex.open(index, jail, pool)
+      : undefined;
   const state: SearchState = {
     pool: hasThreads ? pool : undefined,
     index: searchIndex,
@@ -91,18 +108,11 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     async search(request, walker) {
       const { folder, only } = startOf(jail, request);
       using slice = createWalkSlice(walker);
-      const search = new SearchRun({
-        request,
-        deadline: walker.deadline,
-        slice,
-        state,
-        folder,
-        walk: { jail, files, ...request, only },
-      });
+      const walk = { jail, files, ...request, only };
       state.active++;
       searchIndex?.pause();
       try {
-        return await search.run();
+        return await runSearch({ request, deadline: walker.deadline, slice, state, folder, walk });
       } catch (error) {
         // One that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);

@@ -1,13 +1,9 @@
-import type { Deadline } from "../scheduling/deadline.ts";
-import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { Pool } from "../threads/pool.ts";
 import type { HeldFolders } from "./batches.ts";
 import type { SearchIndex } from "./indexing.ts";
-import type { SearchRequest } from "./request.ts";
-import type { SharedFolder } from "./shared-folder.ts";
+import type { RunningSearch } from "./running-search.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
 import type { ThreadEngines } from "./thread-engines.ts";
-import type { WalkOptions } from "./walk.ts";
 
 /** What the searches of a worker share. */
 export interface SearchState {
@@ -31,12 +27,6 @@ export interface SearchState {
 }
 
 /** What a search is run with. */
-export interface SearchOptions {
-  readonly request: SearchRequest;
-  readonly deadline: Deadline;
-  readonly slice: TimeSlice;
+export interface SearchOptions extends RunningSearch {
   readonly state: SearchState;
-  /** The folder where the walk starts. The search releases it. */
-  readonly folder: SharedFolder;
-  readonly walk: Omit<WalkOptions, "onTooDeep">;
 }

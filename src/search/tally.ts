@@ -13,6 +13,19 @@ const longLine = 0.5;
 export const createOutcomes = (count: number): Float64Array =>
   new Float64Array(count).fill(outcomes.notReached);
 
+/** What a walk has passed over, and no batch holds. */
+export interface PassedOver {
+  /** Files and folders that ignore files and default excludes leave out. */
+  readonly excluded: number;
+  /** Files that an index rules out: those that would have been searched, with their bytes, and those that would not. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly tooLarge: number;
+  readonly binary: number;
+}
+
+export const nothingPassedOver: PassedOver = { excluded: 0, files: 0, bytes: 0, tooLarge: 0, binary: 0 };
+
 /** Counts; nothing that is denied is in any of them. */
 export class Tally {
   readonly searched = { files: 0, bytes: 0 };

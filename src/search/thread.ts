@@ -102,7 +102,9 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Ba
   searchFiles(cursor, search, sink);
   return {
     ...encodeFindings(sink.findings, outcomes),
-    ...(known && { unknown: Int32Array.from(known.unknown) }),
+    ...(known && {
+      inIndex: { unknown: Int32Array.from(known.unknown), known: Int32Array.from(known.known) },
+    }),
     ...(job.wantsNeeded && { needed: compiler.needed(job.query) }),
   };
 }

@@ -17,6 +17,7 @@ import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { SharedFolder } from "./shared-folder.ts";
+import { nothingPassedOver, type PassedOver } from "./tally.ts";
 
 /** Takes the files of a walk. */
 export interface FileSink {
@@ -71,6 +72,7 @@ export class Walk {
   /** The unfinished listing of the deepest folder. */
   #listing: Steps<void> | undefined;
   #slice: TimeSlice | undefined;
+  #passedOver = nothingPassedOver;
 
   /** Holds `start` until the walk has left it, or is closed. */
   constructor(start: SharedFolder, options: WalkOptions) {
@@ -96,9 +98,11 @@ export class Walk {
     }
   }
 
-  /** Files and folders that ignore files and default excludes have left out so far. */
-  get excluded(): number {
-    return this.#filter.excluded;
+  /** What it has passed over so far. */
+  get passedOver(): PassedOver {
+    const { excluded } = this.#filter;
+    if (this.#passedOver.excluded !== excluded) this.#passedOver = { ...nothingPassedOver, excluded };
+    return this.#passedOver;
   }
 
   /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */

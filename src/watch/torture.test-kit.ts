@@ -105,13 +105,13 @@ async function run({ operations, random, tree, oracle, writer }: Run): Promise<T
   return { operations: done, checks, trusted: oracle.trusted, incomplete, faults: oracle.faults };
 }
 
-interface Writer {
+export interface Writer {
   /** Makes changes, and resolves to their number when the calls have returned. */
   change(count: number): Promise<number>;
   end(): void;
 }
 
-function startWriter(base: string, outside: string, seed: number): Writer {
+export function startWriter(base: string, outside: string, seed: number): Writer {
   const program = join(import.meta.dir, "torture-writer.test-kit.ts");
   const child = Bun.spawn([process.execPath, program, base, outside, String(seed)], {
     stdin: "pipe",

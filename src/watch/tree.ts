@@ -20,6 +20,8 @@ export interface WatchedFolder {
   readonly keys: readonly string[];
   /** The entries of these names. */
   readonly entries: readonly WatchedEntry[];
+  /** Undefined before it is listed. */
+  readonly inode: bigint | undefined;
   /** Why nothing is known of what is in it: its files have to be read always. Undefined for a folder that is watched. */
   readonly unwatched: UnwatchedReason | undefined;
 }

@@ -25,7 +25,11 @@ describe.each(backends)("%s", (backend) => {
   let judge: Judge;
 
   beforeAll(async () => {
-    served = await startWorker("source", { fsync: false }, { env: { CODER_JAIL: backend } });
+    served = await startWorker(
+      "source",
+      { fsync: false, index: "watched" },
+      { env: { CODER_JAIL: backend } },
+    );
     judge = await Judge.of(served);
   });
   afterAll(async () => {

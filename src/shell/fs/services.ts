@@ -15,6 +15,7 @@ import { createSearcher, type Searcher } from "../../search/search.ts";
 import type { StateFolder } from "../../state/state-folder.ts";
 import { editLockIn } from "../../transactions/root-lock.ts";
 import { hasIntents, recoverIn } from "../../transactions/transactions.ts";
+import { SharedTree } from "../../watch/shared-tree.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
 
@@ -57,7 +58,9 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     ...(journal && { listeners: [journal] }),
     onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
   });
-  const index = { mode: config.index, maxBytes: config.index_max_bytes };
+  // The whole host has more folders than anyone may watch.
+  const tree = fs.host_root === null ? undefined : new SharedTree({ openBase: () => jail.reopenFolder("") });
+  const index = { mode: config.index, maxBytes: config.index_max_bytes, tree };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
   return {
@@ -68,6 +71,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     async close() {
       transfers.close();
       await searcher.close();
+      tree?.close();
       journal?.close();
       jail.close();
     },

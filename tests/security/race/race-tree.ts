@@ -37,7 +37,7 @@ export function buildRaceTree(root: string): void {
   symlinkSync("../../outside/f", at("f-link"));
   execFileSync("mkfifo", [fifoOf(root)]);
   for (const name of ["f-link", "pipe"]) linkSync(at(name), at(`base/s/${name}`));
-  writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false }));
+  writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false, index: "watched" }));
 }
 
 /** The name of the FIFO that the swapper leaves alone. */

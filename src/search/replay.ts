@@ -1,0 +1,150 @@
+import type { Jail } from "../jail/folder.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { openListed } from "./listed-folder.ts";
+import type { RecordJudge } from "./record-judge.ts";
+import { SharedFolder } from "./shared-folder.ts";
+import { nothingPassedOver, outcomes, type PassedOver } from "./tally.ts";
+import type { FileSink, Walk } from "./walk.ts";
+import { excludedEntry, type WalkList } from "./walk-list.ts";
+import type { Moment, WatchedFiles } from "./watched-files.ts";
+
+export interface ReplayOptions {
+  readonly list: WalkList;
+  readonly jail: Pick<Jail, "reopenFolder">;
+  readonly watched: Pick<WatchedFiles, "recordOf" | "confirm">;
+  readonly judge: RecordJudge;
+  /** When the search began. */
+  readonly since: Moment;
+  /** See `WalkOptions.after`. */
+  readonly after: string | undefined;
+  /** Whether the path of the file at an index may match; undefined where paths are not searched. */
+  readonly mayMatchPath: ((index: number) => boolean) | undefined;
+}
+
+/** Milliseconds that it runs before it yields. */
+const sliceMilliseconds = 5;
+
+/**
+ * A walk over a list of files that the disk is not asked for: it hands on only the files that have to be looked at. Which these
+ * are, it decides at once, and so as of one moment.
+ */
+export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "close"> {
+  readonly #options: ReplayOptions;
+  /** Indices in the list, and for each what was passed over before it. */
+  readonly #candidates: number[] = [];
+  readonly #before: PassedOver[] = [];
+  readonly #total: PassedOver;
+  /** For each sink the first candidate that went there. */
+  readonly #firsts = new WeakMap<FileSink, number>();
+  readonly #name = Buffer.alloc(256);
+  #next = 0;
+  #folder: { readonly index: number; readonly held: SharedFolder } | undefined;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#total = this.#select();
+  }
+
+  /** As `Walk.fill`. Throws `TreeChanged` where a folder is no longer what it was. */
+  fill(sink: FileSink): boolean {
+    const slice = createTimeSlice(sliceMilliseconds);
+    const { keys, folders } = this.#options.list;
+    this.#firsts.set(sink, this.#next);
+    while (this.#next < this.#candidates.length) {
+      if (slice.isDue) return true;
+      const index = this.#candidates[this.#next]!;
+      const held = this.#enter(folders[index]!);
+      const key = keys[index]!;
+      this.#name.write(key, 0, key.length, "latin1");
+      if (!sink.add(held, this.#name, 0, key.length)) return true;
+      this.#next++;
+    }
+    return false;
+  }
+
+  get passedOver(): PassedOver {
+    return this.#before[this.#next] ?? this.#total;
+  }
+
+  get position(): string | undefined {
+    const index = this.#candidates[this.#next];
+    return index === undefined ? undefined : this.#walkedOf(index);
+  }
+
+  /** The files that went to the sink, by their indices there, have the stamps of these records. */
+  confirm(sink: FileSink, known: Int32Array | readonly number[]): void {
+    const { list, watched, judge, since } = this.#options;
+    const first = this.#firsts.get(sink)!;
+    for (let at = 0; at < known.length; at += 2) {
+      const [index, record] = [known[at]!, known[at + 1]!];
+      if (judge.isReported(record))
+        watched.confirm(list.files[this.#candidates[first + index]!]!, record, since);
+    }
+  }
+
+  close(): void {
+    this.#folder?.held.release();
+    this.#folder = undefined;
+    this.#next = this.#candidates.length;
+  }
+
+  #enter(index: number): SharedFolder {
+    if (this.#folder?.index === index) return this.#folder.held;
+    this.#folder?.held.release();
+    this.#folder = undefined;
+    const place = this.#options.list.places[index]!;
+    const held = new SharedFolder(openListed(this.#options.jail, place), undefined, place.walked);
+    this.#folder = { index, held };
+    return held;
+  }
+
+  /** Finds the candidates, and returns what is passed over in all. */
+  #select(): PassedOver {
+    const { list, watched, judge, mayMatchPath, after } = this.#options;
+    const passed = { ...nothingPassedOver };
+    let before: PassedOver | undefined;
+    const first = this.#firstIndex();
+    const resumed = list.files[first] !== undefined && this.#walkedOf(first) === after ? first : -1;
+    for (let index = first; index < list.files.length; index++) {
+      const file = list.files[index]!;
+      const record = file === excludedEntry ? -1 : watched.recordOf(file);
+      const outcome = record < 0 ? undefined : judge.outcomeOf(record);
+      // Of the file that the last page ended in, not all may count.
+      const isCandidate = outcome === undefined || mayMatchPath?.(index) === true || index === resumed;
+      if (file !== excludedEntry && isCandidate) {
+        before ??= { ...passed };
+        this.#candidates.push(index);
+        this.#before.push(before);
+        continue;
+      }
+      before = undefined;
+      if (outcome === undefined) passed.excluded++;
+      else if (outcome === outcomes.tooLarge) passed.tooLarge++;
+      else if (outcome === outcomes.binary) passed.binary++;
+      else {
+        passed.files++;
+        passed.bytes += outcome;
+      }
+    }
+    return passed;
+  }
+
+  /** The index of the first entry that does not come before `after`. A folder that is excluded comes before what is in it. */
+  #firstIndex(): number {
+    const { list, after } = this.#options;
+    if (after === undefined) return 0;
+    let [low, high] = [0, list.files.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#walkedOf(middle) < after) low = middle + 1;
+      else high = middle;
+    }
+    const isIn = low > 0 && list.keys[low - 1]!.endsWith("/") && after.startsWith(this.#walkedOf(low - 1));
+    return isIn ? low - 1 : low;
+  }
+
+  #walkedOf(index: number): string {
+    const { keys, folders, places } = this.#options.list;
+    return places[folders[index]!]!.walked + keys[index]!;
+  }
+}

@@ -1,0 +1,183 @@
+/** Searches that take the files from a watched tree: when they do, when they do not, and that they say so. */
+import { afterEach, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { mapShared } from "../watch/torture-writer.test-kit.ts";
+import { pageFrom } from "./pages.test-kit.ts";
+import { openSearcher, type RequestFields } from "./search.test-kit.ts";
+
+const closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A searcher over twenty files, by an index that knows them and a tree that is watched; and a search that finds one word. */
+async function openWatched(deny: readonly string[] = []) {
+  const base = mkdtempSync(join(tmpdir(), "coder-"));
+  closing.push(() => rmSync(base, { recursive: true }));
+  const at = (path: string) => join(base, path);
+  for (const folder of ["d", "e"]) mkdirSync(at(folder));
+  for (let i = 0; i < 20; i++)
+    writeFileSync(at(`${"de"[i % 2]}/file${i}`), `text of file ${i}\nwithout it\n`);
+  const searcher = openSearcher(base, {
+    backend: "openat",
+    threads: 2,
+    deny,
+    index: { mode: "watched", maxBytes: 2 ** 24 },
+  });
+  closing.push(searcher.close);
+  const search = (fields: RequestFields = {}) =>
+    searcher.search({ pattern: "needle", isExtended: true, ...fields });
+  const find = async (fields: RequestFields = {}) => {
+    const { index, content_matches, path_matches } = await search(fields);
+    return [index, ...[...content_matches, ...path_matches].map(({ path }) => path)];
+  };
+  /** Lets the index get to know the files, and searches once to find that out. */
+  const settle = async () => {
+    await searcher.index?.filled();
+    await searcher.watched();
+    await find();
+  };
+  await find();
+  await settle();
+  return { at, search, find, settle, searcher };
+}
+
+test("the counts of a page are those of a scan", async () => {
+  const { at, search } = await openWatched();
+  const page = pageFrom(undefined);
+  const whole = await search({ page });
+  expect(whole).toMatchObject({ index: "watched", searched: { files: 20 }, content_matches: [] });
+  const scan = await search({ pattern: "file", content: true, paths: false, page });
+  expect(scan.index).toBe("scan");
+  expect(whole.searched).toEqual(scan.searched!);
+  rmSync(at("d/file0"));
+  expect(await search({ page })).toMatchObject({ index: "watched", searched: { files: 19 } });
+});
+
+test("each kind of change is seen by the next search", async () => {
+  const { at, find, settle } = await openWatched();
+  const sees = async (...paths: string[]) => {
+    expect(await find()).toEqual(["watched", ...paths]);
+    await settle();
+    expect(await find()).toEqual(["watched", ...paths]);
+  };
+  await sees();
+  writeFileSync(at("d/file2"), "a needle");
+  await sees("d/file2");
+  renameSync(at("d"), at("f"));
+  await sees("f/file2");
+  mkdirSync(at("g/h"), { recursive: true });
+  linkSync(at("f/file2"), at("g/h/link"));
+  await sees("f/file2", "g/h/link");
+  writeFileSync(at("g/h/link"), "no more");
+  await sees();
+  appendFileSync(at("f/file2"), "a needle");
+  await sees("f/file2", "g/h/link");
+  symlinkSync("f", at("symlink"));
+  rmSync(at("g"), { recursive: true });
+  await sees("f/file2");
+  writeFileSync(at("f/a needle"), "");
+  expect(await find()).toEqual(["watched", "f/file2", "f/a needle"]);
+});
+
+test("a file that is open for writing, and one with a name outside of the tree, are read", async () => {
+  const { at, find, settle, searcher } = await openWatched();
+  const outside = `${at("")}-outside`;
+  closing.push(() => rmSync(outside, { force: true }));
+  writeFileSync(at("d/held"), "text");
+  writeFileSync(outside, "text");
+  linkSync(outside, at("d/linked"));
+  const held = openSync(at("d/held"), "r+");
+  writeFileSync(at("e/mapped"), "nothing");
+  const mapping = mapShared(at("e/mapped"));
+  await find();
+  await settle();
+  await searcher.index?.filled();
+  await find();
+  writeSync(held, "needle", 0);
+  writeFileSync(outside, "needle");
+  mapping.store(0x4e);
+  expect(await find({ pattern: "needle", paths: false })).toEqual(["watched", "d/held", "d/linked"]);
+  expect(await find({ pattern: "Nothing" })).toEqual(["watched", "e/mapped"]);
+  closeSync(held);
+  mapping.end();
+});
+
+test("no stamps are asked for: what no event says is seen with the next one", async () => {
+  const { at, find } = await openWatched();
+  const mapping = mapShared(at("d/file2"));
+  mapping.store(0x4e);
+  expect(await find({ pattern: "Next of" })).toEqual(["watched"]);
+  mapping.end();
+  expect(await find({ pattern: "Next of" })).toEqual(["watched", "d/file2"]);
+});
+
+test("after more events than the kernel keeps, stamps are asked for until the tree is built again", async () => {
+  const { at, find, searcher } = await openWatched();
+  const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
+  const files = ["d/file2", "e/file1"].map((path) => openSync(at(path), "r+"));
+  for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
+  writeSync(files[0]!, "needle", 0);
+  for (const file of files) closeSync(file);
+  expect(await find()).toEqual(["verified", "d/file2"]);
+  await searcher.watched();
+  expect(await find()).toEqual(["watched", "d/file2"]);
+  expect(await find()).toEqual(["watched", "d/file2"]);
+});
+
+test("ignore files hold as they are now, also those of git that no search meets", async () => {
+  const { at, find } = await openWatched();
+  writeFileSync(at("d/file2"), "a needle");
+  mkdirSync(at(".git/info"), { recursive: true });
+  writeFileSync(at(".git/info/exclude"), "nothing\n");
+  writeFileSync(at(".gitignore"), "nothing\n");
+  const ignoring = { respectsIgnoreFiles: true };
+  expect(await find(ignoring)).toEqual(["watched", "d/file2"]);
+  writeFileSync(at(".git/info/exclude"), "file2\n");
+  expect(await find(ignoring)).toEqual(["watched"]);
+  writeFileSync(at(".gitignore"), "!file2\n");
+  expect(await find(ignoring)).toEqual(["watched", "d/file2"]);
+  writeFileSync(at("d/.ignore"), "file2\n");
+  expect(await find(ignoring)).toEqual(["watched"]);
+  rmSync(at("d/.ignore"));
+  linkSync(at(".gitignore"), at("e/other"));
+  writeFileSync(at("e/other"), "\n");
+  expect(await find(ignoring)).toEqual(["watched"]);
+  expect(await find()).toEqual(["watched", "d/file2"]);
+});
+
+test("denied files are in no list, and globs choose among the others", async () => {
+  const { at, find } = await openWatched(["d/secret*", "e"]);
+  for (const path of ["d/secret", "d/file2.ts", "e/file1"]) writeFileSync(at(path), "a needle");
+  expect(await find()).toEqual(["watched", "d/file2.ts"]);
+  expect(await find({ include: compileGlobSet(["**/*.js"]) })).toEqual(["watched"]);
+  expect(await find({ include: compileGlobSet(["**/*.ts"]) })).toEqual(["watched", "d/file2.ts"]);
+  expect(await find({ path: "d", exclude: compileGlobSet(["**/*.ts"]) })).toEqual(["watched"]);
+});
+
+test("where the tree does not know all files, stamps are asked for, and the answer says so", async () => {
+  const { at, find, searcher } = await openWatched();
+  writeFileSync(at("d/file2"), "a needle");
+  expect(searcher.index?.mode).toBe("watched");
+  // A name that has no path as text.
+  mkdirSync(Buffer.from(`${at("e/")}\xff`, "latin1"));
+  expect(await find()).toEqual(["verified", "d/file2"]);
+  expect(await find({ path: "d" })).toEqual(["watched", "d/file2"]);
+  expect(await find({ path: "d/file2", mayBeFile: true })).toEqual(["verified", "d/file2"]);
+});
