@@ -25,7 +25,19 @@ export const plan: Plan = {
   rooms: {
     main: ["about", "arguments", "call", "licenses", "mcp", "reference", "run", "workers"],
     call: ["about", "arguments", "config", "contract", "log", "process", "worker", "workers"],
-    run: ["arguments", "config", "engine", "log", "process", "telemetry", "watchdog", "worker", "workers"],
+    run: [
+      "arguments",
+      "config",
+      "engine",
+      "log",
+      "process",
+      "reload",
+      "telemetry",
+      "watchdog",
+      "worker",
+      "workers",
+    ],
+    reload: ["config", "contract", "log", "worker", "workers"],
     mcp: [
       "about",
       "arguments",

@@ -34,6 +34,14 @@ export function stopSignal(): Promise<string> {
 }
 
 /**
+ * Acts on each SIGHUP, by which supervisors ask daemons to read their configuration again. On a terminal it means that the
+ * terminal is gone, and ends the process.
+ */
+export function onHangup(act: () => void): void {
+  if (!process.stderr.isTTY) process.on("SIGHUP", act);
+}
+
+/**
  * Removes temporary files of killed processes in the background, since a large tree takes a while. Closing the runtime ends
  * it. Never rejects.
  */

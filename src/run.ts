@@ -2,42 +2,44 @@ import type { Command, EmbeddedEngine } from "./arguments/arguments.ts";
 import { readLaunchVariables, readRuntimeOptions } from "./config/environment.ts";
 import { type Engine, startEngine } from "./engine/engine.ts";
 import { type Log, originOf } from "./log/log.ts";
-import { endSoon, stderrLog, stopSignal, sweep } from "./process.ts";
+import { endSoon, onHangup, stderrLog, stopSignal, sweep } from "./process.ts";
+import { ReloadableWorker } from "./reload.ts";
 import { openTelemetry } from "./telemetry/telemetry.ts";
 import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
-import { createInvoke } from "./worker/invoke.ts";
 import { serve } from "./worker/serve.ts";
-import { offeredFunctions, openWorker, workers } from "./workers.ts";
+import { offeredFunctions, workers } from "./workers.ts";
 
 /** Serves until SIGTERM or SIGINT (coder §2). Throws when the worker cannot start. */
 export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
   const stopped = stopSignal();
-  const worker = workers[command.worker];
-  const runtime = await openWorker(command, log);
+  const definition = workers[command.worker];
+  const worker = await ReloadableWorker.open(command, log);
+  if (definition.isReloadable) onHangup(() => void worker.reload());
+  const { runtime } = worker;
   const engine = command.embedded === undefined ? undefined : await embedEngine(command.embedded, log);
   const functions = offeredFunctions(command);
   const url = engine?.url ?? command.url;
   const { workerName = command.worker, namespace } = readLaunchVariables(command.environment);
   const identity = {
     name: workerName,
-    description: worker.description,
+    description: definition.description,
     namespace,
   };
   const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
+  worker.onEnter = watchdog.enter;
   const { environment } = command;
   const telemetry = await openTelemetry({ environment, log, worker: workerName, system: "iii" });
-  const invoke = createInvoke(runtime, log, watchdog.enter);
   const serving = serve({
     url,
     identity,
     functions,
-    invoke: telemetry?.observe(invoke) ?? invoke,
+    invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
     log,
     telemetry: telemetry?.engine,
     unsentBytesTo: engine?.unsentBytesTo,
   });
-  telemetry?.measure(runtime);
+  telemetry?.measure(worker);
   void serving.registered.then(() =>
     log.info("serving", { url: originOf(url), ...runtime.serves, functions: functions.length }),
   );
@@ -45,10 +47,10 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   const signal = await stopped;
   watchdog.stopping();
   log.info("stopping", { signal });
-  await Promise.all([serving.stop(), runtime.interrupt?.()]);
+  await Promise.all([serving.stop(), worker.runtime.interrupt?.()]);
   await telemetry?.close();
   await engine?.stop();
-  await runtime.close();
+  await worker.close();
   endSoon();
 }
 

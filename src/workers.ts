@@ -1,11 +1,13 @@
 import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments/arguments.ts";
-import { configSchema } from "./coder/config.ts";
+import { configSchema, fixedKeys } from "./coder/config.ts";
 import { coderMeanings, coderReasons } from "./coder/errors.ts";
 import { functions } from "./coder/functions.ts";
 import { profileTable } from "./coder/profiles.ts";
+import { requireSame } from "./config/file.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config/source.ts";
-import type { FunctionDefinition, Runtime, WorkerDefinition } from "./contract/definition.ts";
+import { ConfigStatus } from "./config/status.ts";
+import type { FunctionDefinition, Reloading, Runtime, WorkerDefinition } from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellMeanings } from "./shell/errors.ts";
@@ -19,6 +21,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
     description: descriptions.coder,
     functions,
     configSchema,
+    isReloadable: true,
     profiles: profileTable,
     errors: {
       introduction: [
@@ -31,6 +34,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
     async open(options) {
       const { loadConfig, openCoder, warnAboutGlobs: warnAbout } = await import("./coder/services.ts");
       const config = loadConfig(options);
+      if (options.reloading?.config !== undefined) requireSame(config, options.reloading.config, fixedKeys);
       requireNamedBase(options);
       warnAbout(config, options.log);
       const { readOnly } = options;
@@ -71,7 +75,11 @@ export interface Opening extends ConfigSource {
 }
 
 /** Opens the worker that the command line names. Throws an Error of one sentence when it cannot. */
-export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
+export async function openWorker(
+  opening: Opening,
+  log: Log,
+  reloading: Reloading = { status: new ConfigStatus() },
+): Promise<Runtime> {
   const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
   const definition = workers[worker];
   const keys = Object.keys(definition.configSchema.properties);
@@ -84,6 +92,7 @@ export async function openWorker(opening: Opening, log: Log): Promise<Runtime> {
     basePath,
     environment,
     log,
+    reloading,
   });
 }
 

@@ -14,6 +14,9 @@ import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
 import { RootsKey } from "./roots-config.ts";
 
+/** What a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
+export const fixedKeys = ["base_path", "roots", "journal", "call_timeout_ms"] as const;
+
 const mebibyte = 1024 * 1024;
 
 const Bytes = (byDefault: number, description: string) =>

@@ -1,4 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
+import type { ConfigStatus } from "../config/status.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Files } from "../files/files.ts";
@@ -26,6 +27,8 @@ export interface CoderServices extends Services {
   readonly functionIds: readonly string[];
   /** Whether nothing may be written at all. */
   readonly isReadOnly: boolean;
+  /** What became of the configuration. */
+  readonly configStatus: ConfigStatus;
   /** When the worker was opened, as `performance.now()` has it. */
   readonly openedAt: number;
   readonly jail: Jail;

@@ -3,6 +3,7 @@ import { applyPatch } from "./apply-patch.ts";
 import { changes } from "./changes.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
+import { configStatus } from "./config-status.ts";
 import { copy } from "./copy.ts";
 import { createFile } from "./create-file.ts";
 import { deleteFile } from "./delete-file.ts";
@@ -39,4 +40,5 @@ export const functions: readonly FunctionDefinition[] = [
   undo,
   info,
   changes,
+  configStatus,
 ];

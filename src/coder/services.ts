@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
+import { ConfigStatus } from "../config/status.ts";
 import type * as worker from "../contract/definition.ts";
 import { Feed } from "../feed/feed.ts";
 import type { Files } from "../files/files.ts";
@@ -63,7 +64,10 @@ export function warnAboutGlobs(
 /** Where the configuration comes from; absent where a program made it. */
 interface Opening
   extends Partial<
-    Pick<worker.OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log">
+    Pick<
+      worker.OpenOptions,
+      "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log" | "reloading"
+    >
   > {
   /** The functions that callers are offered. */
   readonly functionIds?: readonly string[];
@@ -102,6 +106,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     profile,
     functionIds: opening.functionIds ?? [],
     isReadOnly: opening.readOnly ?? false,
+    configStatus: opening.reloading?.status ?? new ConfigStatus(),
     openedAt: performance.now(),
     jail,
     files,
@@ -177,7 +182,7 @@ function requireGlobs(config: Config, file: string): void {
     try {
       compileGlobSet(config[key] ?? []);
     } catch (error) {
-      if (error instanceof GlobError) throw new ConfigError(`${file}: ${key}: ${error.message}`);
+      if (error instanceof GlobError) throw new ConfigError(`${file}: ${key}: ${error.message}`, key);
       throw error;
     }
   }

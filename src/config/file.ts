@@ -6,7 +6,29 @@ import { Mismatch, validate } from "../schema/validate.ts";
 
 /** The configuration cannot be used. The message is one sentence with the file, the key and the reason. */
 export class ConfigError extends Error {
-  override readonly name = "ConfigError";
+  override readonly name: string = "ConfigError";
+  /** The key that is wrong, where it is one. */
+  readonly key: string | undefined;
+
+  constructor(message: string, key?: string) {
+    super(message);
+    this.key = key;
+  }
+}
+
+/** A key has another value than the worker was started with, and that cannot change while it runs. */
+export class FixedKeyError extends ConfigError {
+  override readonly name = "FixedKeyError";
+
+  constructor(key: string) {
+    super(`${key} cannot change while the worker runs; restart it, or put the old value back`, key);
+  }
+}
+
+/** Throws when `next` has another value than `running` under one of the keys. */
+export function requireSame(next: Keys, running: Keys, fixed: readonly string[]): void {
+  const changed = fixed.find((key) => JSON.stringify(next[key]) !== JSON.stringify(running[key]));
+  if (changed !== undefined) throw new FixedKeyError(changed);
 }
 
 /** A mapping as written in a file, with variables not yet expanded. */
@@ -29,7 +51,8 @@ export function checkKeys<Schema extends TObject>(
   try {
     return validate(schema, expanded, { unknownKeys: "refuse" });
   } catch (error) {
-    if (error instanceof Mismatch) throw new ConfigError(`${source}: ${error.message}`);
+    if (error instanceof Mismatch)
+      throw new ConfigError(`${source}: ${error.message}`, error.field || undefined);
     throw error;
   }
 }
@@ -122,6 +145,7 @@ function expandVariables(value: unknown, { path, key, environment }: Expansion):
       if (replacement) return replacement;
       throw new ConfigError(
         `${path}: ${key} uses \${${name}}, and that environment variable is not set or is empty`,
+        key,
       );
     });
   }

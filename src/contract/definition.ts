@@ -1,5 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Keys } from "../config/file.ts";
 import type { FoundConfig, Mode } from "../config/source.ts";
+import type { ConfigStatus } from "../config/status.ts";
 import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { Origin } from "./origin.ts";
@@ -245,6 +247,14 @@ export interface OpenOptions {
   readonly basePath: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
+  readonly reloading?: Reloading;
+}
+
+/** How the configuration came to be. */
+export interface Reloading {
+  readonly status: ConfigStatus;
+  /** The one that is to be replaced; absent at the start. */
+  readonly config?: Keys | undefined;
 }
 
 /** One of the workers that this program can be. */
@@ -256,6 +266,8 @@ export interface WorkerDefinition {
   readonly functions: readonly FunctionDefinition[];
   /** Every key of its configuration, with its default. */
   readonly configSchema: TObject;
+  /** Whether it can be opened again, with another configuration, while it serves. */
+  readonly isReloadable?: boolean;
   /** The defaults of later request fields, by field and profile, where there are several profiles. */
   readonly profiles?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly errors: {

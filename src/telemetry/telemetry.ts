@@ -23,7 +23,7 @@ export interface Telemetry {
   /** Makes a span of each call that is made so. The calls of this worker within it belong to its trace. */
   observe(invoke: Invoke): Invoke;
   /** Begins the metrics. In an engine's telemetry after the SDK was connected. */
-  measure(runtime: Runtime): void;
+  measure(runtime: Pick<Runtime, "holds">): void;
   /** Sends what there is, for at most 400 ms. */
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openTelemetry({
   const meter = new CallMeter(system);
   const observing = {
     observe: (invoke: Invoke) => meter.observe(invoke),
-    measure: (runtime: Runtime) => meter.begin(runtime.holds ?? {}),
+    measure: (runtime: Pick<Runtime, "holds">) => meter.begin(runtime.holds ?? {}),
   };
   if (options.collector === undefined)
     return { ...observing, engine: engineTelemetry(options, resource), close: async () => {} };

@@ -1,23 +1,22 @@
 /** One caller with very many costly calls does not keep others waiting (coder §11). */
 import { expect, test } from "bun:test";
+import { addSlowFiles, searchForMinutes } from "../harness/slow-search.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectClient, type WorkerFixture } from "../harness/worker-fixture.ts";
-
-/** Takes far longer than a call may. */
-const endless = { query: "(?i)(\\p{L}{1,50}){1,20}\\d", regex: true, max_matches: 1, search_paths: false };
 
 /** However busy the machine is. */
 const timeoutMs = 110_000;
 
 test("who reads and searches is answered before any of many searches of another", async () => {
-  const use = async ({ build, client, engine }: WorkerFixture) => {
-    build({ "long.txt": "a".repeat(1_000_000), "few/short.txt": "short\n" });
+  const use = async ({ base, build, client, engine }: WorkerFixture) => {
+    build({ "few/short.txt": "short\n" });
+    addSlowFiles(base);
     let answered = 0;
+    const count = () => answered++;
     const search = () =>
       client
-        .trigger({ function_id: "coder::search", payload: endless, timeoutMs })
-        .then(() => answered++)
-        .catch(() => {});
+        .trigger({ function_id: "coder::search", payload: searchForMinutes, timeoutMs })
+        .then(count, count);
     for (let number = 0; number < 200; number++) void search();
     const other = connectClient(engine.url);
     const call = (name: string, payload: unknown) =>

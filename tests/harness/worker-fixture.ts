@@ -20,6 +20,8 @@ export interface WorkerFixture {
   build(tree: Tree): void;
   snapshot(): Snapshot;
   call(functionId: string, payload: unknown): Promise<ClientOutcome>;
+  /** Writes the configuration file, which the worker reads at its start and on SIGHUP. */
+  configure(text: string): void;
   /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
   stop(): Promise<number | null>;
 }
@@ -73,6 +75,7 @@ export async function startWorker(
     build: (tree) => buildTree(root, tree),
     snapshot: () => snapshotTree(root),
     call: (functionId, payload) => callThrough(client, functionId, payload),
+    configure: (text) => writeFileSync(file, text),
     async stop() {
       worker.child.kill("SIGTERM");
       const code = await worker.exited;

@@ -14,7 +14,14 @@ const functions = schema.functions.map(({ name }) => name);
 
 test("each function of the worker that takes a path is called on each escape case", () => {
   // These take a plan, paths that are compared with those of the journal as text, and nothing.
-  const others = ["coder::commit", "coder::checkpoints", "coder::undo", "coder::info", "coder::changes"];
+  const others = [
+    "coder::commit",
+    "coder::checkpoints",
+    "coder::undo",
+    "coder::info",
+    "coder::changes",
+    "coder::config-status",
+  ];
   expect(functions.filter((id) => !pathCalls.some((call) => call.id === id))).toEqual(others);
 });
 

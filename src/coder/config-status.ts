@@ -1,0 +1,54 @@
+import { Type } from "@sinclair/typebox";
+import { UInt32 } from "../schema/fragments.ts";
+import { fixedKeys } from "./config.ts";
+import { defineCoderFunction } from "./define.ts";
+
+const response = Type.Object(
+  {
+    applied_reloads: UInt32(),
+    last_error: Type.Optional(
+      Type.String({ description: "Why the newest reload was rejected, if it was; the log has more." }),
+    ),
+    last_outcome: Type.Union(
+      (["started", "applied", "rejected"] as const).map((outcome) => Type.Literal(outcome)),
+      { description: "Of the start, where nothing was reloaded, or of the newest reload." },
+    ),
+    needs_restart: Type.Array(Type.String(), {
+      description:
+        "The keys that cannot change while the worker runs: a reload that changes one is rejected.",
+    }),
+    rejected_reloads: UInt32(),
+  },
+  { title: "ConfigStatusOutput" },
+);
+
+/** `coder::config-status`: what became of a changed configuration (coder §21). */
+export const configStatus = defineCoderFunction({
+  id: "coder::config-status",
+  since: "0.4.0",
+  description:
+    "Report what became of the configuration: whether the newest reload was applied, or why it was rejected and the old one stays.",
+  summary: "whether a changed configuration is in force",
+  brief: "Report whether the newest reload of the configuration was applied.",
+  effect: "reads",
+  paths: [],
+  isIdempotent: true,
+  request: Type.Object({}, { title: "ConfigStatusInput" }),
+  response,
+  examples: [{ title: "The newest reload", request: {} }],
+  handle(_, { configStatus: { state } }) {
+    return {
+      applied_reloads: state.applied,
+      ...(state.error !== undefined && { last_error: state.error }),
+      last_outcome: state.outcome,
+      needs_restart: [...fixedKeys],
+      rejected_reloads: state.rejected,
+    };
+  },
+  render: ({ last_outcome, last_error, applied_reloads, rejected_reloads, needs_restart }) =>
+    [
+      `${last_outcome}; ${applied_reloads} reloads applied, ${rejected_reloads} rejected`,
+      ...(last_error === undefined ? [] : [last_error]),
+      `keys that need a restart: ${needs_restart.join(", ")}`,
+    ].join("\n"),
+});

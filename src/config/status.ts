@@ -1,0 +1,40 @@
+import { ConfigError, FixedKeyError } from "./file.ts";
+
+/** What became of the configuration, as callers may know it. */
+export interface ConfigState {
+  /** Of the newest attempt: the start, or a reload. */
+  readonly outcome: "started" | "applied" | "rejected";
+  /** Why the newest reload was rejected; no host path, and no value. Undefined when it was not. */
+  readonly error: string | undefined;
+  readonly applied: number;
+  readonly rejected: number;
+}
+
+/** Follows the reloads of the configuration of this process. */
+export class ConfigStatus {
+  #state: ConfigState = { outcome: "started", error: undefined, applied: 0, rejected: 0 };
+
+  get state(): ConfigState {
+    return this.#state;
+  }
+
+  noteApplied(): void {
+    this.#state = { ...this.#state, outcome: "applied", error: undefined, applied: this.#state.applied + 1 };
+  }
+
+  noteRejected(error: unknown): void {
+    const rejected = this.#state.rejected + 1;
+    this.#state = { ...this.#state, outcome: "rejected", error: describe(error), rejected };
+  }
+}
+
+/** The message of an error names files of the host, so that only the log has it. */
+function describe(error: unknown): string {
+  if (error instanceof FixedKeyError)
+    return `The key ${error.key} cannot change while the worker runs; restart it, or put the old value back. Nothing was changed.`;
+  const what =
+    error instanceof ConfigError && error.key !== undefined
+      ? `The key ${error.key} of the changed configuration`
+      : "The changed configuration";
+  return `${what} cannot be used, and the worker goes on with the old one; its log says why.`;
+}

@@ -1,0 +1,108 @@
+/** A worker whose configuration can be replaced while it serves. */
+import type { Keys } from "./config/file.ts";
+import { ConfigStatus } from "./config/status.ts";
+import type { Runtime } from "./contract/definition.ts";
+import type { Log } from "./log/log.ts";
+import { InFlight } from "./worker/in-flight.ts";
+import { createInvoke, type Invoke, type OnEnter } from "./worker/invoke.ts";
+import { type Opening, openWorker } from "./workers.ts";
+
+/** The services of one configuration, and the calls that use them. */
+interface Generation {
+  readonly runtime: Runtime;
+  readonly invoke: Invoke;
+  readonly calls: InFlight;
+}
+
+/** Milliseconds beyond the limit of a call after which its services are closed under it. */
+const graceMilliseconds = 2000;
+
+export class ReloadableWorker {
+  /** Called when a function begins its work. */
+  onEnter: OnEnter = () => {};
+  readonly #opening: Opening;
+  readonly #log: Log;
+  readonly #status: ConfigStatus;
+  /** Those that a reload has replaced and that calls still use. */
+  readonly #replaced = new Set<Generation>();
+  #current: Generation;
+  #reloading: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(opening: Opening, log: Log, runtime: Runtime, status: ConfigStatus) {
+    this.#opening = opening;
+    this.#log = log;
+    this.#status = status;
+    this.#current = this.#generationOf(runtime);
+  }
+
+  /** Throws an Error of one sentence when the worker cannot be opened. */
+  static async open(opening: Opening, log: Log): Promise<ReloadableWorker> {
+    const status = new ConfigStatus();
+    return new ReloadableWorker(opening, log, await openWorker(opening, log, { status }), status);
+  }
+
+  /** The services that new calls get. */
+  get runtime(): Runtime {
+    return this.#current.runtime;
+  }
+
+  /** What the services that new calls get hold, by the names of metrics; its values change. */
+  get holds(): Readonly<Record<string, number>> {
+    const read = (name: string) => this.runtime.holds?.[name] ?? 0;
+    const names = Object.keys(this.runtime.holds ?? {});
+    const getters = names.map((name) => [name, { enumerable: true, get: () => read(name) }] as const);
+    return Object.defineProperties({}, Object.fromEntries(getters));
+  }
+
+  /** Each call is finished with the services it began with. */
+  readonly invoke: Invoke = (...call) => {
+    const { invoke, calls } = this.#current;
+    return calls.add(invoke(...call));
+  };
+
+  /**
+   * Reads the configuration again, and opens all services again. When that fails, logs why, and the old ones stay. Reloads run
+   * one after another. Never rejects.
+   */
+  reload(): Promise<void> {
+    this.#reloading = this.#reloading.then(() => this.#reloadOnce());
+    return this.#reloading;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#reloading;
+    for (const generation of [...this.#replaced, this.#current]) await this.#end(generation);
+  }
+
+  async #reloadOnce(): Promise<void> {
+    if (this.#isClosed) return;
+    const before = this.#current;
+    try {
+      const { config } = before.runtime as { readonly config?: Keys };
+      const runtime = await openWorker(this.#opening, this.#log, { status: this.#status, config });
+      this.#current = this.#generationOf(runtime);
+      this.#status.noteApplied();
+      this.#log.info("reloaded", { ...runtime.serves });
+    } catch (error) {
+      this.#status.noteRejected(error);
+      this.#log.error("the configuration was not reloaded", { reason: (error as Error).message });
+      return;
+    }
+    this.#replaced.add(before);
+    void before.calls
+      .settled(before.runtime.callMilliseconds + graceMilliseconds)
+      .then(() => (this.#replaced.has(before) ? this.#end(before) : undefined));
+  }
+
+  async #end(generation: Generation): Promise<void> {
+    this.#replaced.delete(generation);
+    await generation.runtime.close();
+  }
+
+  #generationOf(runtime: Runtime): Generation {
+    const onEnter: OnEnter = (...entered) => this.onEnter(...entered);
+    return { runtime, invoke: createInvoke(runtime, this.#log, onEnter), calls: new InFlight() };
+  }
+}
