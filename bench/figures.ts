@@ -13,6 +13,8 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
+  /** The most that it may be. Absent: the figure only informs. */
+  readonly most?: number;
 }
 
 export async function measureFigures(rounds: number): Promise<Figure[]> {

@@ -35,8 +35,11 @@ function milliseconds(value: number): string {
   );
 }
 
-export const renderFigure = ({ name, value, unit }: Figure): string =>
-  `  ${name.padEnd(82)}${(value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString("en")).padStart(9)} ${unit}`;
+export function renderFigure({ name, value, unit, most }: Figure): string {
+  const number = (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString("en")).padStart(9);
+  const target = most === undefined ? "" : `, at most ${most} ${value <= most ? "pass" : "over"}`;
+  return `  ${name.padEnd(82)}${number} ${unit}${target}`;
+}
 
 /** How many rows with a target reach it. */
 export function renderSummary(ratios: readonly Ratio[]): string {

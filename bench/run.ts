@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureExecutable, root } from "../scripts/build.ts";
 import { renderChart } from "./chart.ts";
+import { measureCommands } from "./commands.ts";
 import { type Comparison, type Ratio, runComparison } from "./comparison.ts";
 import { openDiskComparisons } from "./disk.ts";
 import { measureFairness } from "./fairness.ts";
@@ -44,6 +45,7 @@ const parts = [
   "disk",
   "servers",
   "fairness",
+  "commands",
   "tokens",
   "figures",
 ] as const;
@@ -87,6 +89,11 @@ async function main(): Promise<void> {
     await compareAll(servers.comparisons);
   }
   if (run.only.includes("fairness")) report(await measureFairness(run.rounds));
+  if (run.only.includes("commands")) {
+    const commands = await measureCommands(run.rounds);
+    report(commands.ratios);
+    figures.push(...commands.figures);
+  }
   if (run.only.includes("tokens")) console.log(await compareTokens(peers.mcpFilesystem));
   if (run.only.includes("figures")) figures.push(...(await measureFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));

@@ -1,19 +1,20 @@
 /** What commands are kept from, each with a control: the same attempt without the sandbox gets through. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
   existsSync,
-  linkSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { execa } from "execa";
+import { repository } from "../../harness/subject.ts";
 import { isAlive, readPid } from "../alive.ts";
 import { answerOf, waitFor } from "../case.ts";
 import { type ShellFixture, startShell } from "../shell-fixture.ts";
+import { openScene, type Scene } from "./scene.ts";
 
 const program = join(import.meta.dir, "attempts.ts");
 const mebibyte = 1024 * 1024;
@@ -35,55 +36,6 @@ const config = {
     processes: 64,
   },
 };
-
-/** The files and processes that one command is tried on. */
-interface Scene {
-  /** A path in a folder of its own below the root. */
-  inside(name: string): string;
-  /** A path in a folder beside the root, with a file `there`. */
-  outside(name: string): string;
-  /** A denied file in the root, and a name that it had before. */
-  readonly secret: string;
-  readonly secretLink: string;
-  readonly target: { readonly id: number; readonly tcp: number; readonly udp: number };
-  readonly socket: string;
-  readonly abstractName: string;
-}
-
-async function openScene(served: ShellFixture) {
-  const kept = join(served.folder, "kept");
-  const outside = join(dirname(served.folder), "outside");
-  mkdirSync(kept);
-  mkdirSync(outside);
-  for (const folder of [kept, outside]) writeFileSync(join(folder, "secret.txt"), "secret\n");
-  const secret = join(kept, "secret.txt");
-  const secretLink = join(served.folder, "other-name.txt");
-  linkSync(secret, secretLink);
-  const socket = join(served.folder, "socket");
-  const abstractName = `coder-${process.pid}-${served.engine.url.slice(-5)}`;
-  const target = execa(process.execPath, [join(import.meta.dir, "target.ts"), secret, socket, abstractName], {
-    reject: false,
-  });
-  const line = await new Promise<string>((resolve) =>
-    target.stdout.once("data", (data) => resolve(`${data}`)),
-  );
-  const newScene = (): Scene => {
-    const folder = mkdtempSync(join(served.folder, "case-"));
-    const beside = mkdtempSync(join(outside, "case-"));
-    writeFileSync(join(beside, "there"), "there\n");
-    writeFileSync(join(folder, "there"), "there\n");
-    return {
-      inside: (name) => join(folder, name),
-      outside: (name) => join(beside, name),
-      secret,
-      secretLink,
-      target: { id: target.pid!, ...JSON.parse(line) },
-      socket,
-      abstractName,
-    };
-  };
-  return { newScene, close: () => target.kill("SIGKILL") };
-}
 
 type Attempt = (scene: Scene) => readonly [name: string, ...args: (string | number)[]];
 
@@ -136,6 +88,20 @@ const attempts: Readonly<Record<string, Attempt>> = {
   "open many files": () => ["open-files", 400],
 };
 
+/** A copy of id(1) with the rights of another user, which only root can make. */
+const setUserId: Readonly<Record<string, Attempt>> = {
+  "gain the rights of a set-user-ID program": ({ shared }) => {
+    const path = join(shared, "id");
+    copyFileSync("/usr/bin/id", path);
+    chownSync(path, otherUser, otherUser);
+    chmodSync(path, 0o4755);
+    return ["set-user-id", path, otherUser];
+  },
+};
+
+/** Not that of the worker, nor the one that an attempt becomes. */
+const otherUser = 4242;
+
 /** What the kernel ends. */
 const deadly: Readonly<Record<string, Attempt>> = {
   "take much processor time": () => ["processor-time"],
@@ -177,8 +143,16 @@ async function outcomes(attempt: Attempt) {
 
 const through = { exit_code: 0, stdout: "got through\n", stderr: "" };
 
+test("the attempts are those of the published table", () => {
+  const page = readFileSync(join(repository, "docs/os-sandbox.md"), "utf8");
+  const rows = [...page.matchAll(/^\| (?!attempt|---)(.+?) \| /gm)].map(([, attempt]) => attempt!);
+  const made = [...Object.keys(attempts), ...Object.keys(setUserId), ...Object.keys(deadly)];
+  expect(rows.toSorted()).toEqual(made.toSorted());
+});
+
 describe("a command cannot", () => {
-  test.each(Object.entries(attempts))("%s", async (_, attempt) => {
+  const all = { ...attempts, ...(process.getuid?.() === 0 && setUserId) };
+  test.each(Object.entries(all))("%s", async (_, attempt) => {
     const [control, trial] = await outcomes(attempt);
     expect(control).toMatchObject(through);
     expect(trial).toMatchObject({ exit_code: 0, stdout: expect.stringMatching(/^stopped: /), stderr: "" });

@@ -1,0 +1,65 @@
+/** What stands around the commands that try to get out. */
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { execa } from "execa";
+import type { ShellFixture } from "../shell-fixture.ts";
+
+/** The files and processes that one command is tried on. */
+export interface Scene {
+  /** A path in a folder of its own below the root. */
+  inside(name: string): string;
+  /** A path in a folder beside the root, with a file `there`. */
+  outside(name: string): string;
+  /** A folder that every user can enter. */
+  readonly shared: string;
+  /** A denied file in the root, and a name that it had before. */
+  readonly secret: string;
+  readonly secretLink: string;
+  readonly target: { readonly id: number; readonly tcp: number; readonly udp: number };
+  readonly socket: string;
+  readonly abstractName: string;
+}
+
+/** Starts the program beside the commands, and makes the files. */
+export async function openScene(served: ShellFixture) {
+  const kept = join(served.folder, "kept");
+  const outside = join(dirname(served.folder), "outside");
+  mkdirSync(kept);
+  mkdirSync(outside);
+  for (const folder of [kept, outside]) writeFileSync(join(folder, "secret.txt"), "secret\n");
+  const shared = mkdtempSync(join(tmpdir(), "coder-"));
+  chmodSync(shared, 0o755);
+  const secret = join(kept, "secret.txt");
+  const secretLink = join(served.folder, "other-name.txt");
+  linkSync(secret, secretLink);
+  const socket = join(served.folder, "socket");
+  const abstractName = `coder-${process.pid}-${served.engine.url.slice(-5)}`;
+  const target = execa(process.execPath, [join(import.meta.dir, "target.ts"), secret, socket, abstractName], {
+    reject: false,
+  });
+  const line = await new Promise<string>((resolve) =>
+    target.stdout.once("data", (data) => resolve(`${data}`)),
+  );
+  const newScene = (): Scene => {
+    const folder = mkdtempSync(join(served.folder, "case-"));
+    const beside = mkdtempSync(join(outside, "case-"));
+    writeFileSync(join(beside, "there"), "there\n");
+    writeFileSync(join(folder, "there"), "there\n");
+    return {
+      inside: (name) => join(folder, name),
+      outside: (name) => join(beside, name),
+      shared,
+      secret,
+      secretLink,
+      target: { id: target.pid!, ...JSON.parse(line) },
+      socket,
+      abstractName,
+    };
+  };
+  const close = () => {
+    target.kill("SIGKILL");
+    rmSync(shared, { recursive: true });
+  };
+  return { newScene, close };
+}
