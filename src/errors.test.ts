@@ -108,6 +108,9 @@ const ofMoves: Samples<typeof refuseMove> = {
   changed: refuseMove.changed({ from: "a", to: "b" }),
   specialFile: refuseMove.specialFile("p"),
   holdsSpecialFile: refuseMove.holdsSpecialFile("a"),
+  specialFileStays: refuseMove.specialFileStays("a"),
+  changedMeanwhile: refuseMove.changedMeanwhile("one/a", "other/a"),
+  changedInTransaction: refuseMove.changedInTransaction("one/a"),
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
 };
 

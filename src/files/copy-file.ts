@@ -13,11 +13,12 @@ interface Options {
   readonly limit?: Limit | undefined;
   readonly fsync: boolean;
   readonly deadline: Deadline;
+  /** Whether the copy keeps the times of the file too. Default false. */
+  readonly keepsTimes?: boolean;
 }
 
-/** Whether the copy keeps the times of the file too, and what has to hold just before it gets its name. */
+/** What has to hold just before the copy gets its name. */
 interface CommitOptions extends Options {
-  readonly keepsTimes?: boolean;
   readonly verify?: (written: WrittenFile) => unknown;
 }
 
@@ -31,8 +32,7 @@ export async function copyFileTo(
   options: CommitOptions,
 ): Promise<Stats> {
   return await withPending(source, { ...options, folder: target.folder }, async (pending, stats) => {
-    const times = options.keepsTimes ? { atime: stats.atime, mtime: stats.mtime } : undefined;
-    await writeAtomically({ ...pending, ...(times && { times }) }, options.deadline, (written) => {
+    await writeAtomically(pending, options.deadline, (written) => {
       options.verify?.(written);
       commitFile(scope, written, target);
     });
@@ -48,15 +48,19 @@ export const copyFileHidden = (
 
 async function withPending<T>(
   source: CopySource,
-  { folder, limit, fsync, deadline }: Options & { readonly folder: Folder },
+  { folder, limit, fsync, deadline, keepsTimes = false }: Options & { readonly folder: Folder },
   write: (pending: PendingFile, stats: Stats) => Promise<T>,
 ): Promise<T> {
   const file = openPlace(source, limit);
   try {
-    const { mode, uid, gid } = file.stats;
+    const { mode, uid, gid, atime, mtime } = file.stats;
     const metadata = { mode: mode & 0o777, owner: { uid, gid }, attributes: file.attributes() };
+    const times = keepsTimes ? { times: { atime, mtime } } : {};
     const content = untilDeadline(file.pieces(), deadline);
-    return await write({ folder, content, cloneOf: file.descriptor, fsync, ...metadata }, file.stats);
+    return await write(
+      { folder, content, cloneOf: file.descriptor, fsync, ...metadata, ...times },
+      file.stats,
+    );
   } finally {
     file.close();
   }

@@ -9,7 +9,7 @@ import { makeHiddenFolder, makeInnerFolder, makeInnerLink, removeHiddenFolder } 
 import { ignoreMissing } from "./ignore-missing.ts";
 import type { Metadata } from "./metadata.ts";
 import { refuseMove } from "./move-errors.ts";
-import { type CommitTarget, commitFolder } from "./mutate.ts";
+import { type CommitTarget, commitFolder, type MutationScope } from "./mutate.ts";
 import type { Requester } from "./mutation.ts";
 import { openFolder } from "./open-folder.ts";
 import { allowedOnly, requireAllowed, type TreeOperation } from "./require-allowed.ts";
@@ -64,20 +64,23 @@ function visibleOnly<Held extends Disposable>(operation: TreeOperation): TreeVis
   };
 }
 
-interface Copying extends Request {
-  /** As it was sent. */
-  readonly from: string;
+interface Copying extends Building {
   readonly destination: CommitTarget;
+  /** What the copy belongs to; absent: to nothing but the call. */
+  readonly scope?: MutationScope;
+  /** Throws when the copy, which is complete, must not get its name. */
+  readonly verify?: () => Promise<void>;
 }
 
 /** Copies a folder, which has been checked, to a name that nothing has. When it throws, no part of the copy has a name. */
 export async function copyTree(ctx: FilesContext, copying: Copying): Promise<void> {
   const { source, destination, requester } = copying;
   const { folder: outer, exclusive } = destination;
-  const scope = { mutations: ctx.mutations, requester };
+  const { scope = { mutations: ctx.mutations, requester } } = copying;
   const hidden = mapErrno(exclusive!, () => makeHiddenFolder(outer));
   try {
     await fillCopy(ctx, copying, hidden.folder);
+    await copying.verify?.();
     requester.deadline.check();
     commitFolder(scope, hidden, { ...destination, from: source.path });
   } catch (error) {
@@ -108,6 +111,8 @@ interface Building extends CopyEnds {
   /** As it was sent. */
   readonly from: string;
   readonly requester: Requester;
+  /** What is copied is to go: its files keep their times, and may have any size. Default false. */
+  readonly isMove?: boolean;
 }
 
 /** Fills a hidden folder with a copy of everything in another that callers may see. What a failure leaves stays. */
@@ -116,12 +121,13 @@ export async function fillCopy(
   building: Building,
   hidden: Folder,
 ): Promise<void> {
-  const { source, from, requester } = building;
+  const { source, from, requester, isMove = false } = building;
   using slice = createWalkSlice(requester);
   const operation = operationOf(jail, from, { ...building, slice });
   const options = {
     fsync: config.fsync,
-    limit: { key: "max_write_bytes", bytes: config.max_write_bytes },
+    limit: isMove ? undefined : { key: "max_write_bytes", bytes: config.max_write_bytes },
+    keepsTimes: isMove,
     deadline: requester.deadline,
   };
   using inside = source.folder.child(source.name);
@@ -145,7 +151,8 @@ export async function fillCopy(
 }
 
 interface Options {
-  readonly limit: Limit;
+  readonly limit: Limit | undefined;
+  readonly keepsTimes: boolean;
   readonly fsync: boolean;
   readonly deadline: Requester["deadline"];
 }

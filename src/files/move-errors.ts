@@ -60,6 +60,28 @@ export const refuseMove = {
       from,
     ),
 
+  /** The same for a move into another root. */
+  specialFileStays: (from: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `The folder ${quoteShort(from)} holds a FIFO, a socket or a device, which cannot be moved into another root; delete it first, or move what lies beside it by its own path.`,
+      from,
+    ),
+
+  changedMeanwhile: (from: string, to: string): Refusal =>
+    new Refusal(
+      "io",
+      `${quoteShort(from)} was changed by another program while it was moved into another root, and stays; ${quoteShort(to)} has a copy of what it was before. Compare the two, and delete one.`,
+      from,
+    ),
+
+  changedInTransaction: (from: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(from)} is moved into another root after earlier changes of the same call in it, which cannot be one; move it in a call of its own.`,
+      from,
+    ),
+
   holdsLargeFile: (from: string, limit: { readonly key: string; readonly bytes: number }): Refusal =>
     new Refusal(
       "too-large",

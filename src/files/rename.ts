@@ -1,11 +1,12 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { type Refusal, refuse } from "../errors.ts";
-import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { copyFileTo } from "./copy-file.ts";
 import { refuseMove } from "./move-errors.ts";
+import { moveTreeAcross } from "./move-tree.ts";
 import { type CommitTarget, changeTree, commitLink, type MutationScope, removeVerified } from "./mutate.ts";
 import { renameEntry } from "./mutate-names.ts";
 import type { Requester } from "./mutation.ts";
@@ -48,16 +49,22 @@ export async function relocate(ctx: FilesContext, renaming: Renaming, relocation
   const { source, target, requester, verify } = relocation;
   const scope = { mutations: ctx.mutations, requester };
   const exclusive = renaming.overwrite ? undefined : renaming.to;
+  const isToOtherRoot = ctx.jail.rootOf(source.path) !== ctx.jail.rootOf(target.path);
   try {
+    // One system call may lead from one root into another, or not: that is no difference which callers should see.
+    if (isToOtherRoot) throw errnoError("EXDEV");
     const locked = { folder: source.folder, deadline: requester.deadline };
     await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
   } catch (error) {
     const entry = kindOf(source.stats!);
     if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming.to);
-    if (entry !== "file" && entry !== "symlink") throw relocation.cannotCross(source.folder);
+    const isTree = entry === "dir" && isToOtherRoot;
+    if (entry !== "file" && entry !== "symlink" && !isTree) throw relocation.cannotCross(source.folder);
     const description = { kind: "rename", path: target.path, from: source.path, entry } as const;
     await changeTree(scope, description, (steps) =>
-      moveAcross(ctx, renaming, { ...relocation, scope: steps }),
+      isTree
+        ? moveTreeAcross(ctx, { ...renaming, ...relocation, scope: steps })
+        : moveAcross(ctx, renaming, { ...relocation, scope: steps }),
     );
   }
   if (ctx.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);

@@ -122,6 +122,13 @@ export class PendingChanges {
     folder.changed.set(place.name, undefined);
   }
 
+  /** Takes a folder away that has this digest (`digestOfTree`) when its step runs. */
+  removeTree(place: EntryPlace, digest: string): void {
+    const { folder, expected } = this.#expected(place);
+    this.list.add({ kind: "set-aside", path: place.path, expected, digest });
+    folder.changed.set(place.name, undefined);
+  }
+
   /** Gives an entry a name that nothing has. */
   rename(source: EntryPlace, target: Omit<EntryPlace, "stats"> & Pick<ResolvedPath, "newFolders">): void {
     const { folder, expected, entry } = this.#expected(source);

@@ -1,3 +1,4 @@
+import { pathIn } from "../jail/backend.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 import type { PendingEntries, PendingEntry } from "./pending-entry.ts";
@@ -28,10 +29,10 @@ export class PendingNames {
   }
 
   #folds(folder: Pick<Folder, "path" | "folding">): boolean {
-    return folder.folding !== "foreign" && this.#foldIn(folder, "A") !== "A";
+    return folder.folding !== "foreign" && this.#foldIn(folder, "A") !== pathIn(folder.path, "A");
   }
 
   #foldIn(folder: Pick<Folder, "path" | "folding">, name: string): string {
-    return this.#jail.fold({ path: name, folder: folder as Folder });
+    return this.#jail.fold({ path: pathIn(folder.path, name), folder: folder as Folder });
   }
 }

@@ -1,5 +1,7 @@
 /** The verbs of a pending tree that give names and take them away. */
+
 import { type Copying, copiedPaths, requireCopyable } from "../files/copy.ts";
+import { requireTreeCopyable } from "../files/copy-tree.ts";
 import { isMissing } from "../files/ignore-missing.ts";
 import { admitNewFolder, type Making } from "../files/make-folder.ts";
 import { type Moving, movedPaths, requireMovable, requireWritableEnds } from "../files/move.ts";
@@ -8,9 +10,11 @@ import type { Requester } from "../files/mutation.ts";
 import { asRemoved, type Removal, requireExpected, requireRemovable } from "../files/remove.ts";
 import { requireWritableFolder } from "../files/require-writable-folder.ts";
 import type { Relation } from "../files/same-entry.ts";
+import { digestOfTree } from "../files/tree-digest.ts";
 import { pathIn } from "../jail/backend.ts";
 import type { Folder } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { splitLast } from "./hold-folder.ts";
 import { newFolder, type PendingPlace } from "./pending-changes.ts";
 import { admitPending, type PendingContext } from "./pending-context.ts";
 import type { PendingFolder } from "./pending-folder.ts";
@@ -54,8 +58,28 @@ export async function movePending(
   if (relation === "same") return false;
   requireWritableEnds(moving, ends);
   await pending.rememberTree(source, requester);
-  moveAdmitted(pending, moving, { ...ends, relation });
+  if (relation === "apart" && source.stats!.isDirectory() && isToOtherRoot(pending, ends))
+    await moveTreeAcross(pending, moving, { ...ends, requester });
+  else moveAdmitted(pending, moving, { ...ends, relation });
   return true;
+}
+
+/** The folder is copied, and goes if it is what it was before. */
+async function moveTreeAcross(
+  pending: PendingContext,
+  { from }: Moving,
+  { source, target, requester }: PendingEnds & { readonly requester: Requester },
+): Promise<void> {
+  const { folder, name } = source;
+  // What is in it by then is what earlier changes leave, which no digest of now has.
+  if (!folder.isOnDisk(name)) throw refuseMove.changedInTransaction(from);
+  await requireTreeCopyable(pending, from, { source, target, requester });
+  const { changes } = pending;
+  const { outer, name: origin } = splitLast(folder.originOf(name));
+  using onDisk = changes.disk.folder(outer);
+  const digest = await digestOfTree({ folder: onDisk, name: origin }, requester);
+  changes.copy(source, target);
+  changes.removeTree(source, digest);
 }
 
 /** Moves what has been checked. */
@@ -85,10 +109,14 @@ function respell({ changes }: PendingContext, { source, target }: PendingEnds): 
   changes.rename(third, { folder: target.folder, name: target.sentName, path, newFolders: [] });
 }
 
+const isToOtherRoot = ({ jail }: PendingContext, { source, target }: PendingEnds): boolean =>
+  jail.rootOf(source.path) !== jail.rootOf(target.path);
+
 /** A rename does not cross file systems, nor folders that cannot be held at once. */
-const isCrossing = ({ jail }: PendingContext, { source, target }: PendingEnds): boolean =>
+const isCrossing = (pending: PendingContext, { source, target }: PendingEnds): boolean =>
+  isToOtherRoot(pending, { source, target }) ||
   source.folder.device !== target.folder.device ||
-  (jail.backend === "current-directory" &&
+  (pending.jail.backend === "current-directory" &&
     (source.folder.path !== target.folder.path || target.newFolders.length > 0));
 
 /** Files and links are copied, and the old ones go. */

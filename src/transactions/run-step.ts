@@ -6,6 +6,7 @@ import {
   setEntryAside,
   type VerifyEntry,
 } from "../files/mutate-steps.ts";
+import { digestOfTree } from "../files/tree-digest.ts";
 import type { FilesContext } from "../files/types.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
@@ -13,6 +14,7 @@ import { inodeOf } from "../jail/inode.ts";
 import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
 import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
+import type { SetAsideStep } from "./steps.ts";
 
 /** Makes steps, one after another. */
 export class StepRunner {
@@ -33,9 +35,16 @@ export class StepRunner {
     const { outer, name } = splitLast(step.kind === "rename" ? step.from : step.path);
     using folder = holdFolderAt(this.#jail, outer);
     const deadline = this.#scope.requester?.deadline;
+    if (step.kind === "set-aside") await this.#requireDigest(step, { folder, name });
     await this.#editLock({ folder, deadline }, () =>
       this.#runLocked(draft, { folder, name, temporary: draft.temporary }),
     );
+  }
+
+  /** Throws ESTALE when another program has changed a folder since it was copied. */
+  async #requireDigest({ digest }: SetAsideStep, place: Omit<Place, "temporary">): Promise<void> {
+    if (digest !== undefined && (await digestOfTree(place, this.#scope.requester!)) !== digest)
+      throw errnoError("ESTALE");
   }
 
   #runLocked(draft: DraftStep, place: Place): void {

@@ -89,6 +89,8 @@ export interface SetAsideStep extends OfChange {
   readonly kind: "set-aside";
   readonly path: string;
   readonly expected: Expected;
+  /** Of a folder of which a copy was made: what `digestOfTree` says of it as long as it is what was copied. */
+  readonly digest?: string | undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
-import { withFolderOf } from "./hold-folder.ts";
+import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isSame, statsAt } from "./identity.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep } from "./record.ts";
@@ -89,7 +89,12 @@ export const isListedPath = (jail: Jail, path: string): boolean =>
 /** What has a canonical path; undefined for nothing, also where a folder on the way is gone. */
 export function statPath(jail: Jail, path: string): BigIntStats | undefined {
   try {
-    return withFolderOf(jail, path, ({ folder, name }) => folder.enter((at) => statsAt(at(name))));
+    // A root has no name on disk in the folder that callers see above it.
+    const isRoot = jail.hasTop && jail.rootOf(path) === path;
+    if (!isRoot)
+      return withFolderOf(jail, path, ({ folder, name }) => folder.enter((at) => statsAt(at(name))));
+    using root = holdFolderAt(jail, path);
+    return root.enter((at) => statsAt(at(".")));
   } catch (error) {
     if (error instanceof Refusal ? gone.has(error.reason) : leftElsewhere.has(errnoOf(error)))
       return undefined;

@@ -1,32 +1,9 @@
-/** Every function over several roots: one that can be written to, one that is read-only, and one that lies in the first. */
-
-import { gone, type Tree } from "../harness/tree.ts";
-import { anyCounts, type Case, errorWith, failure, Matcher } from "./case.ts";
+/** Every function over several roots. */
+import { gone } from "../harness/tree.ts";
+import { anyCounts, type Case, errorWith } from "./case.ts";
+import { anything, type Outcome, one, refused } from "./roots-case.ts";
 import { runConformanceCases } from "./suite.ts";
 
-const config = {
-  roots: [
-    { name: "app", path: "<base>/application" },
-    { name: "docs", path: "<base>/documents", read_only: true, non_accessible_globs: ["private/**"] },
-    { name: "lib", path: "<base>/application/library" },
-  ],
-};
-
-const tree: Tree = {
-  "application/a.txt": "needle in app\n",
-  "application/.env": "denied-secret",
-  "application/.gitignore": "*.log\n",
-  "application/x.log": "needle in a log\n",
-  "application/src/b.txt": "b\n",
-  "application/to-docs": { link: "../documents/read.md" },
-  "application/library/l.txt": "needle in lib\n",
-  "documents/read.md": "needle in docs\n",
-  "documents/y.log": "needle in a log\n",
-  "documents/private/p.txt": "needle in private\n",
-  "unserved.txt": "needle outside\n",
-};
-
-const anything = new Matcher("anything", () => true);
 const entry = (name: string, kind: string, isDenied = false) => ({
   name,
   kind,
@@ -44,16 +21,6 @@ const page = (path: string, entries: readonly unknown[]) => ({
   has_more: false,
 });
 
-type Outcome = Case["expect"];
-
-const one = (name: string, id: string, payload: unknown, expect: Outcome): Case => ({
-  name,
-  config,
-  tree,
-  call: { function: `coder::${id}`, payload },
-  expect,
-});
-
 const file = (path: string, content: string): Outcome => ({
   answer: {
     path,
@@ -64,8 +31,6 @@ const file = (path: string, content: string): Outcome => ({
     content,
   },
 });
-
-const refused = (...error: Parameters<typeof failure>): Outcome => ({ error: failure(...error) });
 
 const reading: Case[] = [
   one(
@@ -91,6 +56,7 @@ const reading: Case[] = [
         entry("library", "dir", true),
         entry("src", "dir"),
         entry("to-docs", "symlink"),
+        entry("to-own", "symlink"),
         entry("x.log", "file"),
       ]),
     },

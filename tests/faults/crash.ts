@@ -208,6 +208,7 @@ if (import.meta.main) {
     ? [
         await killTransactions({ seed, killedStarts: 1, asNode: false }),
         await killTransactions({ seed, killedStarts: 1, asNode: true }),
+        await killTransactions({ seed, killedStarts: 1, asNode: false, inRoots: true }),
       ]
     : [await runCrashes({ kills: Number(values.kills ?? 300), seed })];
   for (const report of reports) console.log({ seed, ...report });

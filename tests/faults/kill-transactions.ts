@@ -18,6 +18,8 @@ export interface KillOptions {
   readonly killedStarts: number;
   /** Without what only Bun can do: no exchange of names and no locks of files. */
   readonly asNode: boolean;
+  /** Over two roots, from one into the other. Default: over one base. */
+  readonly inRoots?: boolean;
 }
 
 export interface KillReport {
@@ -52,6 +54,21 @@ const tree: Tree = {
   "original/e.txt": "e\n",
   "moded.txt": "moded\n",
 };
+
+const treeOfRoots: Tree = {
+  "one/folder/deep/f.txt": { text: "f\n", mode: 0o755 },
+  "one/folder/empty/": { mode: 0o700 },
+  "one/whole/a.txt": "a\n",
+  "one/whole/link": { link: "a.txt" },
+  "one/over.txt": "over\n",
+  "one/link": { link: "over.txt" },
+  "one/removed/r.txt": "r\n",
+  "one/original/o.txt": "o\n",
+  "two/edited.txt": "e\n",
+  "two/moved.txt": "moved\n",
+};
+
+const rootsIn = (base: string) => ["one", "two"].map((name) => ({ name, path: join(base, name) }));
 
 /** Tries the points, one after another. */
 export async function killTransactions(options: KillOptions): Promise<KillReport> {
@@ -137,8 +154,10 @@ class KillSite {
 
   /** The tree as at the beginning, and no state. */
   reset(): void {
-    buildTree(this.#root, tree);
-    writeFileSync(this.#config, JSON.stringify({ base_path: join(this.#root, "base") }));
+    const { inRoots = false } = this.#options;
+    const base = join(this.#root, "base");
+    buildTree(this.#root, inRoots ? treeOfRoots : tree);
+    writeFileSync(this.#config, JSON.stringify(inRoots ? { roots: rootsIn(base) } : { base_path: base }));
     mkdirSync(join(this.#root, "state"));
   }
 

@@ -22,7 +22,7 @@ const invoke = createInvoke(runtime, log);
 if (mode === "start") await runtime.sweep!();
 else if (mode === "transact") {
   fileCalls.isCounting = true;
-  await call("coder::transact", { changes: twentyChanges() });
+  await call("coder::transact", { changes: config.roots === null ? twentyChanges() : changesInRoots() });
 } else for (let round = 0; round < (mode === "count" ? 20 : 200); round++) await addLines(mode === "count");
 fileCalls.isCounting = false;
 console.log(fileCalls.count);
@@ -44,6 +44,23 @@ async function addLines(isTransaction: boolean): Promise<void> {
       ? call("coder::transact", { changes })
       : call("coder::update-file", { files: files.slice(0, 1) });
   while ((await again()).includes('"error"'));
+}
+
+/** In the roots `one` and `two`, and from one into the other. */
+function changesInRoots(): readonly object[] {
+  const ops = [{ op: "insert", at_line: 1, content: "more" }];
+  const move = (from: string, to: string) => ({ op: "move", from, to, overwrite: true, parents: true });
+  return [
+    { op: "create", path: "one/new/a.txt", content: "a\n", parents: true },
+    { op: "update", path: "two/edited.txt", ops },
+    move("one/folder", "two/made/folder"),
+    { op: "update", path: "two/made/folder/deep/f.txt", ops },
+    move("one/whole", "two/whole"),
+    move("two/moved.txt", "one/over.txt"),
+    move("one/link", "two/link"),
+    { op: "delete", path: "one/removed", recursive: true },
+    { ...move("one/original", "two/copied"), op: "copy" },
+  ];
 }
 
 /** Of every kind, some of them of what others make. */

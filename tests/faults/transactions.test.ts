@@ -30,6 +30,17 @@ describe.each([
   });
 });
 
+test("over two roots, from one into the other: all of it or nothing", async () => {
+  const report = await killTransactions({
+    ...{ seed: 20_260_101, points: 10, killedStarts: 1 },
+    ...{ asNode: false, inRoots: true },
+  });
+  expect(report.faults).toEqual([]);
+  expect([report.kills, report.done + report.takenBack]).toEqual([10, 10]);
+  expect(report.done).toBeGreaterThan(0);
+  expect(report.takenBack).toBeGreaterThan(4);
+});
+
 /** How many lines are in five files when both workers have ended. */
 async function runTwo(mode: "count" | "edit", asNode: boolean): Promise<number[]> {
   const root = temporaryFolder();

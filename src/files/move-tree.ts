@@ -1,0 +1,69 @@
+/** Moves a folder from one root into another: it is copied, the copy is verified, and the old one goes. */
+import { lstatSync, type Stats } from "node:fs";
+import { refuse } from "../errors.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { copyTree } from "./copy-tree.ts";
+import { removeHiddenFolder } from "./hidden-folder.ts";
+import { refuseMove } from "./move-errors.ts";
+import type { MutationScope } from "./mutate.ts";
+import { moveBack, setEntryAside, type VerifyEntry } from "./mutate-steps.ts";
+import type { Requester } from "./mutation.ts";
+import { digestOfTree } from "./tree-digest.ts";
+import type { Entry, FilesContext } from "./types.ts";
+
+interface MovingTree {
+  /** As they were sent. */
+  readonly from: string;
+  readonly to: string;
+  readonly source: ResolvedPath;
+  readonly target: Pick<ResolvedPath, "folder" | "name" | "path">;
+  readonly requester: Requester;
+  readonly scope: MutationScope;
+}
+
+/**
+ * Throws when another program changes the folder meanwhile; then it is where it was, and a copy that has its name already
+ * stays. A kill leaves the folder, or both, or the new one whole.
+ */
+export async function moveTreeAcross(ctx: FilesContext, moving: MovingTree): Promise<void> {
+  const { from, to, source, target, requester, scope } = moving;
+  const { folder } = source;
+  const digest = (name = source.name) => digestOfTree({ folder, name }, requester, requireOrdinary(from));
+  const before = await digest();
+  const { name } = target;
+  await copyTree(ctx, {
+    ...{ from, source, target, requester, scope },
+    destination: { folder: target.folder, name, isReplacing: false, exclusive: to },
+    isMove: true,
+    async verify() {
+      if ((await digest()) !== before) throw refuse.changed(from);
+    },
+  });
+  const aside = { folder, name: temporaryName() };
+  const verify = verifySame(source.stats!);
+  const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
+  const locked = { folder, deadline: requester.deadline };
+  await ctx.editLock(locked, () => setEntryAside(scope, place));
+  // No path leads into it any more, so that what is the same now stays the same.
+  if ((await digest(aside.name)) !== before) {
+    moveBack([aside, { folder, name: source.name }], verify);
+    throw refuseMove.changedMeanwhile(from, to);
+  }
+  await removeHiddenFolder(folder, aside.name);
+}
+
+/** Throws for what cannot be copied. */
+export const requireOrdinary =
+  (from: string) =>
+  ({ kind }: Entry): void => {
+    if (kind === "other") throw refuseMove.specialFileStays(from);
+  };
+
+function verifySame({ dev, ino }: Stats): VerifyEntry {
+  return (path) => {
+    const now = lstatSync(path);
+    if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
+  };
+}
