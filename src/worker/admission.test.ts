@@ -135,3 +135,11 @@ test("a request that holds what is no data is counted without it", () => {
   channel.self = channel;
   new Admission().hold("a", { content: channel });
 });
+
+test("a request nested 100,000 deep is counted", () => {
+  let payload: unknown = [];
+  for (let depth = 0; depth < 100_000; depth++) payload = depth % 2 === 0 ? [payload] : { payload };
+  const admission = new Admission({ requestBytes: 100_000 });
+  admission.hold("a", payload);
+  expect(thrownBy(() => admission.hold("a", {}))).toMatchObject(refused);
+});

@@ -76,14 +76,19 @@ export class Admission {
 /** What each value takes besides its text. */
 const bytesOfValue = 16;
 
-/** About the memory of a parsed payload. Channels that the SDK has put into it count as nothing. */
-function approximateBytes(value: unknown): number {
-  if (typeof value === "string") return bytesOfValue + value.length;
-  if (Array.isArray(value))
-    return value.reduce((sum: number, item) => sum + approximateBytes(item), bytesOfValue);
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-    return bytesOfValue;
-  let bytes = bytesOfValue;
-  for (const name in value) bytes += approximateBytes(value[name as keyof typeof value]);
+/** About the memory of a parsed payload, however deeply nested. Channels that the SDK has put into it count as nothing. */
+function approximateBytes(payload: unknown): number {
+  let bytes = 0;
+  const pending = [payload];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    bytes += bytesOfValue;
+    if (typeof value === "string") bytes += value.length;
+    else if (isData(value)) for (const name in value) pending.push(value[name]);
+  }
   return bytes;
 }
+
+const isData = (value: unknown): value is Record<string, unknown> =>
+  Array.isArray(value) ||
+  (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype);
