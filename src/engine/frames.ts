@@ -174,7 +174,13 @@ function faultOf(value: Json, depth: number): string | undefined {
   if (value === null || typeof value !== "object") return undefined;
   if (depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
   if (Array.isArray(value)) return firstFault(value, depth + 1);
-  return firstFault(Object.keys(value), depth) ?? firstFault(Object.values(value), depth + 1);
+  // Without lists of the keys and values: most objects are nodes of large answers.
+  for (const key in value) {
+    if (!key.isWellFormed()) return "an unpaired surrogate";
+    const fault = faultOf((value as Record<string, Json>)[key]!, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 function firstFault(values: Json[], depth: number): string | undefined {
@@ -198,11 +204,19 @@ export function renderFrame(frame: Frame): string {
  * and by number, as in any JavaScript object; their alphabetical order would make large answers slow.
  */
 export function sortFrameKeys(value: Json): Json {
+  if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(sortFrameKeys);
-  if (!isRecord(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sortFrameKeys(value[key]!)]));
+  const sorted: Record<string, Json> = {};
+  for (const key of Object.keys(value).sort()) {
+    const inside = sortFrameKeys((value as Record<string, Json>)[key]!);
+    if (key === "__proto__") Object.defineProperty(sorted, key, { value: inside, ...ordinary });
+    else sorted[key] = inside;
+  }
+  return sorted;
 }
+
+/** An assignment to `__proto__` would make no property. */
+const ordinary = { configurable: true, enumerable: true, writable: true } as const;
 
 /** Whether a value is a JSON object. */
 export function isRecord(value: Json | undefined): value is Record<string, Json> {
