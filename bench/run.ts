@@ -119,8 +119,10 @@ async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Pr
 async function searchWithIndex({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
   for (const name of treesOf(quick)) {
     await using tree = await openSearchTree(name, rg);
-    await using indexed = await openIndexedTree(tree);
-    await compareAll(searchesWithIndex(indexed, tree));
+    for (const index of ["verified", "watched"] as const) {
+      await using indexed = await openIndexedTree(tree, index);
+      await compareAll(searchesWithIndex(indexed, tree, index));
+    }
   }
 }
 

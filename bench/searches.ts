@@ -38,6 +38,7 @@ export const queryNamed = (wanted: string): JudgedQuery => queries.find(({ name 
 interface SearchAnswer {
   readonly content_matches: readonly unknown[];
   readonly truncated: boolean;
+  readonly index?: string;
 }
 
 export interface SearchTree {

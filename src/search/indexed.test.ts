@@ -15,7 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSearcher } from "./search.test-kit.ts";
+import { pageFrom } from "./pages.test-kit.ts";
+import { openSearcher, type RequestFields } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const tree = join(base, "tree");
@@ -41,8 +42,9 @@ async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
     index: { mode: "verified", maxBytes },
   });
   opened.push(searcher.close);
+  const search = (fields: RequestFields) => searcher.search({ isExtended: true, paths: false, ...fields });
   const find = async (pattern = "needle") => {
-    const found = await searcher.search({ pattern, isExtended: true, paths: false });
+    const found = await search({ pattern });
     return { index: found.index, paths: found.content_matches.map(({ path }) => path) };
   };
   const known = async () => {
@@ -50,7 +52,7 @@ async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
     return searcher.index?.index.state.files;
   };
   await find();
-  return { find, known };
+  return { find, known, search };
 }
 
 test("the first search reads all files, and later ones do not read those that cannot match", async () => {
@@ -131,4 +133,13 @@ test("an index takes no more memory than it may, and the files that it has no ro
   expect((await find()).paths).toEqual(["large99"]);
   expect((await find("99w2999")).paths).toEqual([]);
   expect((await find("98w2999")).paths).toEqual(["large98"]);
+});
+
+test("a file with a NUL far from its beginning is read where matches span lines: it may be a binary for the search", async () => {
+  writeFileSync(at("nul"), `${"filler\n".repeat(300)}\0`);
+  const { find, known, search } = await openFilled();
+  await known();
+  const spanning = { pattern: "(?s)filler.*absent", regex: true, multiline: true, page: pageFrom(undefined) };
+  expect(await search(spanning)).toMatchObject({ index: "verified", skipped: { binary: 1 } });
+  expect(await find("absent")).toEqual({ index: "verified", paths: [] });
 });

@@ -61,6 +61,10 @@ export class WatchedFiles implements TreeListener {
     this.rulesVersion++;
   }
 
+  onUnseenWrite(): void {
+    this.onAllDirty();
+  }
+
   onLinked(inode: bigint): void {
     // Two inodes that are the same in a double only make one file more be looked at.
     this.#linked.add(Number(inode));

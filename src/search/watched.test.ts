@@ -141,6 +141,34 @@ test("after more events than the kernel keeps, stamps are asked for until the tr
   expect(await find()).toEqual(["watched", "d/file2"]);
 });
 
+test("a link that was written to and is gone again has changed the file, and so has one in a new folder", async () => {
+  const { at, find, settle } = await openWatched();
+  const change = (link: string, text: string, from = "d/file2") => {
+    linkSync(at(from), at(link));
+    appendFileSync(at(link), text);
+    rmSync(at(link));
+  };
+  change("d/link", "a needle");
+  expect(await find()).toEqual(["watched", "d/file2"]);
+  await settle();
+  mkdirSync(at("new"));
+  change("new/link", "a needle", "e/file1");
+  rmSync(at("new"), { recursive: true });
+  expect(await find()).toEqual(["watched", "d/file2", "e/file1"]);
+  await settle();
+  mkdirSync(at("new"));
+  change("new/link", "a needle", "e/file3");
+  expect(await find()).toEqual(["watched", "d/file2", "e/file1", "e/file3"]);
+  await settle();
+  linkSync(at("d/file4"), at("d/link"));
+  renameSync(at("d/link"), at("d/file6"));
+  appendFileSync(at("d/file6"), "a needle");
+  renameSync(at("d/file6"), at("d/link"));
+  rmSync(at("d/link"));
+  writeFileSync(at("d/link"), "");
+  expect(await find()).toEqual(["watched", "d/file2", "d/file4", "e/file1", "e/file3"]);
+});
+
 test("ignore files hold as they are now, also those of git that no search meets", async () => {
   const { at, find } = await openWatched();
   writeFileSync(at("d/file2"), "a needle");

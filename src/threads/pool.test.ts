@@ -80,3 +80,22 @@ test("closing rejects what is under way and what comes after", async () => {
   expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   await expect(pool.run(job("a", "a")).reply).rejects.toBeInstanceOf(ThreadEnded);
 });
+
+test("a job for which no thread can start is refused at once, and nothing is left of it", async () => {
+  let fails = true;
+  const pool = new Pool<ReplaceJob, ReplaceReply>({
+    program: "regex",
+    size: 1,
+    depth: 1,
+    data() {
+      if (fails) throw new Error("no thread");
+      return null;
+    },
+  });
+  pools.push(pool);
+  expect(() => pool.run(job("a", "a"))).toThrow("no thread");
+  fails = false;
+  expect(textOf(await pool.run(job("b", "b")).reply)).toBe("bb");
+  // A rejection without a handler would fail the test.
+  await pool.close();
+});

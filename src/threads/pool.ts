@@ -41,11 +41,18 @@ export class Pool<Job, Reply> {
     this.#options = options;
   }
 
+  /** Throws when it needs a thread and none can start. */
   run(job: Job): PoolJob<Reply> {
     const { promise, task } = taskOf<Reply>(job);
     if (this.#isClosed) task.reject(new ThreadEnded("the pool was closed"));
     else this.#waiting.push(task);
-    this.#dispatch();
+    try {
+      this.#dispatch();
+    } catch (error) {
+      // Its promise has no one who would handle that it is rejected later.
+      this.#remove(task);
+      throw error;
+    }
     return { reply: promise, cancel: () => this.#cancel(task) };
   }
 
@@ -105,10 +112,14 @@ export class Pool<Job, Reply> {
       return;
     }
     if (thread !== undefined) this.#waiting.unshift(...thread.reclaim());
-    const at = this.#waiting.indexOf(task);
-    if (at >= 0) this.#waiting.splice(at, 1);
+    this.#remove(task);
     task.reject(new ThreadEnded("the job was cancelled"));
     this.#dispatch();
+  }
+
+  #remove(task: Task): void {
+    const at = this.#waiting.indexOf(task);
+    if (at >= 0) this.#waiting.splice(at, 1);
   }
 
   /** Reclaims from stuck threads the jobs that they have not begun. */

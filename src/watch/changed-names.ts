@@ -14,6 +14,15 @@ export class ChangedNames {
     else names.add(name);
   }
 
+  has(folder: FolderNode, name: string): boolean {
+    return this.#names.get(folder)?.has(name) === true;
+  }
+
+  /** Whether it was there. */
+  delete(folder: FolderNode, name: string): boolean {
+    return this.#names.get(folder)?.delete(name) === true;
+  }
+
   /** A folder and its names, which are no longer pending; undefined when nothing is. */
   take(): [FolderNode, ReadonlySet<string>] | undefined {
     const [first] = this.#names;

@@ -2,8 +2,10 @@
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { ChangeStream } from "./change-stream.ts";
 import type { ChangedNames } from "./changed-names.ts";
+import type { FolderNode } from "./folder-node.ts";
 import type { FolderTable } from "./folder-table.ts";
 import { events, type OnEvent, type WatchQueue } from "./inotify.ts";
+import { TransientWrites } from "./transient-writes.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
 
 /** Most reads of a drain, of some thousand events each: a queue that is longer is filled as fast as it is read. */
@@ -22,6 +24,7 @@ export interface EventReaderOptions {
 export class EventReader {
   readonly #options: EventReaderOptions;
   readonly #changes: ChangeStream;
+  readonly #writes = new TransientWrites();
   #failure: IncompleteReason | undefined;
 
   constructor(options: EventReaderOptions) {
@@ -41,6 +44,8 @@ export class EventReader {
   /** The tree is as the events that were read say. */
   onSettled(): void {
     this.#changes.forgetMoves();
+    const { table, listener } = this.#options;
+    if (this.#writes.settle((folder) => table.holds(folder))) listener.onUnseenWrite?.();
   }
 
   readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
@@ -56,8 +61,10 @@ export class EventReader {
     const name = bytes.toString("latin1", from, to);
     // A listener may come to want them while the tree is open.
     if (listener.onChange !== undefined) this.#changes.add({ folder, name, mask, cookie });
+    const entry = folder.entryOf(name);
+    const isKnown = (mask & events.isFolder) !== 0 ? isWatched(folder, name) : typeof entry === "number";
+    this.#writes.add({ folder, name, mask, cookie }, !isKnown || pending.has(folder, name));
     if ((mask & contentEvents) !== 0 && (mask & events.isFolder) === 0) {
-      const entry = folder.entryOf(name);
       if (typeof entry === "number") listener.onDirty?.(entry);
       else pending.add(folder, name);
     } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
@@ -74,4 +81,9 @@ export class EventReader {
       else if ((mask & events.attrib) !== 0) table.unlisted.push(folder);
     } else if (isEnd && folder.parent !== undefined) pending.add(folder.parent, folder.name);
   }
+}
+
+function isWatched(folder: FolderNode, name: string): boolean {
+  const child = folder.entryOf(`${name}/`);
+  return typeof child === "object" && child.watch !== undefined;
 }

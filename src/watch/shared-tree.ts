@@ -149,6 +149,10 @@ class Listeners implements TreeListener {
     for (const one of this.#all) one.onAllDirty?.();
   }
 
+  onUnseenWrite(): void {
+    for (const one of this.#all) one.onUnseenWrite?.();
+  }
+
   onLinked(inode: bigint): void {
     for (const one of this.#all) one.onLinked?.(inode);
   }

@@ -185,6 +185,22 @@ async function main([base, outside, seed]: readonly string[]): Promise<void> {
       if (random.chance(0.3)) rmSync(inner(), { recursive: true });
     },
     link: () => linkSync(file(), file()),
+    linkForAMoment() {
+      const [from, to] = [file(), file()];
+      linkSync(from, to);
+      appendFileSync(to, text());
+      unlinkSync(to);
+    },
+    linkInNewFolder() {
+      const [from, made] = [file(), join(folder(), `new-${count++}`)];
+      mkdirSync(made);
+      try {
+        linkSync(from, join(made, "f"));
+        appendFileSync(join(made, "f"), text());
+      } finally {
+        rmSync(made, { recursive: true });
+      }
+    },
     linkIn() {
       const source = beside();
       writeFileSync(source, text());

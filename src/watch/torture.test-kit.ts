@@ -169,6 +169,10 @@ class Oracle {
     this.#known.clear();
   }
 
+  onUnseenWrite(): void {
+    this.#known.clear();
+  }
+
   onLinked(inode: bigint): void {
     for (const [file, known] of this.#known) if (known.inode === inode) this.#known.delete(file);
   }

@@ -56,6 +56,8 @@ export class TreeUpdater {
         yield* this.#settleOnce();
         const reason = this.#isBuild || !this.#retries.isEmpty ? readEvents() : undefined;
         if (reason !== undefined) return reason;
+        // Events for these names were read while what they are was not known.
+        if (!this.#isBuild && !this.#retries.isEmpty) this.#options.listener.onUnseenWrite?.();
         for (let next = this.#retries.take(); next !== undefined; next = this.#retries.take())
           for (const name of next[1]) pending.add(next[0], name);
         if (pending.isEmpty && table.unlisted.length === 0) return undefined;
@@ -119,6 +121,8 @@ export class TreeUpdater {
       table.setUnwatched(folder, "unreadable");
       return false;
     }
+    // What was linked there before, written to and removed, raised no event.
+    if (!this.#isBuild && table.ofWatch(watch) === undefined) this.#options.listener.onUnseenWrite?.();
     const earlier = table.setWatch(folder, watch);
     folder.inode = inode;
     if (earlier?.parent !== undefined) this.#retries.add(earlier.parent, earlier.name);

@@ -70,6 +70,11 @@ export interface TreeListener {
    */
   onLinked?(inode: bigint): void;
   /**
+   * A file may have been changed for which there is no `onDirty`: under another name that it had for a moment, between two drains or
+   * in a folder that was not watched yet.
+   */
+  onUnseenWrite?(): void;
+  /**
    * Each change that the kernel reports, in order; but a move out of the tree comes when nothing else is queued. A folder
    * that was created or moved counts with all that is in it: what happens there before a drain has found it is not
    * reported. Nor is anything after an overflow, until the tree is built again.

@@ -1,0 +1,52 @@
+import { ChangedNames } from "./changed-names.ts";
+import type { FolderNode } from "./folder-node.ts";
+import { events } from "./inotify.ts";
+
+/** An event for a name in a watched folder. */
+interface NamedEvent {
+  readonly folder: FolderNode;
+  readonly name: string;
+  readonly mask: number;
+  readonly cookie: number;
+}
+
+/**
+ * Notices that a file was changed under a name that it has no longer. The file may be one that has another name still, for which there is
+ * no event: a link that was made, written to and removed between two drains.
+ */
+export class TransientWrites {
+  /** New names of files that were changed under them. */
+  readonly #names = new ChangedNames();
+  /** The cookies of those that moved away. */
+  readonly #moved = new Set<number>();
+  #isLost = false;
+
+  /** `isNew`: the name has come to be that of another file, or folder, since the tree was brought up to date. */
+  add({ folder, name, mask, cookie }: NamedEvent, isNew: boolean): void {
+    if ((mask & events.isFolder) !== 0) {
+      // A folder that was not watched: what was linked there and written to raised no event.
+      if (isNew && (mask & (events.delete | events.movedFrom)) !== 0) this.#isLost = true;
+      return;
+    }
+    if ((mask & (events.modify | events.closeWrite | events.attrib)) !== 0) {
+      if (isNew) this.#names.add(folder, name);
+      return;
+    }
+    const wasChanged = this.#names.delete(folder, name);
+    if (wasChanged && (mask & events.movedFrom) !== 0) this.#moved.add(cookie);
+    else if (wasChanged) this.#isLost = true;
+    if ((mask & events.movedTo) !== 0 && this.#moved.delete(cookie)) this.#names.add(folder, name);
+  }
+
+  /** The tree is as the events say. Returns whether a file was changed whose name is gone; forgets everything. */
+  settle(holds: (folder: FolderNode) => boolean): boolean {
+    let isLost = this.#isLost || this.#moved.size > 0;
+    for (let next = this.#names.take(); next !== undefined; next = this.#names.take()) {
+      const [folder, names] = next;
+      for (const name of names) isLost ||= !holds(folder) || typeof folder.entryOf(name) !== "number";
+    }
+    this.#moved.clear();
+    this.#isLost = false;
+    return isLost;
+  }
+}
