@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { attributesOf, TestCollector } from "../harness/collector.ts";
 import { subjects } from "../harness/subject.ts";
+import { parentId, traceCallsOf, tracedCalls, traceId, traceparent } from "../harness/traced-calls.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectStdio } from "../mcp/client.ts";
 
@@ -13,22 +14,6 @@ beforeEach(async () => {
   env = { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen(), OTEL_BSP_SCHEDULE_DELAY: "10" };
 });
 afterEach(() => collector.close());
-
-const traceId = "0af7651916cd43dd8448eb211c80319c";
-const parentId = "b7ad6b7169203331";
-const traceparent = `00-${traceId}-${parentId}-01`;
-
-/** Puts the trace on the calls of a client, which the SDK does for workers that have one. */
-function traceCallsOf(client: object): void {
-  const sdk = client as { sendMessage(type: string, message: object, more?: boolean): void };
-  const send = sdk.sendMessage.bind(sdk);
-  sdk.sendMessage = (type, message, more) => send(type, { ...message, traceparent }, more);
-}
-
-const calls = [
-  ["coder::read-file", { path: "a.txt" }],
-  ["coder::read-file", { path: "none.txt" }],
-] as const;
 
 function expectTwoSpans(system: string): void {
   const spans = collector.spans.filter(({ name }) => name === "coder::read-file");
@@ -50,7 +35,7 @@ describe.each(subjects)("%s", (subject) => {
       async ({ build, client, call }) => {
         build({ "a.txt": "needle" });
         traceCallsOf(client);
-        for (const [id, payload] of calls) await call(id, payload);
+        for (const [id, payload] of tracedCalls) await call(id, payload);
       },
       { env },
     );
@@ -60,7 +45,7 @@ describe.each(subjects)("%s", (subject) => {
 
   test("so has one over MCP, by the metadata of its request", async () => {
     await using fixture = await connectStdio(subject, { tree: { "a.txt": "needle" }, env });
-    for (const [id, given] of calls)
+    for (const [id, given] of tracedCalls)
       await fixture.client.callTool({
         name: id.replace("::", "_").replaceAll("-", "_"),
         arguments: given,
