@@ -3,7 +3,7 @@ import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
 import { createLog } from "../src/log/log.ts";
-import { createInvoke } from "../src/worker/invoke.ts";
+import { createInvoke, type Invoke } from "../src/worker/invoke.ts";
 
 export interface InProcessCoder extends AsyncDisposable {
   /** Calls a function and returns its answer. Throws the error string. */
@@ -12,13 +12,16 @@ export interface InProcessCoder extends AsyncDisposable {
   indexed(): Promise<void>;
 }
 
-/** Opens a runtime over `folder`, with the default configuration except for `changes`. */
+/** Opens a runtime over `folder`, with the default configuration except for `changes`; `observe` may wrap its calls. */
 export async function openInProcess(
   folder: string,
   changes: Readonly<Record<string, unknown>> = {},
+  observe: (invoke: Invoke) => Invoke = (invoke) => invoke,
 ): Promise<InProcessCoder> {
   const runtime = await openCoder({ ...defaultConfig(), base_path: folder, ...changes });
-  const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: console.error }));
+  const invoke = observe(
+    createInvoke(runtime, createLog({ level: "error", form: "json", write: console.error })),
+  );
   return {
     async call<Answer>(id: string, payload: unknown) {
       const outcome = await invoke(functions.find((one) => one.id === id)!, payload);

@@ -33,6 +33,7 @@ import {
   verifyCounts,
 } from "./searches.ts";
 import { openServerComparisons } from "./servers.ts";
+import { openTelemetryComparisons } from "./telemetry.ts";
 import { compareTokens } from "./tokens.ts";
 import { walksOf } from "./walks.ts";
 import { openWindowComparisons } from "./windows.ts";
@@ -46,6 +47,7 @@ const parts = [
   "servers",
   "fairness",
   "commands",
+  "telemetry",
   "tokens",
   "figures",
 ] as const;
@@ -87,6 +89,10 @@ async function main(): Promise<void> {
   if (run.only.includes("servers")) {
     await using servers = await openServerComparisons(peers.mcpFilesystem);
     await compareAll(servers.comparisons);
+  }
+  if (run.only.includes("telemetry")) {
+    await using telemetry = await openTelemetryComparisons();
+    await compareAll(telemetry.comparisons);
   }
   if (run.only.includes("fairness")) report(await measureFairness(run.rounds));
   if (run.only.includes("commands")) {

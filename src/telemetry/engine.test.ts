@@ -6,7 +6,7 @@ import { context, metrics, propagation, trace } from "@opentelemetry/api";
 import { type WebSocket, WebSocketServer } from "ws";
 import { attributesOf, TestCollector } from "../../tests/harness/collector.ts";
 import { renderCoderError } from "../coder/errors.ts";
-import type { FunctionDefinition, Runtime, Services } from "../contract/definition.ts";
+import type { FunctionDefinition, Services } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { echo, Lines } from "../worker/serve.test-kit.ts";
@@ -122,7 +122,7 @@ async function withWorker(environment: NodeJS.ProcessEnv, use: () => Promise<voi
     log: lines.log,
     telemetry: telemetry?.engine,
   });
-  telemetry?.measure({ holds: {} } as Runtime);
+  telemetry?.measure({});
   await use();
   await serving.stop();
   await telemetry?.close();

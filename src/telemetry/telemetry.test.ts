@@ -3,7 +3,7 @@ import { context, metrics, propagation, trace } from "@opentelemetry/api";
 import { attributesOf, TestCollector } from "../../tests/harness/collector.ts";
 import { about } from "../about.ts";
 import { renderCoderError } from "../coder/errors.ts";
-import type { FunctionDefinition, Runtime, Services } from "../contract/definition.ts";
+import type { FunctionDefinition, Services } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { createInvoke, type Invoke } from "../worker/invoke.ts";
 import { echo, Lines } from "../worker/serve.test-kit.ts";
@@ -50,7 +50,7 @@ async function observed(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<{ telemetry: Telemetry; invoke: Invoke }> {
   const telemetry = (await open({ OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment })) as Telemetry;
-  telemetry.measure({ holds: { "coder.index.files": 3, "coder.journal.size": 70 } } as unknown as Runtime);
+  telemetry.measure({ holds: { "coder.index.files": 3, "coder.journal.size": 70 } });
   return { telemetry, invoke: telemetry.observe(createInvoke(services, lines.log)) };
 }
 

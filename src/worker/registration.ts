@@ -14,6 +14,8 @@ export interface RegistrationOptions {
   readonly ids: readonly string[];
   /** Registers functions again that the engine has lost. */
   register(ids: readonly string[]): void;
+  /** Gives up all functions. */
+  unregister(): void;
   readonly log: Log;
   /** The interval between two queries; by default 30 s. */
   readonly intervalMilliseconds?: number | undefined;
@@ -31,7 +33,15 @@ interface Findings {
   readonly missing: readonly string[];
   /** The worker that has the functions or the name instead. */
   readonly rival?: { readonly pid: number | undefined };
+  /**
+   * Which of several workers is to have all functions, where each has some: that of the first function. Undefined when only one
+   * has any.
+   */
+  readonly shared?: "ours" | "another's";
 }
+
+/** How often this worker tries to get all functions, or to leave them all to another, before the next interval. */
+const attempts = 4;
 
 /** Watches a worker's registration, from the first connection until stopped. */
 export class Registration {
@@ -82,15 +92,22 @@ export class Registration {
     const isOver = () => this.#connection !== connection || !this.#isOpen;
     this.#inspected = connection;
     let findings = await (isFresh ? this.#settled(isOver) : this.#query());
-    if (findings.missing.length > 0 && !isOver()) {
-      this.#options.register(findings.missing);
-      this.#options.log.warn("functions were gone, registered again", { functions: findings.missing.length });
+    for (let attempt = 0; attempt < attempts && needsRepair(findings) && !isOver(); attempt++) {
+      this.#repair(findings, attempt);
       findings = await this.#settled(isOver);
     }
     if (isOver()) return;
     this.#inspected = undefined;
     if (findings.rival !== undefined) this.#yieldTo(findings.rival.pid);
     else if (findings.missing.length === 0) this.#keep();
+  }
+
+  #repair({ missing, shared }: Findings, attempt: number): void {
+    // At first the other one may be in the middle of registering.
+    if (shared === "another's" && attempt > 0) this.#options.unregister();
+    if (shared === "another's" || missing.length === 0) return;
+    this.#options.register(missing);
+    this.#options.log.warn("functions were gone, registered again", { functions: missing.length });
   }
 
   /** Queries until every function is registered, or until the last attempt. */
@@ -141,8 +158,17 @@ export class Registration {
     const missing = rows
       .filter(({ error }) => error === "not_found")
       .map(({ function_id: id }) => String(id));
-    const owner = rows.find(({ worker_name: of }) => typeof of === "string" && of !== name)?.worker_name;
-    if (owner !== undefined) return { missing, rival: { pid: await this.#pidOf(String(owner)) } };
+    const others = rows.filter(({ worker_name: of }) => typeof of === "string" && of !== name);
+    const [other] = others;
+    if (other !== undefined) {
+      const hasSome = rows.some(({ worker_name: of }) => of === name);
+      const shared = others.some(({ function_id: id }) => id === ids[0]) ? "another's" : "ours";
+      return {
+        missing,
+        rival: { pid: await this.#pidOf(String(other.worker_name)) },
+        ...((hasSome || missing.length > 0) && { shared }),
+      };
+    }
     return pid === undefined || pid === process.pid ? { missing } : { missing, rival: { pid } };
   }
 
@@ -166,6 +192,8 @@ export class Registration {
     }
   }
 }
+
+const needsRepair = ({ missing, shared }: Findings): boolean => missing.length > 0 || shared !== undefined;
 
 const answerMilliseconds = 10_000;
 

@@ -77,6 +77,9 @@ export function serve(options: ServeOptions): Serving {
       response_format: renderSchema(definition.response),
     });
   const registered = new Map(functions.map((definition) => [definition, registerOne(definition)]));
+  const unregister = () => {
+    for (const { unregister: unregisterOne } of registered.values()) unregisterOne();
+  };
   const registration = new Registration({
     ...timing,
     ...identity,
@@ -84,10 +87,11 @@ export function serve(options: ServeOptions): Serving {
     bus,
     log,
     ids: functions.map(({ id }) => id),
+    unregister,
     register(missing) {
-      for (const [definition, { unregister }] of registered) {
+      for (const [definition, { unregister: unregisterOne }] of registered) {
         if (!missing.includes(definition.id)) continue;
-        unregister();
+        unregisterOne();
         registered.set(definition, registerOne(definition));
       }
     },
@@ -96,7 +100,7 @@ export function serve(options: ServeOptions): Serving {
     registered: registration.confirmed,
     async stop() {
       registration.stop();
-      for (const { unregister } of registered.values()) unregister();
+      unregister();
       await inFlight.settled(drainMilliseconds);
       await bus.shutdown();
     },
