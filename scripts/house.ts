@@ -85,6 +85,7 @@ export const plan: Plan = {
     about: [],
 
     shell: [
+      "audit",
       "config",
       "contract",
       "errors",
@@ -95,6 +96,7 @@ export const plan: Plan = {
       "log",
       "os-sandbox",
       "processes",
+      "quotas",
       "regex",
       "scheduling",
       "schema",

@@ -1,4 +1,4 @@
-/** The configuration key `audit`, and what follows from it. */
+/** The configuration key `audit` of both workers, and what follows from it. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -10,23 +10,24 @@ import { AuditFile } from "./audit-file.ts";
 
 const mebibyte = 1024 * 1024;
 
-export const AuditKey = Type.Union(
-  [
-    Type.Null(),
-    Type.Object({
-      file: Type.String({ minLength: 1 }),
-      max_bytes: Type.Integer({ minimum: 4096, maximum: 65_536 * mebibyte, default: 64 * mebibyte }),
-      keep: Type.Integer({ minimum: 0, maximum: 1000, default: 8 }),
-    }),
-  ],
-  {
-    default: null,
-    description:
-      "A file that gets a line of JSON for each call: when, which function, for which caller, the paths, the outcome, and each change with the revisions before and after it; never contents. Each line has the hash of the line before, and coder::info that of the newest. A mapping of file, which lies outside of the folder that is served, max_bytes (67108864), at which a new file is begun, and keep (8), the number of older files. null keeps none.",
-  },
-);
+/** The description ends with what is so for one worker. */
+export const AuditKey = (ofWorker: string) =>
+  Type.Union(
+    [
+      Type.Null(),
+      Type.Object({
+        file: Type.String({ minLength: 1 }),
+        max_bytes: Type.Integer({ minimum: 4096, maximum: 65_536 * mebibyte, default: 64 * mebibyte }),
+        keep: Type.Integer({ minimum: 0, maximum: 1000, default: 8 }),
+      }),
+    ],
+    {
+      default: null,
+      description: `A file that gets a line of JSON for each call: when, which function, for which caller, the paths, the outcome, and each change with the revisions before and after it; never contents. Each line has the hash of the line before. A mapping of file, which lies outside of the folder that is served, max_bytes (67108864), at which a new file is begun, and keep (8), the number of older files. null keeps none. ${ofWorker}`,
+    },
+  );
 
-type AuditConfig = Static<typeof AuditKey>;
+type AuditConfig = Static<ReturnType<typeof AuditKey>>;
 
 interface Opening {
   readonly config: AuditConfig;

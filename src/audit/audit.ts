@@ -3,7 +3,7 @@
  * the changes of a call; the line is written when the call has its outcome, before that is sent.
  */
 import type { FinishedCall } from "../contract/definition.ts";
-import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Log } from "../log/log.ts";
 import type { AuditFile } from "./audit-file.ts";
@@ -21,7 +21,7 @@ const mostNamed = 200;
 export class Audit implements MutationListener {
   readonly #file: AuditFile;
   readonly #log: Log;
-  readonly #collected = new WeakMap<Requester, Collected>();
+  readonly #collected = new WeakMap<object, Collected>();
 
   constructor(file: AuditFile, log: Log) {
     this.#file = file;
@@ -41,8 +41,9 @@ export class Audit implements MutationListener {
   after(mutation: Mutation, outcome: MutationOutcome): void {
     const { requester } = mutation;
     if (requester === undefined) return;
-    const collected = this.#collected.get(requester) ?? { changes: [], more: 0 };
-    this.#collected.set(requester, collected);
+    const call = requester.call ?? requester;
+    const collected = this.#collected.get(call) ?? { changes: [], more: 0 };
+    this.#collected.set(call, collected);
     if (mutation.isTree) {
       // The steps of a transaction that failed have been taken back.
       if (outcome === "failed" && mutation.kind === "transaction")
@@ -58,10 +59,11 @@ export class Audit implements MutationListener {
   /** Writes the line of a call. What goes wrong is logged, and changes nothing for the caller. */
   onFinished({ definition, request, context, outcome, milliseconds }: FinishedCall): void {
     const paths = pathsOf(request, definition.paths);
-    const { changes, more } = this.#collected.get(context) ?? { changes: [], more: 0 };
+    const { changes, more } = this.#collected.get(context.call ?? context) ?? { changes: [], more: 0 };
     const fields = {
       time: new Date().toISOString(),
       function: definition.id,
+      program: request === undefined ? undefined : definition.program?.(request),
       caller: context.caller,
       paths: paths.slice(0, mostNamed),
       more_paths: paths.length > mostNamed ? paths.length - mostNamed : undefined,

@@ -12,6 +12,7 @@ import { JournalKey } from "../journal/journal-config.ts";
 import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
+import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";
 
 /** What a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
@@ -126,8 +127,8 @@ export const configSchema = Type.Object({
       "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
   }),
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
-  audit: AuditKey,
-  quotas: QuotasKey,
+  audit: AuditKey("coder::info has the hash of the newest."),
+  quotas: QuotasKey(coderCodes["over-quota"]),
   call_timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 3_600_000,

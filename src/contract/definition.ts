@@ -75,6 +75,8 @@ export interface Runtime extends Services {
 export interface CallContext extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput"> {
   /** The function that was called. */
   readonly functionId: string;
+  /** Stands for this call, also in a copy of the context with another deadline. */
+  readonly call?: object;
   /** When this call has to be answered. */
   readonly deadline: Deadline;
   /** Most bytes of JSON that the answer may have. */
@@ -206,6 +208,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly isOpenWorld?: boolean;
   /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */
   parse?(payload: unknown): Static<Request>;
+  /** The name of the program that a call runs, without its arguments: for the audit trail. Undefined for no command. */
+  program?(request: Static<Request>): string | undefined;
   /** Whether one entry of `files` may be sent without the array around it, where the profile takes that. */
   readonly hasFlatEnvelope?: boolean;
   /** The payload in the form of `request`, where callers may send another one. What it does not know stays as it is. */

@@ -4,6 +4,8 @@ import type { Walker } from "../scheduling/walk-slice.ts";
 
 /** The call that the disk is touched for: who asked, and until when. The context of a handler is one. */
 export interface Requester extends Walker {
+  /** What copies of a requester that stand for one call share. */
+  readonly call?: object;
   /** The function that was called. */
   readonly functionId?: string | undefined;
 }

@@ -82,6 +82,15 @@ export const resolveTimeout = (
   config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
 ): number => Math.min(timeout ?? config.default_timeout_ms, config.max_timeout_ms);
 
+/** The program of a command, as it was sent; undefined for a line that is none. */
+export function programOf(command: Pick<ShellCommand, "command" | "args">): string | undefined {
+  try {
+    return argvOf(command)[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /** The argument vector of a command. Throws a plain refusal. */
 export const argvOf = ({ command, args }: Pick<ShellCommand, "command" | "args">): Argv =>
   parseArgv(command, args);

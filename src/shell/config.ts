@@ -1,11 +1,14 @@
 /** The keys of the configuration of `shell`, each with its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { AuditKey } from "../audit/audit-config.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import type { OpenOptions } from "../contract/definition.ts";
 import { JournalKey } from "../journal/journal-config.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
+import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { validate } from "../schema/validate.ts";
+import { shellCodes } from "./errors.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
@@ -154,6 +157,10 @@ export const shellConfigSchema = Type.Object({
     description:
       "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
   }),
+  audit: AuditKey(
+    "A command is named by its program, without its arguments, and what it changes is not in the trail. It needs fs.host_root: nothing lies outside of the whole host.",
+  ),
+  quotas: QuotasKey(shellCodes["over-quota"]),
   journal: JournalKey(
     "null is no journal. It is of what shell::fs::* changes, not commands; a worker coder that serves the same folder shares it.",
   ),

@@ -4,7 +4,7 @@ import type { RunLimits } from "../processes/run.ts";
 import type { RunningProgram } from "../processes/running.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
-import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
 import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { refuseShell } from "./errors.ts";
@@ -54,6 +54,7 @@ export const exec = defineShellFunction({
   isOpenWorld: true,
   request,
   parse: parseCommand,
+  program: programOf,
   response,
   examples: [
     { title: "A program and its arguments", request: { command: "ls", args: ["-l", "src"] } },

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { ForwardedResult } from "../processes/jobs.ts";
 import { refusePlainly } from "../processes/plain-refusal.ts";
 import type { Argv } from "../processes/words.ts";
-import { argvOf, commandFields, parseCommand, resolveTimeout } from "./command.ts";
+import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
 import { type CommandOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
@@ -45,6 +45,7 @@ export const execBg = defineShellFunction({
   isOpenWorld: true,
   request,
   parse: parseCommand,
+  program: programOf,
   response,
   examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
   async handle(command, context) {

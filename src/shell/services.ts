@@ -10,6 +10,7 @@ import { Jobs } from "../processes/jobs.ts";
 import { createPrograms } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
+import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
@@ -65,6 +66,8 @@ export async function openShell(
     programs,
     jobs,
     spawnOptions: spawnOptionsOf(config, environment, workingFolder, confinement),
+    quotas: openQuotas(config.quotas),
+    ...(fs.audit && { onFinished: (call) => fs.audit?.onFinished(call) }),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,

@@ -57,6 +57,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
     const context: Context = {
       ...services,
       functionId: definition.id,
+      call: {},
       deadline,
       maxAnswerBytes: Math.min(requested, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,

@@ -1,3 +1,5 @@
+import type { Audit } from "../../audit/audit.ts";
+import { openAudit } from "../../audit/audit-config.ts";
 import type { RuntimeOptions } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
@@ -25,6 +27,8 @@ export interface FsServices {
   readonly files: Files;
   readonly searcher: Searcher;
   readonly transfers: Transfers;
+  /** Undefined where the configuration wants none. */
+  readonly audit: Audit | undefined;
   close(): Promise<void>;
 }
 
@@ -49,14 +53,15 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const jail = openShellJail(fs, dependencies);
   const state = stateFor(config, jail, dependencies);
   const journal = config.journal && openJournal({ config: config.journal, state, byDefault: false, log });
+  const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
   if (state !== undefined && hasIntents(state)) await recover(state, { ...dependencies, filesConfig, jail });
   const files = createFiles({
     jail,
     config: filesConfig,
     rootEditLock: state && editLockIn(state),
-    ...(journal && { listeners: [journal] }),
-    onListenerError: (error) => log.error("the journal failed", { reason: String(error) }),
+    listeners: [journal, audit].filter((listener) => listener !== undefined && listener !== null),
+    onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
   // The whole host has more folders than anyone may watch.
   const tree = fs.host_root === null ? undefined : new SharedTree({ openBase: () => jail.reopenFolder("") });
@@ -68,11 +73,13 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     files,
     searcher,
     transfers,
+    audit,
     async close() {
       transfers.close();
       await searcher.close();
       tree?.close();
       journal?.close();
+      audit?.close();
       jail.close();
     },
   };
