@@ -66,17 +66,28 @@ const suite = (name: string, folders: readonly string[], more: Partial<Step> = {
 });
 
 /**
- * The test files below these folders of tests/, in two parts: as one step they would take longer than two others. `first` are
- * names of files; the second part is whatever else there is.
+ * The test files below these folders, in two parts: as one step they would take longer than two others. `first` are names of files,
+ * or of folders with a slash at the end; the second part is whatever else there is.
  */
 function halves(folders: readonly string[], first: readonly string[]): [string[], string[]] {
-  const glob = new Bun.Glob(`tests/{${folders.join(",")}}/**/*.test.ts`);
-  const all = [...glob.scanSync(root)].sort().map((path) => `./${path}`);
-  const isFirst = (path: string) => first.some((name) => path.endsWith(`/${name}.test.ts`));
+  const all = folders
+    .flatMap((folder) => [...new Bun.Glob(`${folder}/**/*.test.ts`).scanSync(root)])
+    .map((path) => `./${path}`)
+    .sort();
+  const isFirst = (path: string) =>
+    first.some((name) =>
+      name.endsWith("/") ? path.includes(`/${name}`) : path.endsWith(`/${name}.test.ts`),
+    );
   return [all.filter(isFirst), all.filter((path) => !isFirst(path))];
 }
 
-const [races, escapes] = halves(["security"], ["race"]);
+const [races, escapes] = halves(["tests/security"], ["race"]);
+const conformance = halves(["tests/conformance", "tests/harness"], ["executable", "source"]);
+const shell = halves(["tests/shell"], ["busy", "files", "peers", "processes", "start"]);
+const units = halves(
+  ["src", "scripts"],
+  ["coder/", "files/", "index/", "search/", "transactions/", "watch/"],
+);
 
 /** The faults that meet the disk where the jail holds folders in another way. */
 const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
@@ -84,8 +95,8 @@ const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
 );
 
 /** A suite as two steps, each with the name of the suite and a number. */
-const suiteInHalves = (name: string, halved: readonly string[][]): Step[] =>
-  halved.map((files, index) => suite(`${name}-${index + 1}`, files, { suite: name, needsBuild: true }));
+const suiteInHalves = (name: string, halved: readonly string[][], needsBuild = true): Step[] =>
+  halved.map((files, index) => suite(`${name}-${index + 1}`, files, { suite: name, needsBuild }));
 
 export const steps: readonly Step[] = [
   { name: "build", command: [bun, "scripts/build.ts"] },
@@ -98,11 +109,11 @@ export const steps: readonly Step[] = [
   { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
   { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"] },
   // The longest first, so that both lanes end at about the same time.
-  suite("unit", ["./src", "./scripts"]),
+  ...suiteInHalves("unit", units, false),
   suite("faults", ["./tests/faults"], { needsBuild: true }),
   suite("races", races, { needsBuild: true }),
-  ...suiteInHalves("conformance", halves(["conformance", "harness"], ["executable", "source"])),
-  ...suiteInHalves("shell", halves(["shell"], ["busy", "files", "peers", "processes", "start"])),
+  ...suiteInHalves("conformance", conformance),
+  ...suiteInHalves("shell", shell),
   suite("mcp", ["./tests/mcp"], { needsBuild: true }),
   suite("escapes", escapes, { needsBuild: true }),
   ...["descriptors", "current-directory"].map((backend) =>
@@ -240,19 +251,19 @@ function choose(argv: readonly string[]): Choice {
 
 /** The steps that can notice a change of these files: of the unit tests their own, and everything that is no suite. */
 function stepsFor(changed: readonly string[]): readonly Step[] {
-  const tests = [...new Bun.Glob("{src,scripts}/**/*.test.ts").scanSync(root)].sort();
-  const { unit, suites } = select(changed, plan, tests);
-  return steps.flatMap((step) => {
-    if (step.name !== "unit") return !step.isSuite || suites.includes(step.suite ?? step.name) ? [step] : [];
-    return unit.length > 0
-      ? [
-          suite(
-            "unit",
-            unit.map((path) => `./${path}`),
-          ),
-        ]
-      : [];
-  });
+  const { unit, suites } = select(
+    changed,
+    plan,
+    units
+      .flat()
+      .map((path) => path.slice("./".length))
+      .sort(),
+  );
+  const others = steps.filter(
+    (step) => !step.isSuite || (step.suite !== "unit" && suites.includes(step.suite ?? step.name)),
+  );
+  const paths = unit.map((path) => `./${path}`);
+  return paths.length > 0 ? [...others, suite("unit", paths)] : others;
 }
 
 /**
