@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { appendFileSync, lstatSync, readdirSync } from "node:fs";
-import { snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
+import { appendFileSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { addToTree, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { backends, JailFixture } from "../jail/jail.test-kit.ts";
 import { openRootsJail } from "../jail/jail.ts";
@@ -33,14 +35,17 @@ const moved: Tree = {
 };
 
 describe.each(backends)("%s", (backend) => {
-  function open(given: Tree, listeners: readonly MutationListener[] = []) {
+  function open(given: Tree, listeners: readonly MutationListener[] = [], one?: string) {
     const fixture = new JailFixture(given);
-    const roots = ["one", "two"].map((name) => ({ name, path: fixture.at(name) }));
+    const roots = [
+      { name: "one", path: one ?? fixture.at("one") },
+      { name: "two", path: fixture.at("two") },
+    ];
     const jail = openRootsJail({ roots, deny: compileGlobSet(["**/.env"]), backend });
     const files = createFiles({ jail, config: { max_write_bytes: 1000, fsync: false }, listeners });
-    const move = (call: Partial<Requester> = {}) =>
+    const move = (call: Partial<Requester> = {}, to = "two/d") =>
       files.move(
-        { from: "one/d", to: "two/d", overwrite: false, parents: true },
+        { from: "one/d", to, overwrite: false, parents: true },
         { deadline: deadlineIn(60_000), ...call },
       );
     return {
@@ -63,6 +68,19 @@ describe.each(backends)("%s", (backend) => {
     const { mode, mtimeMs: now } = lstatSync(at.fixture.at("two/d/a.txt"));
     expect([mode & 0o777, now]).toEqual([0o640, Math.trunc(mtimeMs)]);
     expect(lstatSync(at.fixture.at("two/d/empty")).mode & 0o777).toBe(0o700);
+  });
+
+  test("it may come from another file system", async () => {
+    const other = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "coder-"));
+    try {
+      addToTree(other, { "d/a.txt": "a", "d/deep/b.txt": "b" });
+      using at = open(tree, [], other);
+      expect(await at.move({}, "two/new/d")).toBe(true);
+      expect(at.tree()).toMatchObject({ "two/new/d/a.txt": "a", "two/new/d/deep/b.txt": "b" });
+      expect(readdirSync(other)).toEqual([]);
+    } finally {
+      rmSync(other, { recursive: true });
+    }
   });
 
   test("one that holds something denied stays, and so does one with a FIFO", async () => {

@@ -46,6 +46,16 @@ describe.each(backends)("%s holds", (backend) => {
   );
 });
 
+describe("a root beside one that is what lies outside holds", () => {
+  const sample = races.filter((_, index) => index % 12 === 5);
+  test.each(sample.map((raced) => [raced.argument, cellName(raced.cell), raced] as const))(
+    "%s: %s",
+    async (_way, _cell, raced) =>
+      expectHeld(await runRace({ ...raced, subject: backends[0]!, seconds, swapper, inRoots: true })),
+    testMilliseconds,
+  );
+});
+
 describe("a check by realpath holds while nobody swaps", () => {
   test.each(table)("%s", (_, { call, path }) => {
     const root = mkdtempSync(join(folder, "quiet-"));

@@ -7,7 +7,7 @@ import { logFaults } from "../harness/with-worker.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
-import { type EscapeCase, theBase } from "./escape-case.ts";
+import { type Call, type EscapeCase, theBase } from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { Judge } from "./matrix-cell.ts";
 
@@ -34,9 +34,11 @@ const fitting = escapeCases.filter(fits);
 const sampleOf = (layout: number): readonly EscapeCase[] =>
   isWhole ? fitting : fitting.filter((_, index) => index % 10 === layout);
 
+const triedBackends = isWhole ? backends : backends.slice(0, 1);
+
 let cells = 0;
 
-describe.each(isWhole ? backends : backends.slice(0, 1))("%s", (backend) => {
+describe.each(triedBackends)("%s", (backend) => {
   describe.each([
     ["beside a read-only root", 0, false],
     ["as the read-only root", 3, true],
@@ -75,4 +77,41 @@ describe.each(isWhole ? backends : backends.slice(0, 1))("%s", (backend) => {
 test("most cases are tried", () => {
   expect(fitting.length).toBeGreaterThanOrEqual(60);
   expect(cells).toBeGreaterThanOrEqual(isWhole ? 4000 : 300);
+});
+
+describe.each(triedBackends)("%s", (backend) => {
+  let served: WorkerFixture;
+
+  beforeAll(async () => {
+    const roots = ["stays", "goes"].map((one) => ({ name: one, path: `<base>/${one}` }));
+    served = await startWorker("source", { roots }, { env: { CODER_JAIL: backend } });
+  });
+  afterAll(() => served?.stop());
+
+  const isOnFolder = (call: Call): boolean => ["list", "tree", "search"].includes(call);
+
+  /** What is not refused with C216, and what is, of every call in a root. */
+  async function outcomesIn(root: string): Promise<Record<"gone" | "others", string[]>> {
+    const outcomes: Record<"gone" | "others", string[]> = { gone: [], others: [] };
+    for (const { id, name: argument, call, payload } of pathCalls) {
+      served.build({ "stays/d/a.txt": "a\n", "stays/other.txt": "b\n" });
+      const path = `${root}/${isOnFolder(call) ? "d" : "d/a.txt"}`;
+      const others = { there: "stays/other.txt", free: "stays/free" };
+      const { answer, error } = await served.call(id, payload(path, others));
+      const shown = JSON.stringify(answer ?? error?.message);
+      const isGone = shown.includes("C216") && shown.includes("The root \\");
+      outcomes[isGone ? "gone" : "others"].push(`${argument}: ${shown}`);
+    }
+    return outcomes;
+  }
+
+  test("a root that vanishes makes every call in it C216, others go on, and it is back with its folder", async () => {
+    expect((await outcomesIn("goes")).others).toEqual([]);
+    expect((await outcomesIn("stays")).gone).toEqual([]);
+    served.build({ "stays/": null, "goes/d/a.txt": "back\n" });
+    const { answer } = await served.call("coder::read-file", { path: "goes/d/a.txt" });
+    expect(answer).toMatchObject({ content: "back\n" });
+    const { answer: listed } = await served.call("coder::list-folder", {});
+    expect(JSON.stringify(listed)).toContain('"total":2');
+  });
 });

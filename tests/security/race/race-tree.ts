@@ -37,6 +37,11 @@ export function buildRaceTree(root: string): void {
   symlinkSync("../../outside/f", at("f-link"));
   execFileSync("mkfifo", [fifoOf(root)]);
   for (const name of ["f-link", "pipe"]) linkSync(at(name), at(`base/s/${name}`));
+  const roots = [
+    { name: "served", path: at("base") },
+    { name: "second", path: at("outside"), read_only: true },
+  ];
+  writeFileSync(at("roots.yaml"), JSON.stringify({ roots, fsync: false }));
   writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false, index: "watched" }));
 }
 

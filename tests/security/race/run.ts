@@ -33,6 +33,7 @@ export interface RaceOptions extends RaceCase {
   readonly subject: string;
   readonly seconds: number;
   readonly swapper: Swapper;
+  readonly inRoots?: boolean;
 }
 
 /** How much longer than agreed a victim may run before it counts as hung. */
@@ -46,12 +47,13 @@ export async function runRace({
   subject,
   seconds,
   swapper,
+  inRoots = false,
 }: RaceOptions): Promise<RaceResult> {
   const root = temporaryFolder();
   buildRaceTree(root);
   const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
   try {
-    const report = await runVictim({ cell, argument, root, subject, seconds });
+    const report = await runVictim({ cell, argument, root, subject, seconds, inRoots });
     swapping.kill("SIGTERM");
     return { ...report, swaps: Number(await swapping.stdout.text()) };
   } finally {

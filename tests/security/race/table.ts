@@ -1,5 +1,5 @@
 /**
- * `npm run test:race -- --seconds 30`: every cell of the race suite that long on each backend, and on the design that
+ * `npm run test:race -- --seconds 30 [--roots]`: every cell of the race suite that long on each backend, and on the design that
  * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
  */
 import { rmSync } from "node:fs";
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "5" },
     /** Part of the names of the cells to run. */
     only: { type: "string", default: "" },
+    /** Where the base is a root among several. */
+    roots: { type: "boolean", default: false },
   },
 });
 const seconds = Number(values.seconds);
@@ -32,14 +34,14 @@ const row = (first: string, rest: readonly (string | number)[]): void =>
 const folder = temporaryFolder();
 try {
   const swapper = await bestSwapper(folder);
-  const subjects = [...backends, checked];
+  const subjects = values.roots ? backends : [...backends, checked];
   row("escapes / calls", subjects);
   for (const { cell, argument } of raceCasesOf(pathCalls).filter((raced) =>
     nameIn(raced).includes(values.only),
   )) {
     const shown: string[] = [];
     for (const subject of subjects) {
-      const outcome = await runRace({ cell, argument, subject, seconds, swapper });
+      const outcome = await runRace({ cell, argument, subject, seconds, swapper, inRoots: values.roots });
       shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
       if (subject === checked || isHeld(outcome)) continue;
       process.exitCode = 1;

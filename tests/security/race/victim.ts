@@ -28,6 +28,8 @@ export interface RaceJob {
   /** A backend of the jail, which CODER_JAIL names too; or `checked`, which stops when it has lost. */
   readonly subject: string;
   readonly seconds: number;
+  /** Whether the base is a root among several, beside one that is what lies outside. Default false. */
+  readonly inRoots?: boolean;
 }
 
 export interface RaceReport {
@@ -56,9 +58,10 @@ const fewestCalls = 20;
 /** The first line a victim prints; the report is the second. */
 export const started = "started";
 
-async function race({ cell, argument, root, subject, seconds }: RaceJob): Promise<RaceReport> {
+async function race(job: RaceJob): Promise<RaceReport> {
+  const { cell, root, subject, seconds } = job;
   const faults: string[] = [];
-  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(argument, root, faults);
+  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(job, faults);
   using restorer = new TreeRestorer(root, cell.swap);
   const isWriting = writing.includes(cell.call);
   const outcomes: Record<string, number> = {};
@@ -93,8 +96,12 @@ const checkedCaller =
   (path) =>
     callChecked(cell.call, join(root, "base"), path);
 
-async function jailedCaller(name: string, root: string, faults: string[]): Promise<Caller> {
-  const config = await readNamed(join(root, "config.yaml"));
+async function jailedCaller(
+  { argument: name, root, inRoots = false }: RaceJob,
+  faults: string[],
+): Promise<Caller> {
+  const config = await readNamed(join(root, inRoots ? "roots.yaml" : "config.yaml"));
+  const prefix = inRoots ? "served/" : "";
   const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
     environment: { ...process.env, XDG_STATE_HOME: stateFolder },
   });
@@ -103,12 +110,13 @@ async function jailedCaller(name: string, root: string, faults: string[]): Promi
   const { id, hasOtherPaths, payload } = pathCalls.find((argument) => argument.name === name)!;
   const definition = functions.find((one) => one.id === id)!;
   return async (path, number) => {
-    const others = { there: "f", free: `moved-${number}` };
+    const [there, free] = ["f", `moved-${number}`];
     // The last call may have moved it away.
-    if (hasOtherPaths) writeFileSync(join(root, "base", others.there), "inside\n");
-    const answer = JSON.stringify(await invoke(definition, payload(path, others)));
+    if (hasOtherPaths) writeFileSync(join(root, "base", there), "inside\n");
+    const sent = payload(prefix + path, { there: prefix + there, free: prefix + free });
+    const answer = JSON.stringify(await invoke(definition, sent));
     // What a caller may read in what a call has moved or copied is shown to it too.
-    return answer + takeTexts(join(root, "base", others.free));
+    return answer + takeTexts(join(root, "base", free));
   };
 }
 
