@@ -69,11 +69,14 @@ function startHere(options: CommandOptions, argv: Argv, context: ShellContext): 
     using held = holdOptions(options, context);
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
-    const job_id = await jobs.startProgram({ argv, owner: caller }, async () => {
+    const starting = jobs.startProgram({ argv, owner: caller }, async () => {
       const running = await programs.start(program, { ...held.options, live: channel?.live });
       void running.ended.then(() => channel?.finish({ exit_code: running.exitCode }));
       return running;
     });
+    // Without a job nothing else ends the channel.
+    void starting.catch(() => channel?.finish({ exit_code: null }));
+    const job_id = await starting;
     log.info("exec", { caller, program: program.file, job: job_id });
     return { job_id, ...(channel && { content: channel.reader }) };
   });

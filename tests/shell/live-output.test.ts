@@ -1,11 +1,11 @@
 /** The outputs of commands over a channel, while they run. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ChannelReader } from "iii-sdk/channel";
 import { subjects } from "../harness/subject.ts";
 import { readPid, waitForExit } from "./alive.ts";
-import { answerOf, expectCode, expectPlain, waitForJob } from "./case.ts";
+import { answerOf, expectCode, expectPlain, waitFor, waitForJob } from "./case.ts";
 import { readChannel } from "./channels.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
@@ -95,6 +95,27 @@ describe.each(subjects)("%s", (subject) => {
     expectPlain(await served.call(id, { command: "nmap", output }), "not in allowlist");
   });
 });
+
+test("a job that does not start leaves no channel open", async () => {
+  const served = await startShell("source", { ...config, max_concurrent_jobs: 0 });
+  const descriptors = `/proc/${served.worker.child.pid}/fd`;
+  const countSockets = () =>
+    readdirSync(descriptors).filter((name) => linkOf(join(descriptors, name)).startsWith("socket:")).length;
+  const before = countSockets();
+  for (let number = 0; number < 5; number++)
+    expectPlain(await served.call("shell::exec_bg", { command: "bash", output }), "max concurrent jobs is 0");
+  await waitFor(() => (countSockets() <= before ? true : undefined));
+  await served.stop();
+});
+
+/** What a descriptor is; empty for one that was closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 test("without channels the command does not run", async () => {
   const served = await startShell("source", config, { isWithoutChannels: true });
