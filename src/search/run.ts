@@ -28,8 +28,8 @@ import { createOutcomes, outcomes } from "./tally.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
 import { Walk } from "./walk.ts";
 
-/** Milliseconds that a search for a literal runs in this thread before it starts others: most have ended by then. */
-const headStart = 1;
+/** Milliseconds that a search for a literal runs in this thread before it starts others: most, of few files, have ended by then. */
+const headStart = { scan: 1, verified: 1, watched: 5 } as const;
 /** How many times as long it may run here when the answer is nearly full: threads would search too far ahead. */
 const maxHeadStart = 30;
 /** A batch for this thread. */
@@ -87,7 +87,7 @@ export class SearchRun {
         const isCheap = isLiteral(request.query);
         if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
         if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
-        if (isCheap) await this.#searchHere(headStart);
+        if (isCheap) await this.#searchHere(headStart[this.#answer.index]);
         await this.#searchInThreads(state.pool);
       }
       if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
