@@ -7,6 +7,7 @@ import { openLibc } from "../bun.ts";
 import type { NameBytes } from "./name.ts";
 import { openNameAt } from "./openat.ts";
 import { pathArgument, putNameIn } from "./path-argument.ts";
+import { callStatx, hasStatx, noFollowing, statxHalves, statxWords } from "./statx-call.ts";
 
 /** Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes, each exactly. */
 export const stampWords = 12;
@@ -19,12 +20,13 @@ const changedAt = 9;
 export const stamps = new Uint32Array(stampWords);
 
 /** How many names the file has of which `readStamps` read the stamps last. */
-export const linksOfStamped = (): number => words[linksAt]!;
+export const linksOfStamped = (): number => links;
+let links = 0;
 
 /** Whether this process can read stamps, and take leases. */
 export function hasStamps(): boolean {
   libc ??= load() ?? "none";
-  return libc !== "none" && numbers !== undefined;
+  return libc !== "none" && hasStatx();
 }
 
 /**
@@ -35,11 +37,11 @@ export function readStamps(descriptor: number, name?: NameBytes): boolean {
   if (!hasStamps()) return false;
   if (name === undefined) pathArgument[0] = 0;
   else if (!putNameIn(name)) return false;
-  const flags = name === undefined ? emptyPath | usualFlags : usualFlags;
-  const { syscall } = libc as Libc;
-  if (syscall(numbers!.statx, descriptor, pathArgument, flags, wanted, result) !== 0) return false;
-  if (halves[modeAt]! >>> 12 !== regularFile) return false;
-  for (let i = 0; i < stampWords; i++) stamps[i] = words[wordsOfStamps[i]!]!;
+  const flags = name === undefined ? emptyPath | noFollowing : noFollowing;
+  if (!callStatx(descriptor, flags, wanted)) return false;
+  if (statxHalves[modeAt]! >>> 12 !== regularFile) return false;
+  links = statxWords[linksAt]!;
+  for (let i = 0; i < stampWords; i++) stamps[i] = statxWords[wordsOfStamps[i]!]!;
   return true;
 }
 
@@ -119,25 +121,14 @@ const exactDevices = new Map<number, boolean>();
  */
 const exactFileSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e]);
 
-/** Numbers of the system call on the architectures that Bun runs on. */
-const numbersOn: Readonly<Record<string, { readonly statx: number }>> = {
-  x64: { statx: 332 },
-  arm64: { statx: 291 },
-};
-const numbers = numbersOn[process.arch];
-
-/** AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, and AT_EMPTY_PATH. */
-const usualFlags = 0x100 | 0x800;
+/** AT_EMPTY_PATH. */
 const emptyPath = 0x1000;
 /** STATX_TYPE, STATX_MODE, STATX_NLINK, STATX_MTIME, STATX_CTIME, STATX_INO and STATX_SIZE. */
 const wanted = 0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200;
 
-/** struct statx, little-endian on these architectures; offsets of its fields, in units of the view that reads them. */
-const result = new Uint8Array(256);
-const halves = new Uint16Array(result.buffer);
-const words = new Uint32Array(result.buffer);
-const linksAt = 16 / 4;
+/** Offsets of fields of struct statx, in units of the view that reads them. */
 const modeAt = 28 / 2;
+const linksAt = 16 / 4;
 const regularFile = 0o10;
 /** Each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their nanoseconds. */
 const wordsOfStamps = [8, 9, 34, 35, 10, 11, 28, 29, 30, 24, 25, 26];
@@ -151,14 +142,6 @@ const noLease = 2;
 const ignoredSignal = 23;
 
 interface Libc {
-  syscall(
-    number: number,
-    descriptor: number,
-    path: Uint8Array,
-    flags: number,
-    mask: number,
-    result: Uint8Array,
-  ): number;
   fcntl(descriptor: number, command: number, value: number): number;
 }
 
@@ -166,6 +149,5 @@ let libc: Libc | "none" | undefined;
 
 const load = (): Libc | undefined =>
   openLibc<Libc>({
-    syscall: { args: ["i64", "i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
     fcntl: { args: ["i32", "i32", "i64"], returns: "i32" },
   });
