@@ -10,7 +10,7 @@ import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
-import { refuseAdmission } from "./worker/errors.ts";
+import { refuseAdmission, refuseTrigger } from "./worker/errors.ts";
 
 /** One refusal of each constructor of a table. */
 type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
@@ -95,6 +95,8 @@ const ofAdmission: Samples<typeof refuseAdmission> = {
   manyRequestBytes: refuseAdmission.manyRequestBytes(1024),
 };
 
+const ofTriggers: Samples<typeof refuseTrigger> = { tooMany: refuseTrigger.tooMany(256) };
+
 const ofQuotas: Samples<typeof refuseQuota> = {
   exceeded: refuseQuota.exceeded({ quota: "calls_per_second", limit: 5, retryAfterMilliseconds: 200 }),
 };
@@ -176,6 +178,7 @@ const all = [
   ofJail,
   ofMoves,
   ofAdmission,
+  ofTriggers,
   ofQuotas,
   ofPatches,
   ofTransactions,

@@ -45,11 +45,11 @@ async function carryOut(command: Command): Promise<void> {
 const workerNamed = async (name: WorkerName) => (await import("./workers.ts")).workers[name];
 
 async function reference({ worker, api }: Extract<Command, { name: "print-schema" }>): Promise<unknown> {
-  const [{ functions }, { renderReference }] = await Promise.all([
+  const [{ functions, triggers }, { renderReference }] = await Promise.all([
     workerNamed(worker),
     import("./reference/json.ts"),
   ]);
-  if (api === undefined) return renderReference(functions);
+  if (api === undefined) return renderReference(functions, undefined, triggers);
   const published = new Set(functions.flatMap(({ publishedIn = [] }) => publishedIn));
   if (published.has(`${worker} ${api}`)) return renderReference(functions, `${worker} ${api}`);
   const known = [...published].map((name) => name.slice(worker.length + 1)).join(", ");

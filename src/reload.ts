@@ -2,6 +2,7 @@
 import type { Keys } from "./config/file.ts";
 import { ConfigStatus } from "./config/status.ts";
 import type { Runtime } from "./contract/definition.ts";
+import type { TriggerType } from "./contract/trigger.ts";
 import type { Log } from "./log/log.ts";
 import { InFlight } from "./worker/in-flight.ts";
 import { createInvoke, type Invoke, type OnEnter } from "./worker/invoke.ts";
@@ -25,6 +26,8 @@ export class ReloadableWorker {
   readonly #status: ConfigStatus;
   /** Those that a reload has replaced and that calls still use. */
   readonly #replaced = new Set<Generation>();
+  /** Open triggers with the services that there are now. */
+  readonly #reopeners = new Set<() => Promise<void>>();
   #current: Generation;
   #reloading: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -45,6 +48,14 @@ export class ReloadableWorker {
   /** The services that new calls get. */
   get runtime(): Runtime {
     return this.#current.runtime;
+  }
+
+  /** The trigger types. A trigger goes on with the services that a reload opens, and its function gets to know that. */
+  get triggers(): readonly TriggerType[] {
+    return (this.runtime.triggers ?? []).map(({ definition }) => ({
+      definition,
+      open: (...trigger) => this.#openTrigger(definition.id, trigger),
+    }));
   }
 
   /** What the services that new calls get hold, by the names of metrics; its values change. */
@@ -76,6 +87,29 @@ export class ReloadableWorker {
     for (const generation of [...this.#replaced, this.#current]) await this.#end(generation);
   }
 
+  async #openTrigger(
+    id: string,
+    [config, fire, from]: Parameters<TriggerType["open"]>,
+  ): Promise<() => string> {
+    const open = (place?: string) =>
+      this.runtime.triggers!.find(({ definition }) => definition.id === id)!.open(config, fire, place);
+    let end = await open(from);
+    let place: string | undefined;
+    const reopen = async () => {
+      const ended = end();
+      end = () => ended;
+      const endAgain = await open(ended);
+      if (this.#reopeners.has(reopen)) end = endAgain;
+      else endAgain();
+    };
+    this.#reopeners.add(reopen);
+    return () => {
+      this.#reopeners.delete(reopen);
+      place ??= end();
+      return place;
+    };
+  }
+
   async #reloadOnce(): Promise<void> {
     if (this.#isClosed) return;
     const before = this.#current;
@@ -85,6 +119,10 @@ export class ReloadableWorker {
       this.#current = this.#generationOf(runtime);
       this.#status.noteApplied();
       this.#log.info("reloaded", { ...runtime.serves });
+      for (const reopen of this.#reopeners)
+        void reopen().catch((error: unknown) =>
+          this.#log.error("a trigger has ended", { reason: (error as Error).message }),
+        );
     } catch (error) {
       this.#status.noteRejected(error);
       this.#log.error("the configuration was not reloaded", { reason: (error as Error).message });

@@ -35,6 +35,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
     identity,
     functions,
     invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
+    triggers: worker.triggers,
     log,
     telemetry: telemetry?.engine,
     unsentBytesTo: engine?.unsentBytesTo,

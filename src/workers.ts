@@ -2,6 +2,7 @@ import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments/arguments.ts";
 import { configSchema, fixedKeys } from "./coder/config.ts";
 import { coderMeanings, coderReasons } from "./coder/errors.ts";
+import { changed } from "./coder/feeding/changed.ts";
 import { functions } from "./coder/functions.ts";
 import { profileTable } from "./coder/profiles.ts";
 import { requireSame } from "./config/file.ts";
@@ -20,6 +21,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
     name: "coder",
     description: descriptions.coder,
     functions,
+    triggers: [changed],
     configSchema,
     isReloadable: true,
     profiles: profileTable,

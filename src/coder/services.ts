@@ -19,6 +19,7 @@ import { SharedTree } from "../watch/shared-tree.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
+import { changedOver } from "./feeding/changed.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage } from "./storage.ts";
@@ -99,7 +100,9 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   });
   const feed = new Feed({ jail, watchedTree, listen: storage.listen });
   const sweeper = openSweeper(files);
+  const ignoreFiles = new IgnoreFiles(jail);
   return {
+    triggers: [changedOver({ feed, jail, ignoreFiles })],
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,
     profileName,
@@ -118,7 +121,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     plans: new Plans(),
     feed,
     regex,
-    ignoreFiles: new IgnoreFiles(jail),
+    ignoreFiles,
     defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
     searcher,
     watchedTree,

@@ -5,6 +5,7 @@ import type { ConfigStatus } from "../config/status.ts";
 import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { Origin } from "./origin.ts";
+import type { TriggerDefinition, TriggerType } from "./trigger.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
 /** An error as it is on the wire. */
@@ -57,6 +58,8 @@ export interface Serves {
 /** The services of one worker, open until closed. */
 export interface Runtime extends Services {
   readonly serves: Serves;
+  /** What it calls functions of other workers for. */
+  readonly triggers?: readonly TriggerType[];
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
   /** Whether its functions take a flat envelope, those that have one. */
@@ -268,6 +271,7 @@ export interface WorkerDefinition {
   readonly description: string;
   /** In the order of the published reference. */
   readonly functions: readonly FunctionDefinition[];
+  readonly triggers?: readonly TriggerDefinition[];
   /** Every key of its configuration, with its default. */
   readonly configSchema: TObject;
   /** Whether it can be opened again, with another configuration, while it serves. */

@@ -25,6 +25,9 @@ export interface FeedOptions {
 /** How often a reader that finds changes which are not settled yet waits for another drain. */
 const mostDrains = 4;
 
+/** Milliseconds between two drains without a reader, so that few names are noted at once. */
+const drainEvery = 1000;
+
 /** Why a tree is not complete that cannot be built at once. */
 const lasting: ReadonlySet<IncompleteReason> = new Set(["limit", "base-gone"]);
 
@@ -43,6 +46,7 @@ export class Feed implements MutationListener {
   readonly #ring: ChangeRing;
   readonly #calls: CallChanges;
   #watching: Watching | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #drains = 0;
   /** Changes up to this number were found by a drain that is over: a folder that is new among them is watched. */
@@ -113,6 +117,7 @@ export class Feed implements MutationListener {
   }
 
   close(): void {
+    clearInterval(this.#timer);
     this.#watching?.subscription.end();
     this.#watching?.base.close();
     this.#watching = undefined;
@@ -140,6 +145,8 @@ export class Feed implements MutationListener {
     }
     this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
     listen(this);
+    this.#timer = setInterval(() => void this.#drain(), drainEvery);
+    this.#timer.unref();
     await subscription.tree.build();
     await this.#drain({ isFirst: true });
   }

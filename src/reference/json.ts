@@ -1,13 +1,18 @@
 /** The published API reference, from the list of functions, with its keys in alphabetical order (bus §9). */
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionDefinition } from "../contract/definition.ts";
+import type { TriggerDefinition } from "../contract/trigger.ts";
 import { type JsonValue, renderSchema, sortKeys } from "../schema/json-schema.ts";
 
 /**
  * The whole reference: what `--print-schema` prints. With `publishedIn`, such as `coder 0.2.0`, that reference: without
  * the functions and fields that came later.
  */
-export function renderReference(functions: readonly FunctionDefinition[], publishedIn?: string): JsonValue {
+export function renderReference(
+  functions: readonly FunctionDefinition[],
+  publishedIn?: string,
+  triggers: readonly TriggerDefinition[] = [],
+): JsonValue {
   const isPublished = publishedIn !== undefined;
   const shown = isPublished ? functions.filter((one) => one.publishedIn === publishedIn) : functions;
   return sortKeys({
@@ -18,7 +23,13 @@ export function renderReference(functions: readonly FunctionDefinition[], publis
       request_schema: renderSchema(published ?? request, { isPublished }),
       response_schema: renderSchema(response, { isPublished }),
     })),
-    triggers: [],
+    triggers: triggers.map(({ id, description, since, config, event }) => ({
+      name: id,
+      description,
+      metadata: { since },
+      config_schema: renderSchema(config),
+      event_schema: renderSchema(event),
+    })),
   });
 }
 

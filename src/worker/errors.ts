@@ -20,3 +20,12 @@ export const refuseAdmission = {
   manyRequestBytes: (limit: number): Refusal =>
     notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
 } as const;
+
+/** What keeps a trigger from being registered. */
+export const refuseTrigger = {
+  tooMany: (limit: number): Refusal =>
+    new Refusal(
+      "over-quota",
+      `The worker has ${limit} triggers, and takes no more; unregister those that are not needed.`,
+    ),
+} as const;

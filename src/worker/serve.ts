@@ -5,6 +5,7 @@
 
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TraceParent } from "../contract/origin.ts";
+import type { TriggerType } from "../contract/trigger.ts";
 import type { Log } from "../log/log.ts";
 import { renderSchema } from "../schema/json-schema.ts";
 import { AnswerBudget } from "./answer-budget.ts";
@@ -21,6 +22,7 @@ import { earliestAnswer } from "./earliest.ts";
 import { InFlight } from "./in-flight.ts";
 import type { CallOutcome, Invoke } from "./invoke.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
+import { Triggers } from "./triggers.ts";
 import { UnsentAnswers } from "./unsent.ts";
 
 export interface ServeOptions
@@ -29,6 +31,7 @@ export interface ServeOptions
   /** The name of this worker in the engine, and its description. */
   readonly identity: Identity;
   readonly functions: readonly FunctionDefinition[];
+  readonly triggers?: readonly TriggerType[] | undefined;
   readonly invoke: Invoke;
   readonly log: Log;
   /** Where the SDK sends spans and metrics to the engine: as what. Absent: it sends none. */
@@ -51,8 +54,18 @@ const drainMilliseconds = 2500;
 
 /** Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end. */
 export function serve(options: ServeOptions): Serving {
-  const { url, identity, functions, invoke, log, unsentBytesTo, earliestMilliseconds, telemetry, ...timing } =
-    options;
+  const {
+    url,
+    identity,
+    functions,
+    invoke,
+    log,
+    unsentBytesTo,
+    earliestMilliseconds,
+    telemetry,
+    triggers = [],
+    ...timing
+  } = options;
   const bus = connect(url, identity, log, telemetry);
   const access = accessTo(bus, url);
   const inFlight = new InFlight();
@@ -76,6 +89,7 @@ export function serve(options: ServeOptions): Serving {
       request_format: renderSchema(definition.published ?? definition.request),
       response_format: renderSchema(definition.response),
     });
+  const offered = new Triggers(bus, triggers);
   const registered = new Map(functions.map((definition) => [definition, registerOne(definition)]));
   const unregister = () => {
     for (const { unregister: unregisterOne } of registered.values()) unregisterOne();
@@ -101,6 +115,7 @@ export function serve(options: ServeOptions): Serving {
     async stop() {
       registration.stop();
       unregister();
+      await offered.stop();
       await inFlight.settled(drainMilliseconds);
       await bus.shutdown();
     },

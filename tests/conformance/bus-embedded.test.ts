@@ -4,7 +4,7 @@ import { startEngine } from "../../src/engine/engine.ts";
 import { deliveryTo } from "../harness/engines/started.ts";
 import { subjects } from "../harness/subject.ts";
 import { withWorker } from "../harness/with-worker.ts";
-import { waitForRegistration } from "../harness/worker-fixture.ts";
+import { connectClient, waitForRegistration } from "../harness/worker-fixture.ts";
 
 describe.each(subjects)("%s", (subject) => {
   test("an engine that drops everything in mid-call gets the worker back", async () => {
@@ -28,6 +28,47 @@ describe.each(subjects)("%s", (subject) => {
         expect(new Set(await Promise.all(calls))).toEqual(new Set(["invocation_stopped"]));
         await waitForRegistration(engine, served.worker);
         expect(await read("a.txt")).toMatchObject({ content: "a\n" });
+      },
+      { engine },
+    );
+  });
+
+  test("a trigger goes on after all connections were cut, each change once", async () => {
+    const engine = await startEngine({ delivery: deliveryTo(subject) });
+    await withWorker(
+      subject,
+      async (served) => {
+        served.build({});
+        const events: string[] = [];
+        const { promise: isLast, resolve } = Promise.withResolvers<void>();
+        const client = connectClient(engine.url);
+        client.registerFunction("receiver::changed", async ({ kind, path, overflow }) => {
+          events.push(`${kind} ${path}${overflow ? " overflow" : ""}`);
+          if (path === "last") resolve();
+        });
+        const create = (path: string) =>
+          engine.call("coder::create-file", { files: [{ path, content: "" }] });
+        const { next: since } = (await engine.call("coder::changes", {})) as { next: string };
+        client.registerTrigger({
+          type: "coder::changed",
+          function_id: "receiver::changed",
+          config: { since, coalesce_ms: 50 },
+        });
+        await create("a");
+        // Until the worker has the answer for the first event, as a rule: whether it was received is not known otherwise.
+        for (let calls = 0; calls < 3; calls += events.length)
+          await client.trigger({ function_id: "coder::changes", payload: {} });
+        engine.dropConnections();
+        await waitForRegistration(engine, served.worker);
+        await create("b");
+        await create("last");
+        await isLast;
+        expect(events.filter((event) => !event.endsWith("overflow"))).toEqual([
+          "created a",
+          "created b",
+          "created last",
+        ]);
+        await client.shutdown();
       },
       { engine },
     );

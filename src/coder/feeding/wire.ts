@@ -3,7 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FeedChange } from "../../feed/change.ts";
 import { Named, UInt64 } from "../../schema/fragments.ts";
 
-const Kind = Type.Union(
+/** What happened. */
+export const KindOfChange = Type.Union(
   (["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind)),
 );
 
@@ -21,7 +22,7 @@ export const changeFields = {
   epoch: Type.String({ description: "Another one each time the worker starts." }),
   from: Type.Optional(Type.String({ description: "Where it was moved from." })),
   ignored: Type.Boolean({ description: "Whether an ignore file names it." }),
-  kind: Kind,
+  kind: KindOfChange,
   overflow: Type.Optional(
     Type.Literal(true, {
       description: "Changes before this one are not known: anything at `path` or below may be different.",

@@ -1,0 +1,86 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { TriggerDefinition, TriggerType } from "../../contract/trigger.ts";
+import { refuse } from "../../errors.ts";
+import { Subscription } from "../../feed/subscription.ts";
+import { UInt32 } from "../../schema/fragments.ts";
+import { Mismatch, validate } from "../../schema/validate.ts";
+import type { CoderServices } from "../define.ts";
+import { parseGlobs } from "../request-globs.ts";
+import { plainPath } from "../undoing/select-paths.ts";
+import { IgnoredPaths } from "./ignored.ts";
+import { parsePosition, renderPosition, unknownPosition } from "./position.ts";
+import { selects } from "./selection.ts";
+import { changeFields, describeChange, KindOfChange } from "./wire.ts";
+
+const Globs = (description: string) => Type.Array(Type.String(), { default: [], description });
+
+const config = Type.Object(
+  {
+    coalesce_ms: UInt32({
+      default: 200,
+      description: "How often events are sent, 50 to 60000; changes between of one content are one event.",
+    }),
+    exclude_globs: Globs("Paths that are not reported."),
+    include_globs: Globs("Files that are reported, where not all are."),
+    kinds: Type.Optional(Type.Array(KindOfChange, { description: "Only these." })),
+    path: Type.String({ default: ".", description: "Only changes of this path or below it." }),
+    since: Type.Optional(
+      Type.String({ description: "`next` of coder::changes, or `epoch:seq` of an event. Default: now." }),
+    ),
+  },
+  { title: "ChangedConfig" },
+);
+
+/** `coder::changed`: calls a function for each change of the tree (coder §25). */
+export const changed: TriggerDefinition = {
+  id: "coder::changed",
+  since: "0.4.0",
+  description:
+    "Calls the function for each change of the tree, by calls and by other programs, in order. An event with `overflow` says that changes before it are not known.",
+  config,
+  event: Type.Object(changeFields, { title: "ChangedEvent" }),
+};
+
+type Services = Pick<CoderServices, "feed" | "jail" | "ignoreFiles">;
+
+/** The trigger type over the feed of a worker. */
+export const changedOver = (services: Services): TriggerType => ({
+  definition: changed,
+  async open(value, fire, resumed) {
+    const { feed, jail } = services;
+    const { since: configured, path, kinds, coalesce_ms: every, ...globs } = parseConfig(value);
+    const since = resumed ?? configured;
+    const selection = {
+      path: plainPath(path, jail),
+      kinds: kinds && new Set<string>(kinds),
+      include: parseGlobs("include_globs", globs.include_globs),
+      exclude: parseGlobs("exclude_globs", globs.exclude_globs),
+    };
+    const newest = await feed.newest();
+    const from = since === undefined ? newest : parsePosition(since, feed);
+    const subscription = new Subscription({
+      feed,
+      from: from ?? newest,
+      hasGap: from === undefined,
+      every: Math.min(Math.max(every, 50), 60_000),
+      selects: (change) => selects(selection, change),
+      deliver: (change) => {
+        const isIgnored = new IgnoredPaths(services).has(change.path, change.isFolder);
+        return fire(describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop }));
+      },
+    });
+    return () => {
+      const seq = subscription.end();
+      return seq === undefined ? unknownPosition : renderPosition(feed.epoch, seq);
+    };
+  },
+});
+
+function parseConfig(value: unknown): Static<typeof config> {
+  try {
+    return validate(config, value, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
+    throw error;
+  }
+}

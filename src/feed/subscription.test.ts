@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import type { FeedChange } from "./change.ts";
+import { gap } from "./change.ts";
+import { ChangeRing } from "./change-ring.ts";
+import { type Delivery, Subscription } from "./subscription.ts";
+
+/** A reader that answers what it is made with, and then that it got everything. */
+class Reader {
+  readonly ring = new ChangeRing({ changes: 4, characters: 1000 });
+  readonly got: string[] = [];
+  readonly #answers: Delivery[];
+
+  constructor(...answers: Delivery[]) {
+    this.#answers = answers;
+  }
+
+  subscribe(from = 0, hasGap = false): Subscription {
+    const { ring } = this;
+    return new Subscription({
+      feed: {
+        newest: async () => ring.newest,
+        follows: (seq) => ring.follows(seq),
+        at: (seq) => ring.at(seq),
+      },
+      ...{ from, hasGap, every: 1 },
+      selects: ({ path }) => path !== "other",
+      deliver: async ({ path, isGap }: FeedChange) => {
+        const answer = this.#answers.shift() ?? "delivered";
+        this.got.push(`${isGap ? "gap" : path} ${answer}`);
+        return answer;
+      },
+    });
+  }
+
+  add(...paths: string[]): void {
+    for (const path of paths) this.ring.add({ ...gap, isGap: false, isFolder: false, path });
+  }
+
+  async until(line: string): Promise<string[]> {
+    while (!this.got.includes(line)) await setImmediate();
+    return this.got;
+  }
+}
+
+test("changes that are selected are delivered in order, and the end says where it was", async () => {
+  const reader = new Reader();
+  const subscription = reader.subscribe();
+  reader.add("a", "other", "b");
+  expect(await reader.until("b delivered")).toEqual(["a delivered", "b delivered"]);
+  expect(subscription.end()).toBe(3);
+  reader.add("c");
+  const again = reader.subscribe(3);
+  await reader.until("c delivered");
+  again.end();
+  expect(reader.got).toHaveLength(3);
+});
+
+test("what a reader did not get is delivered again, and what it may have got is not, but said", async () => {
+  const reader = new Reader("delivered", "absent", "delivered", "unknown");
+  const subscription = reader.subscribe();
+  reader.add("a", "b", "c", "d");
+  expect(await reader.until("d delivered")).toEqual([
+    "a delivered",
+    "b absent",
+    "b delivered",
+    "c unknown",
+    "gap delivered",
+    "d delivered",
+  ]);
+  expect(subscription.end()).toBe(4);
+});
+
+test("a reader that falls behind what is kept gets a gap, and then what comes", async () => {
+  const reader = new Reader();
+  reader.add("a", "b", "c", "d", "e", "f");
+  const subscription = reader.subscribe();
+  await reader.until("gap delivered");
+  reader.add("g");
+  expect(await reader.until("g delivered")).toEqual(["gap delivered", "g delivered"]);
+  subscription.end();
+  const unknown = new Reader("unknown");
+  const lost = unknown.subscribe(0, true);
+  await unknown.until("gap unknown");
+  expect(lost.end()).toBeUndefined();
+});

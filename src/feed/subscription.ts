@@ -1,0 +1,98 @@
+/** Delivers the changes of a feed to one reader, in order, and says so when it had to leave some out. */
+import { setTimeout } from "node:timers/promises";
+import { type FeedChange, gap } from "./change.ts";
+import { coalesce } from "./coalesce.ts";
+import type { Feed } from "./feed.ts";
+
+export interface SubscriptionOptions {
+  readonly feed: Pick<Feed, "newest" | "follows" | "at">;
+  /** The number of the last change that the reader has. */
+  readonly from: number;
+  /** Changes before that are not known to the reader. */
+  readonly hasGap: boolean;
+  /** How often changes are delivered, in milliseconds; those between are coalesced. */
+  readonly every: number;
+  readonly selects: (change: FeedChange) => boolean;
+  readonly deliver: (change: FeedChange) => Promise<Delivery>;
+}
+
+/** Whether the reader got a change. `absent`: it did not, and is not there. */
+export type Delivery = "delivered" | "absent" | "unknown";
+
+/** Milliseconds without another attempt after a delivery that failed: at first, and at most. */
+const pauses = { first: 100, most: 30_000 } as const;
+
+export class Subscription {
+  readonly #options: SubscriptionOptions;
+  readonly #stopping = new AbortController();
+  /** The number of the last change that the reader got, or was not selected for it. */
+  #at: number;
+  /** The reader may have missed changes before that. */
+  #hasGap: boolean;
+  #pause: number = pauses.first;
+
+  /** Begins to deliver. */
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.#at = options.from;
+    this.#hasGap = options.hasGap;
+    void this.#run();
+  }
+
+  /** Ends. Returns the number to begin another one after; undefined where the reader may have missed changes. */
+  end(): number | undefined {
+    this.#stopping.abort();
+    return this.#hasGap ? undefined : this.#at;
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#sleep(this.#options.every);
+      if (!this.#isStopped) await this.#deliverAll();
+    }
+  }
+
+  /** Delivers what has come since the last time. */
+  async #deliverAll(): Promise<void> {
+    const { feed } = this.#options;
+    const newest = await feed.newest().catch(() => this.#at);
+    if (!feed.follows(this.#at)) {
+      this.#hasGap = true;
+      this.#at = newest;
+    }
+    for (const change of coalesce(this.#selected(newest))) {
+      const delivery = this.#isStopped ? "absent" : await this.#options.deliver(change);
+      if (delivery !== "absent") this.#at = change.seq;
+      if (delivery === "delivered") {
+        this.#hasGap = false;
+        this.#pause = pauses.first;
+        continue;
+      }
+      if (delivery === "unknown") this.#hasGap = true;
+      await this.#sleep(this.#pause);
+      this.#pause = Math.min(this.#pause * 2, pauses.most);
+      return;
+    }
+    this.#at = newest;
+  }
+
+  /** What the reader has not got of the changes up to this number. */
+  #selected(newest: number): FeedChange[] {
+    const { feed, selects } = this.#options;
+    const changes: FeedChange[] = [];
+    if (this.#hasGap) changes.push({ ...gap, seq: this.#at });
+    for (let seq = this.#at + 1; seq <= newest; seq++) {
+      const change = feed.at(seq);
+      if (selects(change)) changes.push(change);
+    }
+    return changes;
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    await setTimeout(milliseconds, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
+  }
+}

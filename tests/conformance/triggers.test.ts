@@ -1,0 +1,208 @@
+/** The trigger type of coder, as workers of the official SDK see it (coder §25). */
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { IIIClient } from "iii-sdk";
+import { subjects } from "../harness/subject.ts";
+import { withWorker } from "../harness/with-worker.ts";
+import { connectClient, type WorkerFixture } from "../harness/worker-fixture.ts";
+
+interface Event {
+  readonly path: string;
+  readonly kind: string;
+  readonly from?: string;
+  readonly dir: boolean;
+  readonly seq: number;
+  readonly epoch: string;
+  readonly overflow?: boolean;
+  readonly cause: { readonly by: string; readonly function_id?: string };
+}
+
+const lineOf = ({ kind, path, from, dir, cause, overflow }: Event): string =>
+  overflow
+    ? "overflow"
+    : `${kind} ${from === undefined ? "" : `${from} to `}${path}${dir ? "/" : ""} by ${cause.function_id ?? cause.by}`;
+
+/** A function on the bus that gets the events of a trigger. */
+class Receiver {
+  readonly events: Event[] = [];
+  readonly #client: IIIClient;
+  readonly #id: string;
+  #wake: () => void = () => {};
+
+  constructor(client: IIIClient, id: string, handle: () => void = () => {}) {
+    this.#client = client;
+    this.#id = id;
+    client.registerFunction(id, async (event: Event) => {
+      this.events.push(event);
+      setImmediate(this.#wake);
+      handle();
+    });
+  }
+
+  /** Registers a trigger; its events come from some moment afterwards on. */
+  bind(config: object): { unregister(): void } {
+    return this.#client.registerTrigger({ type: "coder::changed", function_id: this.#id, config });
+  }
+
+  /** Waits until an event is about this path, and returns all since the last time. */
+  async until(path: string): Promise<string[]> {
+    await this.arrived(path);
+    return this.events.splice(0).map(lineOf);
+  }
+
+  /** Waits until an event is about this path. */
+  async arrived(path: string): Promise<void> {
+    while (!this.events.some((event) => event.path === path))
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+  }
+}
+
+interface Changes {
+  readonly next: string;
+  readonly external: boolean;
+}
+
+/** Where the feed is now. */
+const begin = (client: IIIClient): Promise<Changes> =>
+  client.trigger({ function_id: "coder::changes", payload: {} });
+
+const create = (path: string) => ({
+  function_id: "coder::create-file",
+  payload: { files: [{ path, content: "text\n", parents: true }] },
+});
+
+/** Without a watched tree other programs' changes are not there. */
+const external = (lines: readonly string[], { external: isWatched }: Changes) => (isWatched ? lines : []);
+
+const withReceiver = (
+  subject: (typeof subjects)[number],
+  use: (served: WorkerFixture, receiver: Receiver, began: Changes) => Promise<void>,
+) =>
+  withWorker(subject, async (served) => {
+    served.build({ "f.txt": "text\n", ".env": "SECRET=1", "src/": null });
+    const client = connectClient(served.engine.url);
+    await use(served, new Receiver(client, "receiver::changed"), await begin(client));
+    await client.shutdown();
+  });
+
+describe.each(subjects)("%s", (subject) => {
+  test("a trigger gets each change once, in order, with who made it", async () => {
+    await withReceiver(subject, async ({ base, client }, receiver, began) => {
+      receiver.bind({ since: began.next, coalesce_ms: 50 });
+      writeFileSync(join(base, ".env"), "SECRET=2");
+      appendFileSync(join(base, "f.txt"), "more\n");
+      await client.trigger(create("src/a.txt"));
+      renameSync(join(base, "f.txt"), join(base, "g.txt"));
+      await client.trigger(create("last.txt"));
+      expect(await receiver.until("last.txt")).toEqual([
+        ...external(["modified f.txt by external"], began),
+        "created src/a.txt by coder::create-file",
+        ...external(["moved f.txt to g.txt by external"], began),
+        "created last.txt by coder::create-file",
+      ]);
+    });
+  });
+
+  test("a trigger selects by path, globs and kinds", async () => {
+    await withReceiver(subject, async ({ client }, receiver, { next: since }) => {
+      receiver.bind({
+        since,
+        path: "src",
+        include_globs: ["**/*.ts", "**/*.js"],
+        exclude_globs: ["**/*.js"],
+        kinds: ["created", "moved"],
+        coalesce_ms: 50,
+      });
+      for (const path of ["a.ts", "src/a.txt", "src/a.js", "src/a.ts"]) await client.trigger(create(path));
+      const paths = ["src/a.ts"];
+      await client.trigger({ function_id: "coder::delete-file", payload: { paths } });
+      await client.trigger(create("src/last.ts"));
+      expect(await receiver.until("src/last.ts")).toEqual([
+        "created src/a.ts by coder::create-file",
+        "created src/last.ts by coder::create-file",
+      ]);
+    });
+  });
+
+  test("changes of one content within the interval are one event, and another cause is another event", async () => {
+    await withReceiver(subject, async ({ base, client }, receiver, began) => {
+      await client.trigger(create("c.txt"));
+      const ops = [{ op: "insert", at_line: 1, content: "line\n" }];
+      const payload = { files: [{ path: "c.txt", ops }] };
+      for (let i = 0; i < 3; i++) await client.trigger({ function_id: "coder::update-file", payload });
+      appendFileSync(join(base, "c.txt"), "more\n");
+      await client.trigger(create("last.txt"));
+      receiver.bind({ since: began.next, coalesce_ms: 50 });
+      expect(await receiver.until("last.txt")).toEqual([
+        "created c.txt by coder::create-file",
+        "modified c.txt by coder::update-file",
+        ...external(["modified c.txt by external"], began),
+        "created last.txt by coder::create-file",
+      ]);
+    });
+  });
+
+  test("a place of another epoch begins with an overflow, and an event is a place to go on from", async () => {
+    await withReceiver(subject, async ({ client, engine }, receiver) => {
+      receiver.bind({ since: "0123456789ab:7", coalesce_ms: 50 });
+      expect(await receiver.until(".")).toEqual(["overflow"]);
+      await client.trigger(create("a.txt"));
+      await client.trigger(create("b.txt"));
+      await receiver.arrived("b.txt");
+      const { seq, epoch } = receiver.events.find(({ path }) => path === "a.txt")!;
+      const another = connectClient(engine.url);
+      const later = new Receiver(another, "receiver::later");
+      later.bind({ since: `${epoch}:${seq}`, coalesce_ms: 50 });
+      expect(await later.until("b.txt")).toEqual(["created b.txt by coder::create-file"]);
+      await another.shutdown();
+    });
+  });
+
+  test("a configuration that does not fit is refused, and others go on", async () => {
+    await withReceiver(subject, async ({ client }, receiver, { next: since }) => {
+      for (const config of [
+        { coalesce_ms: "soon" },
+        { include_globs: ["{"] },
+        { since: "yesterday" },
+        { kinds: ["renamed"] },
+      ])
+        receiver.bind(config);
+      receiver.bind({ since, coalesce_ms: 50 });
+      await client.trigger(create("a.txt"));
+      expect(await receiver.until("a.txt")).toEqual(["created a.txt by coder::create-file"]);
+    });
+  });
+
+  test("an event that a function fails for is not sent again", async () => {
+    await withReceiver(subject, async ({ client, engine }, _, { next: since }) => {
+      const another = connectClient(engine.url);
+      const failing = new Receiver(another, "receiver::failing", () => {
+        throw new Error("no");
+      });
+      failing.bind({ since, coalesce_ms: 50 });
+      await client.trigger(create("a.txt"));
+      await failing.arrived("a.txt");
+      await client.trigger(create("b.txt"));
+      expect(await failing.until("b.txt")).toEqual([
+        "created a.txt by coder::create-file",
+        "created b.txt by coder::create-file",
+      ]);
+      await another.shutdown();
+    });
+  });
+
+  test("a trigger goes on after a reload, which it reports as an overflow", async () => {
+    await withReceiver(subject, async ({ client, worker }, receiver, { next: since }) => {
+      receiver.bind({ since, coalesce_ms: 50 });
+      await client.trigger(create("a.txt"));
+      await receiver.until("a.txt");
+      worker.child.kill("SIGHUP");
+      expect(await receiver.until(".")).toEqual(["overflow"]);
+      await client.trigger(create("b.txt"));
+      expect(await receiver.until("b.txt")).toEqual(["created b.txt by coder::create-file"]);
+    });
+  });
+});
