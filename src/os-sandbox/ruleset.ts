@@ -1,10 +1,18 @@
 /** Rulesets of Landlock (landlock(7)) for a policy, built again when what is denied has changed on disk. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { type Cover, planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
 import { type Grant, grantAround } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
-import { fileAccess, handledAccess, readAccess, rulesetAttributes, writeAccess } from "./landlock.ts";
+import {
+  fileAccess,
+  handledAccess,
+  listAccess,
+  readAccess,
+  rulesetAttributes,
+  writeAccess,
+} from "./landlock.ts";
 
 export interface FilePolicy {
   /** Canonical folders that may be written, with all below them. */
@@ -28,9 +36,14 @@ export interface RulesetSource {
   close(): void;
 }
 
-/** Devices that every program may write, and query. Those that are not there are left out. */
-const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"].map(
-  (name) => `/dev/${name}`,
+const deviceFolder = "/dev";
+
+/**
+ * Devices that every program may read, write and query; those that are not there are left out. No others: a command of root could
+ * read what is denied from the disk itself.
+ */
+const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"].map((name) =>
+  join(deviceFolder, name),
 );
 
 interface BuiltRules extends FileRules {
@@ -46,8 +59,9 @@ export function openRulesets(kernel: Kernel, policy: FilePolicy, canMount: boole
   function build(denied: Denied, version: (split: readonly string[]) => string): BuiltRules {
     const { covers, rest } = canMount ? planCovers(denied, policy.writable) : { covers: [], rest: denied };
     const parts = [
-      grantAround("/", readAccess, rest),
-      ...[...policy.writable, ...devices].map((path) => grantAround(path, writeAccess, rest)),
+      grantAround("/", readAccess, { ...rest, paths: new Set([...rest.paths, deviceFolder]) }),
+      grantAround(deviceFolder, listAccess, rest),
+      ...[...policy.writable, ...devices].map((path) => grantAround(path, readAccess | writeAccess, rest)),
     ];
     const split = parts.flatMap((part) => part.split);
     // A folder that changes from here on makes the next call build again.

@@ -77,6 +77,7 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     fs.appendFileSync(link!, "more");
   },
   read: (path) => readSecret(path),
+  "read-some": (path) => require(fs.readSync(fs.openSync(path!, "r"), Buffer.alloc(1)) === 1),
   "read-by-link": (path, link) => {
     fs.symlinkSync(path!, link!);
     readSecret(link);

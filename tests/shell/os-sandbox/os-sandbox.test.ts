@@ -60,6 +60,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   ],
   "read a denied file": ({ secret }) => ["read", secret],
   "read a denied file outside": ({ outside }) => ["read", join(dirname(outside("")), "secret.txt")],
+  "read what is in /dev besides the usual devices": ({ besideDevices }) => ["read", besideDevices],
   "read a denied file by /proc/self/root": ({ secret }) => ["read", `/proc/self/root${secret}`],
   "read a denied file by the root of another process": ({ secret, target }) => [
     "read",
@@ -116,6 +117,7 @@ const allowed: Readonly<Record<string, Attempt>> = {
   "make a folder": ({ inside }) => ["mkdir", inside("new")],
   "move a file": ({ inside }) => ["rename", inside("there"), inside("new")],
   "write to /dev/null": () => ["append", "/dev/null"],
+  "read /dev/zero": () => ["read-some", "/dev/zero"],
 };
 
 let free: ShellFixture;

@@ -13,6 +13,8 @@ export interface Scene {
   outside(name: string): string;
   /** A folder that every user can enter. */
   readonly shared: string;
+  /** A file in /dev, as disks are. */
+  readonly besideDevices: string;
   /** A denied file in the root, and a name that it had before. */
   readonly secret: string;
   readonly secretLink: string;
@@ -30,6 +32,9 @@ export async function openScene(served: ShellFixture) {
   for (const folder of [kept, outside]) writeFileSync(join(folder, "secret.txt"), "secret\n");
   const shared = mkdtempSync(join(tmpdir(), "coder-"));
   chmodSync(shared, 0o755);
+  const memory = mkdtempSync("/dev/shm/coder-");
+  const besideDevices = join(memory, "secret.txt");
+  writeFileSync(besideDevices, "secret\n");
   const secret = join(kept, "secret.txt");
   const secretLink = join(served.folder, "other-name.txt");
   linkSync(secret, secretLink);
@@ -50,6 +55,7 @@ export async function openScene(served: ShellFixture) {
       inside: (name) => join(folder, name),
       outside: (name) => join(beside, name),
       shared,
+      besideDevices,
       secret,
       secretLink,
       target: { id: target.pid!, ...JSON.parse(line) },
@@ -59,7 +65,7 @@ export async function openScene(served: ShellFixture) {
   };
   const close = () => {
     target.kill("SIGKILL");
-    rmSync(shared, { recursive: true });
+    for (const folder of [shared, memory]) rmSync(folder, { recursive: true });
   };
   return { newScene, close };
 }
