@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { createLog } from "../log/log.ts";
 import { defaultConfig } from "./config.ts";
@@ -38,6 +39,15 @@ test("a closed runtime reaches no folder any more", async () => {
   const held = runtime.jail.admitFolder(".");
   await runtime.close();
   if (held.descriptor !== undefined) expect(() => held.openPath(".")).toThrow("after it was closed");
+});
+
+test.each([
+  ["a journal in the folder that is served", () => ({ journal: { dir: base, max_bytes: 4096, max_records: 1 } })],
+  ["an audit trail in no folder", () => ({ audit: { file: join(base, "none/file"), max_bytes: 4096, keep: 0 } })],
+])("with %s nothing stays open", async (_, refused) => {
+  const config = { ...defaultConfig(), base_path: base, ...refused() };
+  await expect(openCoder(config)).rejects.toThrow(base);
+  expect(countDescriptorsBelow(base)).toBe(0);
 });
 
 test("globs that can deny nothing are warned about, each with what to write instead", () => {

@@ -82,6 +82,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const { threads } = readRuntimeOptions(opening.environment ?? {});
   const profileName = profileNamed(config, opening);
   const profile = profileOf(profileName);
+  const defaultExcludes = compileExcludeGlobs(config.default_exclude_globs);
   const storage = await openStorage(config, { ...opening, profile });
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
@@ -122,7 +123,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     feed,
     regex,
     ignoreFiles,
-    defaultExcludes: compileExcludeGlobs(config.default_exclude_globs),
+    defaultExcludes,
     searcher,
     watchedTree,
     quotas: openQuotas(config.quotas),

@@ -30,11 +30,32 @@ interface Opening
 
 /**
  * Opens the tree, and finishes the transactions of killed processes in it. Throws a `ConfigError`, or the reason for not
- * starting of the jail, or of a transaction that cannot be finished.
+ * starting of the jail, or of a transaction that cannot be finished; then nothing stays open.
  */
 export async function openStorage(config: Config, opening: Opening): Promise<Storage> {
+  const opened: Closable[] = [];
+  const close = () => {
+    for (const one of opened.toReversed()) one.close();
+  };
+  try {
+    return { ...(await openParts(config, opening, opened)), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+type Closable = Pick<Storage, "close">;
+
+/** Adds to `opened` what is to be closed, each as soon as it is open. */
+async function openParts(
+  config: Config,
+  opening: Opening,
+  opened: Closable[],
+): Promise<Omit<Storage, "close">> {
   const { profile, mode, log = silent, readOnly = false, environment = {} } = opening;
   const jail = openTree(config, opening);
+  opened.push(jail);
   const folder = locateState({ config: config.journal, roots: jail.roots, environment, log });
   const journal = openJournal({
     config: config.journal,
@@ -43,7 +64,9 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     byDefault: profile.journal || (mode === "call" && hasRecords(folder)),
     log,
   });
+  if (journal !== undefined) opened.push(journal);
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
+  if (audit !== undefined) opened.push(audit);
   const listeners: MutationListener[] = [journal, audit].filter((listener) => listener !== undefined);
   const context = createFilesContext({
     jail,
@@ -53,16 +76,7 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     listeners,
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
-  const close = () => {
-    journal?.close();
-    audit?.close();
-    jail.close();
-  };
-  if (folder !== undefined)
-    await recoverIn({ files: context, folder, readOnly, log }).catch((error: unknown) => {
-      close();
-      throw error;
-    });
+  if (folder !== undefined) await recoverIn({ files: context, folder, readOnly, log });
   return {
     jail,
     files: filesOver(context),
@@ -70,7 +84,6 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),
     listen: (listener) => listeners.push(listener),
-    close,
   };
 }
 
