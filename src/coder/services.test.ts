@@ -42,8 +42,14 @@ test("a closed runtime reaches no folder any more", async () => {
 });
 
 test.each([
-  ["a journal in the folder that is served", () => ({ journal: { dir: base, max_bytes: 4096, max_records: 1 } })],
-  ["an audit trail in no folder", () => ({ audit: { file: join(base, "none/file"), max_bytes: 4096, keep: 0 } })],
+  [
+    "a journal in the folder that is served",
+    () => ({ journal: { dir: base, max_bytes: 4096, max_records: 1 } }),
+  ],
+  [
+    "an audit trail in no folder",
+    () => ({ audit: { file: join(base, "none/file"), max_bytes: 4096, keep: 0 } }),
+  ],
 ])("with %s nothing stays open", async (_, refused) => {
   const config = { ...defaultConfig(), base_path: base, ...refused() };
   await expect(openCoder(config)).rejects.toThrow(base);

@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../errors.ts";
@@ -8,6 +17,7 @@ import { runAtOnce } from "../scheduling/time-slice.ts";
 import type { AdmitOptions, Folder, Jail } from "./folder.ts";
 import { backends, countDescriptorsBelow, JailFixture, lead } from "./jail.test-kit.ts";
 import { openRootsJail, type RootsOptions } from "./jail.ts";
+import { Roots } from "./roots.ts";
 
 const directory = process.cwd();
 afterAll(() => process.chdir(directory));
@@ -156,6 +166,44 @@ describe.each(backends)("%s", (backend) => {
     jail.close();
     expect(countDescriptorsBelow(fixture.root)).toBe(0);
   });
+});
+
+test("what takes the place of a root while that is opened again is not served", () => {
+  using fixture = new JailFixture(tree);
+  let onOpen = () => {};
+  const b = {
+    name: "b",
+    path: fixture.at("b"),
+    get deny() {
+      onOpen();
+      return undefined;
+    },
+  };
+  const roots = new Roots([b], { deny: all });
+  rmSync(fixture.at("b"), { recursive: true });
+  mkdirSync(fixture.at("b"));
+  onOpen = () => {
+    renameSync(fixture.at("b"), fixture.at("c"));
+    symlinkSync(fixture.at("a"), fixture.at("b"));
+  };
+  expect(roots.reach("b")).toBeUndefined();
+  onOpen = () => {};
+  rmSync(fixture.at("b"));
+  renameSync(fixture.at("c"), fixture.at("b"));
+  expect(roots.reach("b")?.base).toBe(fixture.at("b"));
+  roots.close();
+  expect(countDescriptorsBelow(fixture.root)).toBe(0);
+});
+
+test("a root that is opened again has the spelling of its path that the operator gave", () => {
+  using fixture = new JailFixture({ ...tree, "other-name": { link: "b" } });
+  const roots = new Roots([{ name: "b", path: fixture.at("other-name") }], { deny: all });
+  const { linkRoots } = roots.at("b")!;
+  expect(linkRoots.length).toBe(2);
+  rmSync(fixture.at("b"), { recursive: true });
+  mkdirSync(fixture.at("b"));
+  expect(roots.reach("b")?.linkRoots).toEqual(linkRoots);
+  roots.close();
 });
 
 test("a host path leads into the innermost root that it lies in", () => {

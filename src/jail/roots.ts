@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist.ts";
+import { errnoError } from "./errno.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
 
 /** The roots of a jail. */
@@ -63,24 +64,35 @@ export class Roots implements RootSet {
   #openRoot(options: RootOptions): OpenRoot {
     const root = openRoot(options, this.#shared);
     this.#open.set(root.name, root);
-    this.#owners.set(root.name, root.backend.base(".").lstat(".").uid);
+    this.#owners.set(root.name, statsOf(root).uid);
     return root;
   }
 
   /** Of what has the path of a folder that is gone, only a folder of the same user is that folder, back again. */
-  #reopen({ name, base, backend }: OpenRoot): OpenRoot | undefined {
+  #reopen({ name, base, linkRoots, backend }: OpenRoot): OpenRoot | undefined {
+    const owner = this.#owners.get(name);
+    const isBack = () => lstatSync(base).uid === owner && realpathSync(base) === base;
+    let root: OpenRoot | undefined;
     try {
-      const stats = lstatSync(base);
-      if (!stats.isDirectory() || stats.uid !== this.#owners.get(name) || realpathSync(base) !== base)
-        return undefined;
-      const root = this.#openRoot({ ...this.#options.get(name)!, path: base });
-      this.#former.push(backend);
-      return root;
+      if (!isBack()) return undefined;
+      root = openRoot({ ...this.#options.get(name)!, path: base }, this.#shared);
+      // It may have been replaced before it was open.
+      if (!isAt(root, base) || !isBack()) throw errnoError("ESTALE");
     } catch {
+      root?.backend.close();
       return undefined;
     }
+    this.#former.push(backend);
+    const reopened = { ...root, linkRoots };
+    this.#open.set(name, reopened);
+    return reopened;
   }
 }
+
+const statsOf = ({ backend }: OpenRoot): Stats => backend.base(".").lstat(".");
+
+/** Whether the folder that is held has this path. */
+const isAt = (root: OpenRoot, path: string): boolean => isSame(statsOf(root), lstatSync(path));
 
 /**
  * The roots, each denying the others that lie in it: what is there has one path, and one set of rules. Throws an Error for
