@@ -9,7 +9,7 @@ export interface Denied {
   readonly folders: ReadonlySet<string>;
   /** The files there, and what else these are called. */
   readonly identities: ReadonlySet<string>;
-  /** Changes when any of them is made, removed or replaced, or gets another name. */
+  /** Changes when any of them is made, removed or replaced, or has another name than before. */
   readonly version: string;
 }
 
@@ -34,9 +34,11 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
     paths: new Set([...found.map(({ path }) => path), ...others]),
     folders: new Set(found.filter(({ stats }) => stats.isDirectory()).map(({ path }) => path)),
     identities,
-    version: found
-      .map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`)
-      .join("\n"),
+    // A folder that is renamed gives all below it other names, and changes none of them.
+    version: [
+      ...found.map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`),
+      ...others,
+    ].join("\n"),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -85,6 +86,16 @@ test("a denied path that is not there denies nothing, until something is there",
   const after = readDenied([join(root, "a/new")], [root]);
   expect(after.version).not.toBe(before.version);
   expect(grantAround(root, readAccess, after).split).toEqual([root, join(root, "a")]);
+});
+
+test("another name of a denied file is looked for anew when a folder above it is renamed", () => {
+  const root = buildTree(["key", "a/b"]);
+  linkSync(join(root, "key"), join(root, "a/other"));
+  const before = readDenied([join(root, "key")], [root]);
+  renameSync(join(root, "a"), join(root, "c"));
+  const after = readDenied([join(root, "key")], [root]);
+  expect(after.paths).toContain(join(root, "c/other"));
+  expect(after.version).not.toBe(before.version);
 });
 
 test("what a denied link has led to stays denied when a command has replaced the link", () => {
