@@ -143,3 +143,10 @@ test("a request nested 100,000 deep is counted", () => {
   admission.hold("a", payload);
   expect(thrownBy(() => admission.hold("a", {}))).toMatchObject(refused);
 });
+
+test("the names of a request's fields count as its values do", () => {
+  const admission = new Admission({ requestBytes: 4000 });
+  using _one = admission.hold("a", { ["n".repeat(1500)]: 1 });
+  expect(thrownBy(() => admission.hold("a", { ["n".repeat(1500)]: 1 }))).toMatchObject(refused);
+  expect(thrownBy(() => admission.hold("a", ["n".repeat(100)]))).toBeUndefined();
+});

@@ -73,7 +73,7 @@ export class Admission {
   }
 }
 
-/** What each value takes besides its text. */
+/** What each value takes besides its text, and that of its name. */
 const bytesOfValue = 16;
 
 /** About the memory of a parsed payload, however deeply nested. Channels that the SDK has put into it count as nothing. */
@@ -84,11 +84,15 @@ function approximateBytes(payload: unknown): number {
     const value = pending.pop();
     bytes += bytesOfValue;
     if (typeof value === "string") bytes += value.length;
-    else if (isData(value)) for (const name in value) pending.push(value[name]);
+    else if (Array.isArray(value)) for (const one of value) pending.push(one);
+    else if (isData(value))
+      for (const name in value) {
+        bytes += name.length;
+        pending.push(value[name]);
+      }
   }
   return bytes;
 }
 
 const isData = (value: unknown): value is Record<string, unknown> =>
-  Array.isArray(value) ||
-  (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype);
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
