@@ -17,7 +17,10 @@ import { join } from "node:path";
 import { treeOf } from "../../tests/harness/tree.ts";
 import { filesOver } from "../files/files.ts";
 import * as steps from "../files/mutate-steps.ts";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import { openJail } from "../jail/jail.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
+import { recoverIn } from "./transactions.ts";
 
 const count = 22;
 const points = Array.from({ length: count + 1 }, (_, index) => index);
@@ -34,6 +37,21 @@ describe("a process that was killed", () => {
     expect(fixture.lines).toEqual([
       expect.stringContaining("a transaction was stopped half done, and is taken back"),
     ]);
+  });
+
+  test.each([false, true])("in a root that is read-only now: nothing is changed, only said", async (isCommitted) => {
+    using fixture = new TransactionsFixture("descriptors", sampleTree);
+    await fixture.crashAfter(everyKind(fixture), count, { isCommitted });
+    const before = fixture.snapshot();
+    const jail = openJail({ basePath: fixture.base, deny: compileGlobSet([]), isReadOnly: true });
+    const { context, state, log, lines } = fixture;
+    await recoverIn({ files: { ...context, jail }, folder: state, readOnly: false, log });
+    jail.close();
+    expect(fixture.snapshot()).toEqual(before);
+    expect(fixture.records()).toEqual([".json"]);
+    expect(lines).toEqual([expect.stringContaining("which only a worker that may write can finish")]);
+    await fixture.recover();
+    expect(fixture.records()).toEqual([]);
   });
 
   test("once all was committed: the next start removes what was replaced", async () => {

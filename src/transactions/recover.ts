@@ -66,12 +66,14 @@ export async function recoverLocked(recovering: Recovering): Promise<void> {
 function sayLeft({ intents, log }: Recovering): void {
   for (const left of intents.left()) {
     intents.release(left);
-    if (left.content !== "torn")
-      log?.warn("a killed process left a transaction, which only a worker that may write can finish", {
-        transaction: left.id,
-      });
+    if (left.content !== "torn") warnOfLeft(log, left);
   }
 }
+
+const warnOfLeft = (log: Log | undefined, { id }: LeftIntent): void =>
+  log?.warn("a killed process left a transaction, which only a worker that may write can finish", {
+    transaction: id,
+  });
 
 async function recover(recovering: Recovering, left: LeftIntent): Promise<void> {
   const { intents, log } = recovering;
@@ -87,6 +89,11 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
       transaction,
       record: left.path,
     });
+    return;
+  }
+  // The root may have been configured as read-only since.
+  if (steps.some((step) => recovering.jail.isReadOnly(step.kind === "rename" ? step.from : step.path))) {
+    warnOfLeft(log, left);
     return;
   }
   if (left.content.isCommitted) await finishCommitted(recovering, { left, steps });
