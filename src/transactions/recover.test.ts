@@ -39,20 +39,23 @@ describe("a process that was killed", () => {
     ]);
   });
 
-  test.each([false, true])("in a root that is read-only now: nothing is changed, only said", async (isCommitted) => {
-    using fixture = new TransactionsFixture("descriptors", sampleTree);
-    await fixture.crashAfter(everyKind(fixture), count, { isCommitted });
-    const before = fixture.snapshot();
-    const jail = openJail({ basePath: fixture.base, deny: compileGlobSet([]), isReadOnly: true });
-    const { context, state, log, lines } = fixture;
-    await recoverIn({ files: { ...context, jail }, folder: state, readOnly: false, log });
-    jail.close();
-    expect(fixture.snapshot()).toEqual(before);
-    expect(fixture.records()).toEqual([".json"]);
-    expect(lines).toEqual([expect.stringContaining("which only a worker that may write can finish")]);
-    await fixture.recover();
-    expect(fixture.records()).toEqual([]);
-  });
+  test.each([false, true])(
+    "in a root that is read-only now: nothing is changed, only said",
+    async (isCommitted) => {
+      using fixture = new TransactionsFixture("descriptors", sampleTree);
+      await fixture.crashAfter(everyKind(fixture), count, { isCommitted });
+      const before = fixture.snapshot();
+      const jail = openJail({ basePath: fixture.base, deny: compileGlobSet([]), isReadOnly: true });
+      const { context, state, log, lines } = fixture;
+      await recoverIn({ files: { ...context, jail }, folder: state, readOnly: false, log });
+      jail.close();
+      expect(fixture.snapshot()).toEqual(before);
+      expect(fixture.records()).toEqual([".json"]);
+      expect(lines).toEqual([expect.stringContaining("which only a worker that may write can finish")]);
+      await fixture.recover();
+      expect(fixture.records()).toEqual([]);
+    },
+  );
 
   test("once all was committed: the next start removes what was replaced", async () => {
     using fixture = new TransactionsFixture("descriptors", sampleTree);
