@@ -93,16 +93,25 @@ export class ReloadableWorker {
   ): Promise<() => string> {
     const open = (place?: string) =>
       this.runtime.triggers!.find(({ definition }) => definition.id === id)!.open(config, fire, place);
+    const { runtime } = this;
     let end = await open(from);
     let place: string | undefined;
+    let reopenings = 0;
     const reopen = async () => {
+      const reopening = ++reopenings;
+      // Another reload may come before it is open.
+      const isNewest = () => reopening === reopenings && this.#reopeners.has(reopen);
       const ended = end();
       end = () => ended;
-      const endAgain = await open(ended);
-      if (this.#reopeners.has(reopen)) end = endAgain;
-      else endAgain();
+      const endAgain = await open(ended).catch((error: unknown) => {
+        if (isNewest()) throw error;
+      });
+      if (isNewest()) end = endAgain!;
+      else endAgain?.();
     };
     this.#reopeners.add(reopen);
+    // It was opened with services that a reload has replaced meanwhile.
+    if (this.runtime !== runtime) await reopen();
     return () => {
       this.#reopeners.delete(reopen);
       place ??= end();
