@@ -72,6 +72,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   badCursor: refuseCoder.badCursor("x"),
   badSince: refuseCoder.badSince("x"),
   badMode: refuseCoder.badMode("rw-\n"),
+  noFsScope: refuseCoder.noFsScope("coder::undo"),
   noJournal: refuseCoder.noJournal(),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
   undoWhich: refuseCoder.undoWhich(),
@@ -87,6 +88,10 @@ const ofJail: Samples<typeof refuseJailed> = {
   protected: refuseJailed.protected(".git/config"),
   readOnlyRoot: refuseJailed.readOnlyRoot("docs/a.md", "docs", ["src"]),
   top: refuseJailed.top("new", ["src", "tests"]),
+  outOfScope: refuseJailed.outOfScope("../b.txt"),
+  readOnlyGrant: refuseJailed.readOnlyGrant("a.txt"),
+  boundary: refuseJailed.boundary("."),
+  manyGrants: refuseJailed.manyGrants(101, 100),
   rootGone: refuseJailed.rootGone("docs"),
 };
 

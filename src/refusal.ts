@@ -9,6 +9,7 @@ export type Reason =
   | "denied"
   | "too-large"
   | "outside"
+  | "out-of-scope"
   | "io"
   | "permission"
   | "not-empty"

@@ -3,6 +3,7 @@
  * the changes of a call; the line is written when the call has its outcome, before that is sent.
  */
 import type { FinishedCall } from "../contract/definition.ts";
+import { fsScopeField } from "../contract/fs-scope.ts";
 import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Log } from "../log/log.ts";
@@ -66,6 +67,7 @@ export class Audit implements MutationListener {
       program: request === undefined ? undefined : definition.program?.(request),
       caller: context.caller,
       paths: paths.slice(0, mostNamed),
+      fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
       more_paths: paths.length > mostNamed ? paths.length - mostNamed : undefined,
       outcome: "error" in outcome ? "error" : "ok",
       code: "error" in outcome ? outcome.error.code : undefined,

@@ -13,6 +13,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   denied: "C211",
   "too-large": "C213",
   outside: "C215",
+  "out-of-scope": "C220",
   io: "C216",
   permission: "C216",
   "not-empty": "C216",
@@ -35,6 +36,7 @@ const wireReasons = {
   denied: "no_such_path",
   "too-large": "too_large",
   outside: "outside",
+  "out-of-scope": "out_of_scope",
   io: "io",
   permission: "permission_denied",
   "not-empty": "not_empty",
@@ -109,6 +111,12 @@ export const refuseCoder = {
       `The cursor ${quoteShort(cursor)} is none of this search, or the worker was restarted since; send next_cursor as it was given, with all other fields as then, or leave cursor out to start again.`,
     ),
 
+  noFsScope: (id: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The function ${id} takes no fs_scope, and cannot be limited to a part of the tree; leave the field out, or call a function that takes a path.`,
+    ),
+
   noJournal: (): Refusal =>
     new Refusal(
       "bad-input",
@@ -148,6 +156,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
+  C220: "The path is outside of what `fs_scope` of the same call permits, or may only be read by that.",
   C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
   C222: "A `write_deny_globs` of the configuration protects the path, or something below it. It can be read.",
   C223: "The caller is over one of its `quotas`, or the worker has too much to do. `details.retry_after_ms` says when to send the call again, where that is known.",

@@ -24,6 +24,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "errors.ts",
     "folder-filter.ts",
     "functions.ts",
+    "narrower.ts",
     "permission-bits.ts",
     "profiles.ts",
     "request-globs.ts",

@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { withFsScope } from "../contract/fs-scope.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { changes } from "./changes.ts";
 import { checkpoints } from "./checkpoints.ts";
@@ -41,4 +42,4 @@ export const functions: readonly FunctionDefinition[] = [
   info,
   changes,
   configStatus,
-];
+].map(withFsScope);

@@ -161,6 +161,7 @@ export const search = defineCoderFunction({
         isExtended,
       },
       { deadline, caller },
+      context.jail,
     );
     return new Measured(answer, bytes);
   },

@@ -20,6 +20,7 @@ import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
 import { changedOver } from "./feeding/changed.ts";
+import { narrowerOf } from "./narrower.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage } from "./storage.ts";
@@ -132,6 +133,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
     renderError: renderCoderError,
+    narrow: narrowerOf(storage),
     holds: {
       get "coder.index.files"() {
         return searcher.index?.index.state.files ?? 0;

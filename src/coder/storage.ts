@@ -1,7 +1,7 @@
 import { openAudit } from "../audit/audit-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import type * as worker from "../contract/definition.ts";
-import { createFilesContext, filesOver } from "../files/files.ts";
+import { createFilesContext, type Files, filesOver } from "../files/files.ts";
 import type { MutationListener } from "../files/mutation.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
@@ -20,6 +20,8 @@ import { onlyRootOf, type RootConfig } from "./roots-config.ts";
 interface Storage extends Pick<CoderServices, "jail" | "files" | "journal" | "audit" | "transactions"> {
   /** Has the listener notified of every change by a call from now on. */
   listen(listener: MutationListener): void;
+  /** The disk verbs over another jail around the same tree. */
+  filesIn(jail: Jail): Files;
   close(): void;
 }
 
@@ -80,6 +82,7 @@ async function openParts(
   return {
     jail,
     files: filesOver(context),
+    filesIn: (scoped) => filesOver({ ...context, jail: scoped }),
     journal,
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),

@@ -39,6 +39,12 @@ export interface Services {
   readonly maxAnswerBytes?: number;
   /** Admits a call before it is begun; `end` gets the bytes of its answer. Throws a refusal. Absent: every call is. */
   readonly quotas?: { admit(caller: string | undefined): { end(bytes: number): void } } | undefined;
+  /** The services that a call has instead, where its payload limits what it may do. Throws a refusal. */
+  narrow?(call: {
+    readonly definition: FunctionDefinition;
+    readonly payload: unknown;
+    readonly request: unknown;
+  }): object | undefined;
   /** Gets every call when it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire; undefined for an unexpected one. */

@@ -26,6 +26,34 @@ export const refuseJailed = {
       path,
     ),
 
+  /** The same whatever is there, or nothing, or something denied: it is said before the disk is read. */
+  outOfScope: (path: string): Refusal =>
+    new Refusal(
+      "out-of-scope",
+      `${quoteShort(path)} is outside of what fs_scope of this call permits; send a path inside it.`,
+      path,
+    ),
+
+  readOnlyGrant: (path: string): Refusal =>
+    new Refusal(
+      "out-of-scope",
+      `fs_scope of this call permits only to read ${quoteShort(path)}, and nothing was changed; choose a path that it permits to write.`,
+      path,
+    ),
+
+  boundary: (path: string): Refusal =>
+    new Refusal(
+      "out-of-scope",
+      `${quoteShort(path)} is the boundary of fs_scope itself, and nothing was changed; name something in it.`,
+      path,
+    ),
+
+  manyGrants: (grants: number, limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The field fs_scope has ${grants} grants, and may have ${limit}; send fewer, such as the folders around them.`,
+    ),
+
   rootGone: (root: string): Refusal =>
     new Refusal(
       "io",

@@ -135,6 +135,18 @@ export interface AdmitOptions {
    * With `mayBeMissing`: folders on the path may be missing too. The walk checks and lists them, and does not make them.
    */
   readonly parents?: boolean;
+  /** With `mayBeMissing`: what is denied counts as missing. Only for names that no call then touches. */
+  readonly deniedIsMissing?: boolean;
+}
+
+/** A part of the tree for one call (coder §26). All paths are relative to the base. */
+export interface ScopeRequest {
+  /** The folder where relative paths start. */
+  readonly root: string;
+  /** The folder that nothing leaves. Default: the root. */
+  readonly boundary?: string;
+  /** What in it may be touched. Default: everything. */
+  readonly grants?: readonly { readonly path: string; readonly read_only: boolean }[];
 }
 
 /** A folder that callers can reach. */
@@ -171,7 +183,7 @@ export interface Jail {
   resolveForRead(path: string): ReadTarget;
   /** Like `admit`, for a folder, which it holds (wrong-kind for anything else). `"."` is the base. */
   admitFolder(path: string): Folder;
-  /** The same for the path of a folder that was held before (`Folder.path`). */
+  /** The same for the path of a folder that was held before (`Folder.path`), "" of the base, whatever the scope. */
   reopenFolder(path: string): Folder;
   /** Whether a deny glob, or the reserved pattern of temporary files, covers these names or a folder above them. */
   denies(names: readonly string[]): boolean;
@@ -187,6 +199,12 @@ export interface Jail {
   isTemporary(name: string): boolean;
   /** The path of a place in one spelling for all that the file system takes for the same. */
   fold(place: Pick<ResolvedPath, "path" | "folder">): string;
+  /**
+   * The same tree, of which only a part may be touched: `admit`, `admitFolder` and `resolveForRead` throw out-of-scope for
+   * everything else, before they read what is there. Throws as `admitFolder`, bad-input for a scope that is none, and out-of-scope for parts of it
+   * outside of its boundary.
+   */
+  within(scope: ScopeRequest): Jail;
   /** The same rules over another view of the tree, such as what it will be. It is open as long as this one. */
   over(view: TreeView): Jail;
   close(): void;

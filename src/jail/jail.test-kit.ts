@@ -60,6 +60,18 @@ export function lead(jail: Jail, path: string, options?: AdmitOptions): string {
   }
 }
 
+/** Those of the things that can all be there: none lies in an earlier one, or where one is. */
+export function compatible<Thing>(things: readonly (readonly [string, Thing])[]): [string, Thing][] {
+  const kept: [string, Thing][] = [];
+  for (const [path, thing] of things) {
+    const isFree = kept.every(
+      ([other]) => !`${path}/`.startsWith(`${other}/`) && !other.startsWith(`${path}/`),
+    );
+    if (isFree) kept.push([path, thing]);
+  }
+  return kept;
+}
+
 /** The backends this process can use; each must give the same answers. */
 export const backends: readonly BackendName[] =
   process.platform !== "linux"

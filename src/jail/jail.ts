@@ -23,6 +23,7 @@ import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNe
 import { resolveBeneath } from "./resolve-beneath.ts";
 import { pathInRoot, rulesOfRoots } from "./root-rules.ts";
 import { onlyRoot, type RootSet, Roots } from "./roots.ts";
+import { type PathScope, resolveScope } from "./scope.ts";
 import { holdRoots } from "./top-folder.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
@@ -90,16 +91,25 @@ interface Parts {
 }
 
 function jailWith(parts: Parts): Jail {
-  const { roots, parse, rules, walkRules } = parts;
-  const held = walkRules.backend;
+  const { roots, rules, walkRules } = parts;
+  const { backend: held, scope } = walkRules;
+  const parse = (path: string): ParsedPath => {
+    const parsed = parts.parse(path);
+    if (scope === undefined || path.startsWith("/")) return parsed;
+    return { ...parsed, names: [...scope.root, ...parsed.names] };
+  };
   const admit: Jail["admit"] = (path, options = {}) => {
     const place = walk(walkRules, path, parse(path), options);
-    const refusal = options.changes && refusalOfChange(roots, place, options.changes);
+    const { changes } = options;
+    const refusal =
+      changes &&
+      (scope?.refusalOfChange(path, place.path, changes) ?? refusalOfChange(roots, place, changes));
     if (refusal === undefined) return place;
     place[Symbol.dispose]();
     throw refusal;
   };
-  return {
+  const scoped = (to: PathScope) => jailWith({ ...parts, walkRules: { ...walkRules, scope: to } });
+  const jail: Jail = {
     roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
     hasTop: roots.hasTop,
     rootOf: (path) => roots.at(path)?.name ?? "",
@@ -110,7 +120,8 @@ function jailWith(parts: Parts): Jail {
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parse(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit(path), held),
-    reopenFolder: (path) => holdFolder(walk(walkRules, path, parsePath(path || "."), {}), held),
+    reopenFolder: (path) =>
+      holdFolder(walk({ ...walkRules, scope: undefined }, path, parsePath(path || "."), {}), held),
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
@@ -119,6 +130,7 @@ function jailWith(parts: Parts): Jail {
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
+    within: (request) => scoped(resolveScope(jail, scoped, request)),
     over(view) {
       const backend = {
         ...held,
@@ -130,6 +142,7 @@ function jailWith(parts: Parts): Jail {
     },
     close: () => held.close(),
   };
+  return jail;
 }
 
 /** Why nothing may be changed at a place. */
@@ -161,7 +174,7 @@ function resolveInOneStep(
   requested: string,
   { names, folderOnly }: ParsedPath,
 ): ReadTarget | undefined {
-  if (folderOnly) return undefined;
+  if (folderOnly || rules.scope?.contains(names.join("/")) === false) return undefined;
   const handle = resolveBeneath(rules, names, (path) =>
     rules.backend.base(requested).openPathBeneath?.(path),
   );

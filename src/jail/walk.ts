@@ -14,6 +14,7 @@ import type { Folding } from "./folding.ts";
 import { listedNames } from "./listed-name.ts";
 import { type ParsedPath, splitPath } from "./parse.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
+import type { PathScope } from "./scope.ts";
 import { WalkedPath } from "./walked-path.ts";
 
 const maxLinks = 40;
@@ -38,6 +39,8 @@ export interface WalkRules {
    * Whether this path itself is denied, in a folder with that folding; the walk queries it for every folder on the path.
    */
   denies(path: string, folding: Folding): boolean;
+  /** The part of the tree that the walk may reach; undefined: all of it. */
+  readonly scope?: PathScope | undefined;
 }
 
 /**
@@ -92,6 +95,7 @@ class Walk {
   /** Resolves all names but the last at once, where possible. */
   #resolveBeneath(): void {
     const names = this.#names.slice(0, -1);
+    if (this.#rules.scope?.leadsInside(names.join("/")) === false) return;
     const folder = resolveBeneath(this.#rules, names, (path) => this.#folder.openFolderBeneath?.(path));
     if (folder === undefined) return;
     this.#folder = folder;
@@ -104,14 +108,20 @@ class Walk {
     if (name === undefined) return this.#arrive();
     if (name === "..") return this.#goBack(this.#index);
     // Before any access to the disk: the answer for a denied name must not depend on what is there.
+    const isEnd = this.#index === this.#names.length - 1;
+    this.#rules.scope?.require(this.#requested, pathIn(this.#folder.path, name), isEnd);
+    if (this.#options.deniedIsMissing && this.#isDenied(name)) return this.#meetNothing();
     this.#requireAllowed(name);
     const own = this.#folder.folding === "foreign" ? this.#ownName(name) : name;
-    return this.#index === this.#names.length - 1 ? this.#takeLast(own, name) : this.#descend(own);
+    return isEnd ? this.#takeLast(own, name) : this.#descend(own);
+  }
+
+  #isDenied(name: string): boolean {
+    return this.#rules.denies(pathIn(this.#folder.path, name), this.#folder.folding);
   }
 
   #requireAllowed(name: string): void {
-    const { path, folding } = this.#folder;
-    if (this.#rules.denies(pathIn(path, name), folding)) throw refuse.absent(this.#requested, "denied");
+    if (this.#isDenied(name)) throw refuse.absent(this.#requested, "denied");
   }
 
   /** The name under which the folder lists the entry `name`. Throws when that name is denied. */
@@ -128,6 +138,7 @@ class Walk {
   /** Ends the walk. Inside a folder, resolves its own name once more, now as the last one. */
   #arrive(): ResolvedPath | undefined {
     if (this.#index > 0) return this.#restart();
+    this.#rules.scope?.require(this.#requested, "", true);
     this.#requireBase("");
     const handle = this.#folder.openPath(".");
     return new WalkedPath(this.#folder, ".", { handle, sentName: ".", newFolders: [] });
@@ -273,9 +284,11 @@ class Walk {
   #placeOfNew(): ResolvedPath {
     const newNames = this.#names.slice(this.#index);
     let path = this.#folder.path;
+    this.#rules.scope?.require(this.#requested, newNames.reduce(pathIn, path), true);
     for (const name of newNames) {
       path = pathIn(path, name);
-      if (this.#rules.denies(path, this.#folder.folding)) throw refuse.absent(this.#requested, "denied");
+      if (!this.#options.deniedIsMissing && this.#rules.denies(path, this.#folder.folding))
+        throw refuse.absent(this.#requested, "denied");
     }
     const { mayBeMissing = false, parents = false, mayBeFolder = false } = this.#options;
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#requested, "missing");

@@ -4,6 +4,7 @@
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { fsScopeField } from "../contract/fs-scope.ts";
 import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 
 type JsonObject = { readonly [key: string]: JsonValue };
@@ -26,7 +27,8 @@ export function inputSchema(
   const { request, brief, hasFlatEnvelope = false } = definition;
   const { definitions = {}, ...schema } = renderSchema(request);
   const compaction = { definitions: definitions as JsonObject, isBriefed: brief !== undefined };
-  const whole = compact(schema, compaction) as Shape;
+  const { [fsScopeField]: _, ...properties } = (schema as Shape).properties;
+  const whole = compact({ ...schema, properties }, compaction) as Shape;
   return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
 }
 

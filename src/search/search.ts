@@ -21,9 +21,9 @@ import type { WalkOptions } from "./walk.ts";
 export interface Searcher {
   /**
    * Throws refusals for a bad pattern and for a path that is no folder; past the deadline it answers with its
-   * findings so far. The same tree gives the same answer, whatever the number of threads.
+   * findings so far. A jail for a part of the tree admits the path, where there is one. The same tree gives the same answer, whatever the number of threads.
    */
-  search(request: SearchRequest, walker: Walker): Promise<Found>;
+  search(request: SearchRequest, walker: Walker, scoped?: Jail): Promise<Found>;
   /** The cursors of its pages. */
   readonly cursors: Cursors;
   /** Undefined where each search reads all files. */
@@ -105,8 +105,8 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
   return {
     cursors: new Cursors(),
     index: searchIndex,
-    async search(request, walker) {
-      const { folder, only } = startOf(jail, request);
+    async search(request, walker, scoped = jail) {
+      const { folder, only } = startOf(scoped, request);
       using slice = createWalkSlice(walker);
       const walk = { jail, files, ...request, only };
       state.active++;

@@ -68,6 +68,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   denied: "S215",
   "too-large": "S218",
   outside: "S215",
+  "out-of-scope": "S215",
   io: "S216",
   permission: "S215",
   "not-empty": "S214",

@@ -13,7 +13,7 @@ export class DiskView {
 
   /** The folder at `path`. Throws the errno error, also when a link is on the way by now. */
   folder(path: string): Folder {
-    let folder = this.#jail.admitFolder(".");
+    let folder = this.#jail.reopenFolder("");
     try {
       for (const name of namesOf(path)) {
         const child = folder.child(name);

@@ -42,7 +42,7 @@ export class PendingChanges {
 
   /** The base of the pending tree, for a walk of the path `requested`. */
   base(requested: string): PendingFolder {
-    return this.#show(this.#jail.admitFolder("."), { requested, path: "", changes: this.#root });
+    return this.#show(this.#jail.reopenFolder(""), { requested, path: "", changes: this.#root });
   }
 
   #show(

@@ -113,10 +113,12 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
-  const { definition, payload, context, lease } = scope;
+  const { definition, payload, lease } = scope;
   try {
-    const request = parseRequest(definition, payload, context);
+    const request = parseRequest(definition, payload, scope.context);
     scope.request = request;
+    const narrowed = scope.context.narrow?.({ definition, payload, request });
+    const context = narrowed === undefined ? scope.context : { ...scope.context, ...narrowed };
     scope.onEnter(definition.id, request);
     using _turn = definition.isLong ? await startLong(scope) : undefined;
     const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);

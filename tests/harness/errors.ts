@@ -2,7 +2,17 @@ import { tmpdir } from "node:os";
 import type { ClientOutcome } from "./worker-fixture.ts";
 
 /** The codes of a call's errors (coder §4). */
-export type ErrorCode = "C210" | "C211" | "C213" | "C215" | "C216" | "C217" | "C221" | "C222" | "C223";
+export type ErrorCode =
+  | "C210"
+  | "C211"
+  | "C213"
+  | "C215"
+  | "C216"
+  | "C217"
+  | "C220"
+  | "C221"
+  | "C222"
+  | "C223";
 
 /** An error as it is on the wire. */
 export interface CallError {
@@ -45,7 +55,7 @@ export function parseWireError(thrown: { readonly code?: string; readonly messag
   return error;
 }
 
-const codes = /^C21[013567]$|^C22[123]$/;
+const codes = /^C21[013567]$|^C22[0123]$/;
 const nextStep =
   /\b(send|use|name|list|read|choose|ask|repeat|write|give|set|leave|merge|split|pass|drop|add|remove|delete|change|create|escape|shorten|raise|fix|correct|call|copy|move|rewrite|close|try|put|join|expected)\b/i;
 const systemWords =

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { fsScopeField } from "../../contract/fs-scope.ts";
 import type { WindowRange } from "../../edits/window.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { refuseRead } from "./errors.ts";
@@ -73,7 +74,8 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
       : undefined,
     maxOutputBytes: request.max_output_bytes ?? profile["read-file.max_output_bytes"],
     hasRevision: request.revision ?? (isStat || profile["read-file.revision"]),
-    hasLineCounts: path === undefined || Object.keys(request).length > 1,
+    hasLineCounts:
+      path === undefined || Object.keys(request).some((field) => field !== "path" && field !== fsScopeField),
   };
 }
 

@@ -41,8 +41,10 @@ export async function planTransaction<T>(
 ): Promise<PlanAnswer & { readonly value: T }> {
   const { value, steps, reads } = await show(transaction, context, { remembersReads: true });
   if (steps.length > 0) requireTransactions(context);
+  // The paths are those of this call, and so is what it may touch.
+  const { jail } = context;
   const carryOut = async (plan: string, later: CoderContext) =>
-    answer(await carryOutPlan(transaction, later, { plan, reads }), later);
+    answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);
   return { value, ...context.plans.add({ caller: context.caller, carryOut }) };
 }
 

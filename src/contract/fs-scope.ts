@@ -1,0 +1,41 @@
+/** The field of requests by which a host limits a call to a part of the tree (coder §26). */
+import { type Static, Type } from "@sinclair/typebox";
+import type { FunctionDefinition } from "./definition.ts";
+
+/** Its name. A host sends it, and models are not shown it. */
+export const fsScopeField = "fs_scope";
+
+const since = "0.4.0";
+
+const FsScope = Type.Object(
+  {
+    boundary: Type.Optional(
+      Type.String({ since, description: "Folder that nothing of the call leaves. Default: root." }),
+    ),
+    grants: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), read_only: Type.Boolean({ default: false }) }), {
+        since,
+        description: "What in it the call may touch. Default: everything.",
+      }),
+    ),
+    root: Type.String({ default: ".", description: "Folder that relative paths of the call start from." }),
+  },
+  {
+    since,
+    description:
+      "Limits the call to a part of the tree, and never widens what it may do. Its own paths are relative to `base_path`.",
+  },
+);
+
+export type FsScope = Static<typeof FsScope>;
+
+/** Whether calls of the function can be limited: those whose paths the jail judges. */
+export const takesFsScope = ({ paths }: Pick<FunctionDefinition, "paths">): boolean => paths.length > 0;
+
+/** The definition with the field, where it takes that. */
+export function withFsScope(definition: FunctionDefinition): FunctionDefinition {
+  if (!takesFsScope(definition)) return definition;
+  const { request } = definition;
+  const properties = { ...request["properties"], [fsScopeField]: Type.Optional(FsScope) };
+  return { ...definition, request: { ...request, properties } };
+}

@@ -1,0 +1,92 @@
+/** The part of the tree that one call may touch, where its payload limits that (coder §26). */
+import { namesOf } from "./backend.ts";
+import { refuseJailed } from "./errors.ts";
+import type { Jail, ProtectedChange, ScopeRequest } from "./folder.ts";
+
+/** A file or folder with everything in it, by its path from the base, links resolved. */
+interface Region {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+}
+
+/** What a call may touch: some regions inside a boundary. */
+export class PathScope {
+  /** The names from the base to the folder where relative paths start. */
+  readonly root: readonly string[];
+  readonly #boundary: string;
+  readonly #regions: readonly Region[];
+
+  /** The regions lie within the boundary. */
+  constructor(root: readonly string[], boundary: string, regions: readonly Region[]) {
+    this.root = root;
+    this.#boundary = boundary;
+    this.#regions = regions;
+  }
+
+  /** Whether a call may touch what is at `path`, and so everything below it. */
+  contains(path: string): boolean {
+    return this.#regions.some((region) => isWithin(path, region.path));
+  }
+
+  /** Whether `path` is in the scope, or on the way to something that is. */
+  leadsInside(path: string): boolean {
+    return this.#regions.some((region) => isWithin(path, region.path) || isWithin(region.path, path));
+  }
+
+  /** Throws out-of-scope unless the scope contains `path` or, where a walk does not end there, something below it. */
+  require(requested: string, path: string, isEnd: boolean): void {
+    if (!(isEnd ? this.contains(path) : this.leadsInside(path))) throw refuseJailed.outOfScope(requested);
+  }
+
+  /** Why nothing may be changed at a `path` that the scope contains; undefined where it may. */
+  refusalOfChange(requested: string, path: string, changes: ProtectedChange) {
+    // Its name is an entry of a folder outside.
+    if (changes === "tree" && path === this.#boundary && path !== "") return refuseJailed.boundary(requested);
+    const isWritable = this.#regions.some((region) => !region.isReadOnly && isWithin(path, region.path));
+    return isWritable ? undefined : refuseJailed.readOnlyGrant(requested);
+  }
+}
+
+const isWithin = (path: string, folder: string): boolean =>
+  folder === "" || path === folder || path.startsWith(`${folder}/`);
+
+/** Most grants of one scope: each is a walk before the call begins. */
+const mostGrants = 100;
+
+/**
+ * Resolves the paths of a scope: the boundary in the whole tree, and the others inside that, so that links there show
+ * nothing of what is outside. Throws as `Jail.within`.
+ */
+export function resolveScope(
+  jail: Jail,
+  scoped: (scope: PathScope) => Jail,
+  { root, boundary = root, grants }: ScopeRequest,
+): PathScope {
+  if (grants !== undefined && grants.length > mostGrants)
+    throw refuseJailed.manyGrants(grants.length, mostGrants);
+  const limit = pathOfFolder(jail, boundary);
+  const whole = [{ path: limit, isReadOnly: false }];
+  const bounded = scoped(new PathScope([], limit, whole));
+  const start = boundary === root ? limit : pathOfFolder(bounded, root);
+  const regions = grants?.map(({ path, read_only: isReadOnly }) => ({
+    path: pathOfGrant(bounded, path),
+    isReadOnly,
+  }));
+  return new PathScope(namesOf(start), limit, regions ?? whole);
+}
+
+function pathOfFolder(jail: Jail, path: string): string {
+  using folder = jail.admitFolder(path);
+  return folder.path;
+}
+
+/** What is granted may be missing, and to be made; what is denied must not differ from that. */
+function pathOfGrant(jail: Jail, path: string): string {
+  using place = jail.admit(path, {
+    mayBeMissing: true,
+    mayBeFolder: true,
+    parents: true,
+    deniedIsMissing: true,
+  });
+  return place.path;
+}
