@@ -96,10 +96,11 @@ export class InotifyTree implements WatchedTree {
     if (!this.#state.isComplete || this.#isClosed) return this.#state;
     if (this.#running !== undefined) {
       // What happened after the running drain began belongs to the next one, which all callers since then share.
-      this.#next ??= this.#running.then(() => {
+      const drainNext = () => {
         this.#next = undefined;
         return this.drain();
-      });
+      };
+      this.#next ??= this.#running.then(drainNext, drainNext);
       return this.#next;
     }
     const reason = this.#readEvents();

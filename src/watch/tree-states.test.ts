@@ -120,3 +120,26 @@ test("what is made between the opening of a folder and its watch is listed", asy
   expect(await fixture.tree.build()).toEqual(complete);
   expect(fixture.paths).toEqual(["f", "new-0"]);
 });
+
+test("a drain that fails does not stand for later ones", async () => {
+  const disk = { fails: false };
+  const onWatch = () => {
+    if (disk.fails) throw new Error("no descriptors");
+  };
+  const open = openWith({ sliceMilliseconds: 0, onWatch });
+  using fixture = await new TreeFixture({ a: "" }, { open }).build();
+  const { tree } = fixture;
+  disk.fails = true;
+  mkdirSync(fixture.at("d"));
+  const [failed, after] = [tree.drain(), tree.drain()];
+  await expect(failed).rejects.toThrow("no descriptors");
+  expect(await after).toEqual(incomplete("busy"));
+  disk.fails = false;
+  await tree.build();
+  mkdirSync(fixture.at("e"));
+  const first = tree.drain();
+  writeFileSync(fixture.at("e/f"), "");
+  expect(await tree.drain()).toEqual(complete);
+  expect(fixture.paths).toEqual(["a", "e/f"]);
+  await first;
+});
