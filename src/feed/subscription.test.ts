@@ -10,6 +10,8 @@ class Reader {
   readonly ring = new ChangeRing({ changes: 4, characters: 1000 });
   readonly got: string[] = [];
   readonly #answers: Delivery[];
+  /** Instead of an answer. */
+  deliver: (() => Promise<Delivery>) | undefined;
 
   constructor(...answers: Delivery[]) {
     this.#answers = answers;
@@ -28,7 +30,7 @@ class Reader {
       deliver: async ({ path, isGap }: FeedChange) => {
         const answer = this.#answers.shift() ?? "delivered";
         this.got.push(`${isGap ? "gap" : path} ${answer}`);
-        return answer;
+        return this.deliver?.() ?? answer;
       },
     });
   }
@@ -83,4 +85,27 @@ test("a reader that falls behind what is kept gets a gap, and then what comes", 
   const lost = unknown.subscribe(0, true);
   await unknown.until("gap unknown");
   expect(lost.end()).toBeUndefined();
+});
+
+test("who ends while a change is being delivered gets no place to go on from: the reader may have got it", async () => {
+  const reader = new Reader();
+  const delivery = Promise.withResolvers<Delivery>();
+  reader.deliver = () => delivery.promise;
+  const subscription = reader.subscribe();
+  reader.add("a");
+  await reader.until("a delivered");
+  expect(subscription.end()).toBeUndefined();
+  delivery.resolve("delivered");
+});
+
+test("a change that cannot be described now is delivered later", async () => {
+  const reader = new Reader();
+  reader.deliver = () => {
+    reader.deliver = undefined;
+    throw new Error("EMFILE");
+  };
+  const subscription = reader.subscribe();
+  reader.add("a");
+  while (reader.got.length < 2) await setImmediate();
+  expect(subscription.end()).toBe(1);
 });

@@ -13,6 +13,7 @@ export interface SubscriptionOptions {
   /** How often changes are delivered, in milliseconds; those between are coalesced. */
   readonly every: number;
   readonly selects: (change: FeedChange) => boolean;
+  /** What it throws counts as `absent`. */
   readonly deliver: (change: FeedChange) => Promise<Delivery>;
 }
 
@@ -30,6 +31,8 @@ export class Subscription {
   /** The reader may have missed changes before that. */
   #hasGap: boolean;
   #pause: number = pauses.first;
+  /** The reader is being given a change, and may have got it. */
+  #isDelivering = false;
 
   /** Begins to deliver. */
   constructor(options: SubscriptionOptions) {
@@ -42,7 +45,7 @@ export class Subscription {
   /** Ends. Returns the number to begin another one after; undefined where the reader may have missed changes. */
   end(): number | undefined {
     this.#stopping.abort();
-    return this.#hasGap ? undefined : this.#at;
+    return this.#hasGap || this.#isDelivering ? undefined : this.#at;
   }
 
   get #isStopped(): boolean {
@@ -65,7 +68,7 @@ export class Subscription {
       this.#at = newest;
     }
     for (const change of coalesce(this.#selected(newest))) {
-      const delivery = this.#isStopped ? "absent" : await this.#options.deliver(change);
+      const delivery = this.#isStopped ? "absent" : await this.#deliver(change);
       if (delivery !== "absent") this.#at = change.seq;
       if (delivery === "delivered") {
         this.#hasGap = false;
@@ -78,6 +81,18 @@ export class Subscription {
       return;
     }
     this.#at = newest;
+  }
+
+  async #deliver(change: FeedChange): Promise<Delivery> {
+    this.#isDelivering = true;
+    try {
+      return await this.#options.deliver(change);
+    } catch {
+      // It could not be described, as where the process has no descriptors left: nothing was sent.
+      return "absent";
+    } finally {
+      this.#isDelivering = false;
+    }
   }
 
   /** What the reader has not got of the changes up to this number. */
