@@ -53,12 +53,13 @@ export class Triggers {
     const { id, config = {} } = trigger;
     const known = this.#open.get(id);
     if (known !== undefined && isDeepStrictEqual(known.trigger, trigger)) return;
-    await this.#remove(id);
+    // Without a wait for a new one: the engine may send it twice, or take it back, before that ends.
+    if (known !== undefined) await this.#remove(id);
     if (this.#open.size >= mostTriggers) throw refuseTrigger.tooMany(mostTriggers);
     const end = type.open(config, this.#fireOf(trigger), this.#ended.get(id));
     this.#open.set(id, { trigger, end });
     await end.catch((error: unknown) => {
-      this.#open.delete(id);
+      if (this.#open.get(id)?.end === end) this.#open.delete(id);
       throw error;
     });
   }
