@@ -181,7 +181,11 @@ export class Feed implements MutationListener {
     } else if (isComplete) {
       external.reconcile(number);
       this.#settled = Math.max(this.#settled, found);
-    } else this.#settled = this.#ring.newest;
+    } else {
+      // The end of the gap forgets it anyway. With a tree that stays incomplete it would grow with each call.
+      external.clear(number);
+      this.#settled = this.#ring.newest;
+    }
   }
 
   #add(change: FoundChange): void {
