@@ -68,7 +68,7 @@ export function openSearcher(base: string, { backend, threads, deny = [], index 
   const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
   const ignoreFiles = new IgnoreFiles(jail);
   const regex = createRegexEngine({ threads: threads !== false });
-  const tree = new SharedTree({ openBase: () => jail.admitFolder(".") });
+  const tree = index?.tree ?? new SharedTree({ openBase: () => jail.admitFolder(".") });
   const searcher = createSearcher({
     jail,
     files,

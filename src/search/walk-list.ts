@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import { namesOf } from "../jail/backend.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isReportedIn } from "../jail/stamps.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
@@ -144,11 +145,13 @@ class WalkLister implements WalkList {
     return ignoreFiles.in(opened, above, present);
   }
 
-  /** Notes of what events the rules depend that are about to be read from this entry. */
+  /** Notes of what events the rules depend that are about to be read from this entry. Those that are denied are not read. */
   #watchRules(
     entry: WatchedEntry,
     { folder, path, key }: { folder: WatchedFolder; path: string; key: string },
   ): void {
+    const { jail, watched } = this.#options;
+    if (jail.denies(namesOf(inFolder(path, key.replace(/\/$/, ""))))) return;
     if (typeof entry === "object") {
       // The rules of a `.git` are in `info/exclude`.
       const info = entryIn(entry, "info/");
@@ -156,7 +159,6 @@ class WalkLister implements WalkList {
       if (typeof info === "object" && typeof exclude === "number")
         this.#watchRules(exclude, { folder: info, path: inFolder(path, ".git/info"), key: "exclude" });
     } else if (typeof entry === "number") {
-      const { jail, watched } = this.#options;
       watched.watchRules(entry);
       using opened = openListed(jail, { path, inode: inodeOf(folder) });
       const name = Buffer.from(key, "latin1");

@@ -1,6 +1,7 @@
 /** Searches by an index and a watched tree: they ask the disk only for files that may match, or may have changed (decision 35). */
 import type { CandidateSet } from "../index/content-index.ts";
 import type { NeededTrigrams } from "../index/needed-trigrams.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import type { WatchedFolder } from "../watch/tree.ts";
@@ -71,8 +72,8 @@ export class WatchedIndex {
   /** Brings the tree up to date, and makes a list of the files of the search. Undefined where not all of them are known. */
   async prepare(options: RunningSearch): Promise<KeptList | undefined> {
     if (!this.isReady || options.walk.only !== undefined) return undefined;
-    const state = await this.#subscription!.drain();
-    if (!state.isComplete) return undefined;
+    const state = await unlessOver(this.#subscription!.drain(), options.deadline);
+    if (state?.isComplete !== true) return undefined;
     for (let tries = 0; tries < mostTries; tries++) {
       const kept = this.#kept(options) ?? (await this.#makeList(options));
       if (kept === undefined || this.#isValid(kept)) return kept;
@@ -114,11 +115,11 @@ export class WatchedIndex {
   }
 
   async #makeList(options: RunningSearch): Promise<KeptList | undefined> {
-    const { tree } = this.#subscription!;
+    const tree = this.#subscription?.tree;
     const start = options.folder.folder;
-    const path = foldersTo(tree.base, start.names);
+    const path = tree && foldersTo(tree.base, start.names);
     const inode = path?.at(-1)?.inode;
-    if (path === undefined || inode === undefined || !isInode(start, inode)) return undefined;
+    if (tree === undefined || path === undefined || inode === undefined || !isInode(start, inode)) return undefined;
     const [version, { rulesVersion }] = [tree.version, this.#watched];
     const steps = listFiles(path, start, { ...options.walk, watched: this.#watched });
     const requireSame = () => {
@@ -142,6 +143,16 @@ export class WatchedIndex {
     this.#lists.set(key, kept);
     if (this.#lists.size > mostLists) this.#lists.delete(this.#lists.keys().next().value!);
   }
+}
+
+/** What the promise resolves to; undefined where the deadline comes first, as while a large folder that is new is listed. */
+async function unlessOver<T>(promise: Promise<T>, { signal }: Deadline): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  return await new Promise<T | undefined>((resolve, reject) => {
+    const stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 function pathMatcher(kept: KeptList, needed: NeededTrigrams): (index: number) => boolean {

@@ -17,6 +17,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import { openJail } from "../jail/jail.ts";
+import { SharedTree, type TreeSubscription } from "../watch/shared-tree.ts";
+import type { TreeListener } from "../watch/tree.ts";
 import { mapShared } from "../watch/torture-writer.test-kit.ts";
 import { pageFrom } from "./pages.test-kit.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";
@@ -27,22 +30,25 @@ afterEach(async () => {
 });
 
 /** A searcher over twenty files, by an index that knows them and a tree that is watched; and a search that finds one word. */
-async function openWatched(deny: readonly string[] = []) {
+async function openWatched(deny: readonly string[] = [], Tree: typeof SharedTree = SharedTree) {
   const base = mkdtempSync(join(tmpdir(), "coder-"));
   closing.push(() => rmSync(base, { recursive: true }));
   const at = (path: string) => join(base, path);
   for (const folder of ["d", "e"]) mkdirSync(at(folder));
   for (let i = 0; i < 20; i++)
     writeFileSync(at(`${"de"[i % 2]}/file${i}`), `text of file ${i}\nwithout it\n`);
+  const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "openat" });
+  closing.push(() => jail.close());
+  const tree = new Tree({ openBase: () => jail.admitFolder(".") });
   const searcher = openSearcher(base, {
     backend: "openat",
     threads: 2,
     deny,
-    index: { mode: "watched", maxBytes: 2 ** 24 },
+    index: { mode: "watched", maxBytes: 2 ** 24, tree },
   });
   closing.push(searcher.close);
-  const search = (fields: RequestFields = {}) =>
-    searcher.search({ pattern: "needle", isExtended: true, ...fields });
+  const search = (fields: RequestFields = {}, milliseconds?: number) =>
+    searcher.search({ pattern: "needle", isExtended: true, ...fields }, milliseconds);
   const find = async (fields: RequestFields = {}) => {
     const { index, content_matches, path_matches } = await search(fields);
     return [index, ...[...content_matches, ...path_matches].map(({ path }) => path)];
@@ -55,7 +61,7 @@ async function openWatched(deny: readonly string[] = []) {
   };
   await find();
   await settle();
-  return { at, search, find, settle, searcher };
+  return { at, search, find, settle, searcher, tree };
 }
 
 test("the counts of a page are those of a scan", async () => {
@@ -208,4 +214,42 @@ test("where the tree does not know all files, stamps are asked for, and the answ
   expect(await find()).toEqual(["verified", "d/file2"]);
   expect(await find({ path: "d" })).toEqual(["watched", "d/file2"]);
   expect(await find({ path: "d/file2", mayBeFile: true })).toEqual(["verified", "d/file2"]);
+});
+
+test("ignore files that are denied count for nothing, and keep no search from the list", async () => {
+  for (const deny of ["**/.git/**", ".git/info"]) {
+    const { at, find } = await openWatched([deny]);
+    mkdirSync(at(".git/info"), { recursive: true });
+    for (const path of [".git/info/exclude", ".gitignore"]) writeFileSync(at(path), "nothing\n");
+    expect(await find({ respectsIgnoreFiles: true })).toEqual(["watched"]);
+  }
+});
+
+/** A tree whose drains wait for what the test says, once it says so. */
+class HeldTree extends SharedTree {
+  held: (() => Promise<void>) | undefined;
+
+  override subscribe(listener: TreeListener): TreeSubscription {
+    const subscription = super.subscribe(listener) as TreeSubscription;
+    const drain = async () => {
+      const state = await subscription.drain();
+      await this.held?.();
+      return state;
+    };
+    return { ...subscription, drain };
+  }
+}
+
+test("a searcher that is closed while a search asks the tree answers with what it has", async () => {
+  const { search, searcher, tree } = await openWatched([], HeldTree);
+  const other = tree.subscribe({}) as TreeSubscription;
+  (tree as HeldTree).held = async () => searcher.index?.close();
+  expect(await search({ path: "d" })).toMatchObject({ index: "verified", content_matches: [] });
+  other.end();
+});
+
+test("a search does not wait for the tree beyond its deadline", async () => {
+  const { search, tree } = await openWatched([], HeldTree);
+  (tree as HeldTree).held = () => new Promise(() => {});
+  expect(await search({}, 50)).toMatchObject({ truncated: true });
 });
