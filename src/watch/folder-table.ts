@@ -166,6 +166,7 @@ export class FolderTable {
 
   #setReason(folder: FolderNode, reason: UnwatchedReason | undefined): void {
     this.unwatchedFolders += Number(reason !== undefined) - Number(folder.unwatched !== undefined);
+    if (folder.unwatched !== reason) this.version++;
     folder.unwatched = reason;
   }
 }

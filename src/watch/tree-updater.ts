@@ -131,18 +131,18 @@ export class TreeUpdater {
 
   /** Finds out what is under these names in a folder now. */
   *#updateNames(folder: FolderNode, names: ReadonlySet<string>): Steps<void> {
-    const { table, reader } = this.#options;
+    const { reader } = this.#options;
     const opened = reader.open(folder.path);
     if (typeof opened === "string") {
       if (opened === "gone") for (const name of names) this.#retries.add(folder, name);
-      table.unlisted.push(folder);
+      this.#listLater(folder);
       return;
     }
     try {
       // The same path may lead to another folder by now. That with the same inode is this one, or an event will say that
       // this one was removed.
       if (folder.watch === undefined || opened.inode !== folder.inode) {
-        table.unlisted.push(folder);
+        this.#listLater(folder);
         return;
       }
       let done = 0;
@@ -155,11 +155,18 @@ export class TreeUpdater {
     }
   }
 
+  /** Lists the folder instead: that does not say whether a file is still the one that had its name. */
+  #listLater(folder: FolderNode): void {
+    const { table, listener } = this.#options;
+    table.unlisted.push(folder);
+    listener.onUnseenWrite?.();
+  }
+
   #updateName(folder: FolderNode, descriptor: number, name: string): void {
     const { table, listener } = this.#options;
     const links = linksAt(descriptor, bytesOf(name));
     if (links === undefined) {
-      table.unlisted.push(folder);
+      this.#listLater(folder);
       return;
     }
     const old = folder.entryOf(name) ?? folder.entryOf(`${name}/`);

@@ -96,7 +96,7 @@ export interface TreeChange {
 
 export interface WatchedTree {
   readonly base: WatchedFolder;
-  /** Counts changes of names and of the kinds of entries: a list of files stays right as long as it is the same. */
+  /** Counts changes of names, of the kinds of entries, and of what is known: a list of files stays right as long as it is the same. */
   readonly version: number;
   /** The numbers of all files are below this. */
   readonly fileEnd: number;
