@@ -20,3 +20,13 @@ test("a folder is opened where the tree had it, and not what has taken its place
   symlinkSync("../moved", fixture.at("d/e"));
   expect(() => openListed(jail, listed)).toThrow(TreeChanged);
 });
+
+test("a folder that has come to compare names in another way is not what the tree had: more may be denied in it", () => {
+  using fixture = new JailFixture({ "d/f": "" });
+  const jail = fixture.jail("openat");
+  const folder = jail.admitFolder("d");
+  const own = linksAt(folder.descriptor!, ".");
+  Object.defineProperty(folder, "folding", { value: "folded" });
+  const listed = { path: "d", inode: typeof own === "object" ? own.inode : 0n };
+  expect(() => openListed({ reopenFolder: () => folder }, listed)).toThrow(TreeChanged);
+});

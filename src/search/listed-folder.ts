@@ -21,8 +21,8 @@ export function openListed(
   { path, inode }: Omit<ListedFolder, "walked">,
 ): Folder {
   const folder = reopen(jail, path);
-  // A link may lead elsewhere by now.
-  if (folder.path === path && isInode(folder, inode)) return folder;
+  // A link may lead elsewhere by now. Where names are folded, other names are denied than those of the list.
+  if (folder.path === path && folder.folding === "exact" && isInode(folder, inode)) return folder;
   folder.close();
   throw new TreeChanged(path);
 }

@@ -119,7 +119,8 @@ export class WatchedIndex {
     const start = options.folder.folder;
     const path = tree && foldersTo(tree.base, start.names);
     const inode = path?.at(-1)?.inode;
-    if (tree === undefined || path === undefined || inode === undefined || !isInode(start, inode)) return undefined;
+    if (tree === undefined || path === undefined || inode === undefined || !isInode(start, inode))
+      return undefined;
     const [version, { rulesVersion }] = [tree.version, this.#watched];
     const steps = listFiles(path, start, { ...options.walk, watched: this.#watched });
     const requireSame = () => {

@@ -19,8 +19,8 @@ import { join } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { SharedTree, type TreeSubscription } from "../watch/shared-tree.ts";
-import type { TreeListener } from "../watch/tree.ts";
 import { mapShared } from "../watch/torture-writer.test-kit.ts";
+import type { TreeListener } from "../watch/tree.ts";
 import { pageFrom } from "./pages.test-kit.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";
 
