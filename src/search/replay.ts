@@ -108,7 +108,8 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
       const record = file === excludedEntry ? -1 : watched.recordOf(file);
-      const outcome = record < 0 ? undefined : judge.outcomeOf(record);
+      // The record of a file may be newer than what a search has seen of it, and say that it got another name.
+      const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);
       // Of the file that the last page ended in, not all may count.
       const isCandidate = outcome === undefined || mayMatchPath?.(index) === true || index === resumed;
       if (file !== excludedEntry && isCandidate) {

@@ -175,6 +175,18 @@ test("a link that was written to and is gone again has changed the file, and so 
   expect(await find()).toEqual(["watched", "d/file2", "d/file4", "e/file1", "e/file3"]);
 });
 
+test("a file that was found to have got a name outside of the tree is read from then on", async () => {
+  const { at, find, searcher } = await openWatched();
+  const outside = `${at("")}-outside`;
+  closing.push(() => rmSync(outside, { force: true }));
+  linkSync(at("d/file2"), outside);
+  expect(await find({ pattern: "text of file 2" })).toEqual(["watched", "d/file2"]);
+  await searcher.index?.filled();
+  await find();
+  appendFileSync(outside, "a needle");
+  expect(await find()).toEqual(["watched", "d/file2"]);
+});
+
 test("ignore files hold as they are now, also those of git that no search meets", async () => {
   const { at, find } = await openWatched();
   writeFileSync(at("d/file2"), "a needle");
