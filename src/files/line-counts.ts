@@ -1,6 +1,6 @@
 /**
  * How many lines end before places in large files. Lines deep in a file are found from the last such place before them,
- * instead of with a pass over all that lies before, for as long as the stamps of the file prove it unchanged (decision 38).
+ * instead of with a pass over all that lies before, for as long as the stamps of the file prove it unchanged (decision 41).
  */
 import {
   areSettled,
