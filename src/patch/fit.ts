@@ -1,4 +1,5 @@
 /** Where the hunks of a patch fit into a file. Nothing is guessed: what has no place of its own is refused. */
+import { lineFeed } from "../edits/lines.ts";
 import { candidatesAt, explainMissing } from "../edits/misses.ts";
 import type { Region } from "../edits/splices.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
@@ -85,7 +86,9 @@ class HunkFitter {
         (yield* this.#isAt(text, stated, matching))
       )
         return { start: stated, matching };
-      const all = yield* this.#findAll(text, yield* this.#indexFor(matching), place);
+      const found = yield* this.#findAll(text, yield* this.#indexFor(matching), place);
+      const all =
+        matching === "exact" && stated === undefined ? yield* this.#withOpenEnd(text, found) : found;
       const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
       const start = this.#choose(starts, isSameText(matching) ? stated : undefined);
       if (start === undefined) continue;
@@ -97,9 +100,19 @@ class HunkFitter {
             starts.slice(0, 3).map((at) => this.#regionOf(text, at)),
           ),
         });
-      return { start, matching };
+      return { start, matching: found.includes(start) ? matching : "endings" };
     }
     return undefined;
+  }
+
+  /**
+   * With the end of a file whose last line has no ending, where the hunk fits there: without line numbers it cannot say which it means, and
+   * that is as good a place as the others.
+   */
+  *#withOpenEnd(text: HunkText, starts: readonly number[]): Steps<readonly number[]> {
+    const last = this.#body.count - text.oldCount;
+    if (starts.length === 0 || starts.includes(last) || this.#body.bytes.at(-1) === lineFeed) return starts;
+    return (yield* this.#isAt(text, last, "endings")) ? [...starts, last] : starts;
   }
 
   /** A hunk that adds lines and shows none that are there. */

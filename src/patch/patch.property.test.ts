@@ -94,6 +94,16 @@ test("a patch in V4A gives the new file, or is refused", () => {
   expect(applied).toBeGreaterThan(200);
 });
 
+test("the end of a file without a final newline is a place like any other for a hunk without line numbers", () => {
+  const lines = "a\nb\nc\n";
+  const patch = "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+x\n*** End Patch\n";
+  expect(() => apply(`${lines}a\nb`, patch)).toThrow(Refusal);
+  expect(apply(`${lines}b`, patch)).toBe("a\nx\nc\nb");
+  expect(apply("c\na\nb", patch)).toBe("c\na\nx");
+  const atEnd = patch.replace("+x\n", "+x\n*** End of File\n");
+  expect(apply(`${lines}a\nb`, atEnd)).toBe(`${lines}a\nx`);
+});
+
 /** Whether both end with a newline, or neither: V4A cannot say otherwise. A last line without anything in it has one. */
 const hasSameEnd = ({ before, after }: FilePair): boolean =>
   before.endsWith("\n") === after.endsWith("\n") && (before.endsWith("\n") || after !== "");
