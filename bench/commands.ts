@@ -23,7 +23,7 @@ export interface CommandCosts {
 
 export async function measureCommands(rounds: number): Promise<CommandCosts> {
   const folder = makeWorkFolder("commands");
-  mkdirSync(join(folder, "config"));
+  mkdirSync(join(folder, "config"), { recursive: true });
   for (const name of [".env", "config/key"]) writeFileSync(join(folder, name), "secret\n");
   const below = [join(folder, ".env"), join(folder, "config/key")];
   const without = await openCommands(folder, { os_sandbox: "off" });

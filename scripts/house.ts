@@ -236,6 +236,8 @@ export const plan: Plan = {
     "jail/walked-path",
     // It makes a folder for temporary files of commands, and removes it.
     "os-sandbox/private-folder",
+    // It makes and removes control groups, and puts processes into them.
+    "os-sandbox/control-groups",
     // It writes to a file in memory.
     "os-sandbox/image",
     // It makes the state folder, which lies outside of every tree.

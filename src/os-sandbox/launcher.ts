@@ -1,4 +1,5 @@
 /** The launcher: a program of a few hundred bytes that confines itself, then becomes the command. */
+import { type ControlGroup, joinCalls } from "./control-groups.ts";
 import { entryBytes, machines, modes } from "./machine-code.ts";
 import { folderBytes, type MountPlan, mountCalls, type RequiredCall } from "./mounts.ts";
 import { type Architecture, numberOf } from "./syscalls.ts";
@@ -20,6 +21,8 @@ export interface Confinement {
   readonly filter: Buffer | undefined;
   /** What it mounts for itself alone. Undefined: it has the mounts of the worker. */
   readonly mounts?: MountPlan | undefined;
+  /** The control group that it enters. */
+  readonly group?: Pick<ControlGroup, "processes"> | undefined;
 }
 
 /** The descriptors that the launcher expects besides the three streams. It closes both. */
@@ -32,7 +35,8 @@ const base = 0x10000000;
 const writablePage = 0x20000000;
 const headerBytes = 176;
 
-/** Constants of fcntl(2), prctl(2), seccomp(2) and signal(7). */
+/** Constants of openat(2), fcntl(2), prctl(2), seccomp(2) and signal(7). */
+const writeOnly = 1;
 const setDescriptorFlags = 2;
 const closeOnExec = 1;
 const setDeathSignal = 1;
@@ -79,7 +83,7 @@ export function buildLauncher(confinement: Confinement): Buffer {
 
 /** The entries of the table. `place` puts what a call points to into the image, and returns its address. */
 function listCalls(
-  { architecture, file, limits, hasRuleset, filter, mounts }: Confinement,
+  { architecture, file, limits, hasRuleset, filter, mounts, group }: Confinement,
   place: (bytes: Buffer) => number,
 ): Buffer[] {
   const text = (value: string) => place(Buffer.from(`${value}\0`));
@@ -98,6 +102,11 @@ function listCalls(
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
     call("close_range", modes.optional, statusDescriptor + 1, 0xffffffff),
+    // When memory runs out, the kernel kills what has the most of these first (proc_pid_oom_score_adj(5)): never the worker for a command.
+    call("openat", modes.optional, 0, text("/proc/self/oom_score_adj"), writeOnly),
+    call("write", modes.optional, statusDescriptor + 1, text("1000"), 4),
+    call("close", modes.optional, statusDescriptor + 1),
+    ...(group === undefined ? [] : joinCalls(group.processes, statusDescriptor + 1).map(require)),
     // A limit above one that holds already cannot be set: then that one stays. A user namespace counts processes by that of its maker.
     ...limits.map(({ resource, most }) =>
       call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),

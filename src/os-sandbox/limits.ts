@@ -26,11 +26,17 @@ const resources = {
 
 /** What the launcher sets. No process leaves a core file. */
 export function resourceLimits(limits: CommandLimits): ResourceLimit[] {
-  const chosen = { ...limits, processes: limits.processes && limits.processes + countTasks() };
+  const chosen = {
+    cpu_seconds: limits.cpu_seconds,
+    file_bytes: limits.file_bytes,
+    memory_bytes: limits.memory_bytes,
+    open_files: limits.open_files,
+    processes: limits.processes && limits.processes + countTasks(),
+  };
   const positive = Object.entries(chosen).filter(([, most]) => most > 0);
   return [
     { resource: resources.core_bytes, most: 0 },
-    ...positive.map(([name, most]) => ({ resource: resources[name as keyof CommandLimits], most })),
+    ...positive.map(([name, most]) => ({ resource: resources[name as keyof typeof chosen], most })),
   ];
 }
 

@@ -129,7 +129,13 @@ test("a ruleset of an older version of Landlock works", async () => {
   const outside = join(folder, "outside");
   writeFileSync(outside, "there");
   for (const landlockAbi of [1, 2, 3, 4, 5, 6].filter((abi) => abi <= kernel.landlockAbi)) {
-    const policy = { writable: [join(folder, "none")], denied: [], network: false, limits: () => [] };
+    const policy = {
+      writable: [join(folder, "none")],
+      denied: [],
+      network: false,
+      limits: () => [],
+      processes: 0,
+    };
     const sandbox = confineByKernel({ ...kernel, landlockAbi }, architecture, policy);
     using launch = sandbox.launch({ file: touch, argv: ["touch", join(folder, "new")] });
     const status = openSync("/dev/null", "w");
@@ -143,7 +149,7 @@ test("a ruleset of an older version of Landlock works", async () => {
 describe("what is denied in a writable folder", () => {
   const root = join(folder, "root");
   const secret = join(root, "kept/secret");
-  const policy = { writable: [root], denied: [secret], network: false, limits: () => [] };
+  const policy = { writable: [root], denied: [secret], network: false, limits: () => [], processes: 0 };
   beforeAll(() => {
     mkdirSync(join(root, "kept"), { recursive: true });
     writeFileSync(secret, "secret");
@@ -162,7 +168,7 @@ describe("what is denied in a writable folder", () => {
   }
 
   test("without mounts, nothing can be made beside it", async () => {
-    const sandbox = confineByKernel(kernel, architecture, policy, () => false);
+    const sandbox = confineByKernel(kernel, architecture, policy, { canMount: () => false });
     expect(sandbox.hasMounts).toBe(false);
     expect(await touchIn(sandbox, [join(root, "kept/new"), join(root, "new")])).toEqual([1, 1]);
     sandbox.close();
@@ -190,6 +196,6 @@ describe("what is denied in a writable folder", () => {
     const fail = () => {
       throw new Error("tried");
     };
-    expect(confineByKernel(kernel, architecture, elsewhere, fail).hasMounts).toBe(false);
+    expect(confineByKernel(kernel, architecture, elsewhere, { canMount: fail }).hasMounts).toBe(false);
   });
 });

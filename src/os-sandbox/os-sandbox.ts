@@ -18,6 +18,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
     holds: ["files", "truncation", "network", "signals"],
     lacks: ["system calls", "sessions", "limits"],
     hasMounts: false,
+    hasGroups: false,
     launch: ({ file, argv: [, ...args] }) => ({
       file: profileRunner,
       argv: ["sandbox-exec", ...runnerArguments(policy, file, args)],

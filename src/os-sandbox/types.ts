@@ -1,4 +1,5 @@
 /** The policy of a sandbox for commands, and what it does. */
+import type { ControlGroup } from "./control-groups.ts";
 import type { ResourceLimit } from "./launcher.ts";
 import type { FilePolicy } from "./ruleset.ts";
 
@@ -19,6 +20,8 @@ export type Guarantee =
 export interface SandboxPolicy extends FilePolicy {
   /** The limits of each process of a command; called for each command. */
   limits(): readonly ResourceLimit[];
+  /** Most processes and threads of a command, where a control group holds them; 0 is no limit. */
+  readonly processes: number;
 }
 
 /** A program, by its file and its argument vector. */
@@ -31,6 +34,8 @@ export interface Executable {
 export interface ConfinedLaunch extends Executable, Disposable {
   /** What becomes its descriptor 3. Then 4 is where it reports a failure, as `buildLauncher` says. */
   readonly descriptor?: number;
+  /** What holds its processes. Its starter removes it when they are gone. */
+  readonly group?: ControlGroup;
 }
 
 export interface OsSandbox {
@@ -40,7 +45,9 @@ export interface OsSandbox {
   readonly lacks: readonly Guarantee[];
   /** Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made beside it. */
   readonly hasMounts: boolean;
-  /** Prepares to run a program. Throws when the system has no more descriptors. */
+  /** Whether a control group holds the processes of each command. */
+  readonly hasGroups: boolean;
+  /** Prepares to run a program. Throws when the system has no more descriptors or control groups. */
   launch(program: Executable): ConfinedLaunch;
   close(): void;
 }

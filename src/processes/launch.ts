@@ -4,6 +4,14 @@ import { constants } from "node:os";
 import { readDescriptor } from "../bun.ts";
 import type { Program } from "./program.ts";
 
+/** All processes of a program, however they have been started. */
+export interface ProcessGroup {
+  /** Kills them at once, and lets them start no others. */
+  kill(): void;
+  /** For when they are gone, or have never been. */
+  remove(): void;
+}
+
 /** What to start instead of a program. */
 export interface Launch extends Program, Disposable {
   /**
@@ -11,6 +19,8 @@ export interface Launch extends Program, Disposable {
    * program: 2 if that was execve(2), 1 for what comes before it, and the negative errno; as words of 64 bits.
    */
   readonly descriptor?: number;
+  /** What holds the processes; the starter removes it. */
+  readonly group?: ProcessGroup;
 }
 
 /** Throws when the system has no more descriptors, or no rules for the program can be made. */

@@ -1,5 +1,6 @@
 /** A program that was started, with everything it started itself. */
 import type { ChildProcess } from "node:child_process";
+import type { ProcessGroup } from "./launch.ts";
 import type { Output } from "./output.ts";
 import { isProcess } from "./process-table.ts";
 import { endSession, killSession, signalSession } from "./session.ts";
@@ -36,16 +37,18 @@ export class RunningProgram {
   readonly ended: Promise<void>;
   readonly startedAt = performance.now();
   readonly #outputs: readonly Output[];
+  readonly #group: ProcessGroup | undefined;
   #exitCode: number | null = null;
   #hasExited = false;
   #isGone = false;
   #isEnding = false;
   #markEnded: () => void = () => {};
 
-  /** `outputs` are standard output and standard error. */
-  constructor(leader: ChildProcess, pid: number, outputs: readonly Output[]) {
+  /** `outputs` are standard output and standard error; `group` holds all its processes, and goes with them. */
+  constructor(leader: ChildProcess, pid: number, outputs: readonly Output[], group?: ProcessGroup) {
     this.session = pid;
     this.#outputs = outputs;
+    this.#group = group;
     this.drained = Promise.all(this.#outputs.map((output) => output.closed)).then(() => {});
     this.exited = new Promise((resolve) => {
       leader.once("exit", (code) => {
@@ -92,7 +95,9 @@ export class RunningProgram {
 
   /** Kills what is left of the session, without waiting. */
   kill(): void {
-    if (!this.isGone) killSession(this.session);
+    if (this.isGone) return;
+    this.#group?.kill();
+    killSession(this.session);
   }
 
   /** What has been read so far. */
@@ -107,8 +112,9 @@ export class RunningProgram {
   }
 
   async #end(reason: string | undefined): Promise<void> {
-    this.#isGone = this.isGone || (await endSession(this.session, graceMs));
+    this.#isGone = this.isGone || (await endSession(this.session, graceMs, this.#group));
     await withTimeout(drainMs, Promise.all([this.exited, this.drained]));
+    this.#group?.remove();
     for (const output of this.#outputs) output.destroy();
     if (reason !== undefined) this.#outputs[1]?.head.endWith(`ended: ${reason}`);
   }

@@ -13,7 +13,7 @@ const pollMilliseconds = 5;
 const mostRounds = 100;
 
 /**
- * Which processes of a session a signal has reached. "sent": some. "gone": there is none. "forbidden": all belong to
+ * Which processes of a session a signal has reached. "sent": some, or some have just gone. "gone": there is none. "forbidden": all belong to
  * other users.
  */
 export type Reached = "sent" | "gone" | "forbidden";
@@ -21,10 +21,16 @@ export type Reached = "sent" | "gone" | "forbidden";
 /** Sends a signal to every process of a session; 0 only checks. */
 export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0): Reached {
   const members = membersOf(session);
-  return members === undefined ? send(-session, signal) : sum(members.map((id) => send(id, signal)));
+  if (members === undefined) return send(-session, signal);
+  const reached = sum(members.map((id) => send(id, signal)));
+  // Those that have gone meanwhile may have started others first.
+  return reached === "gone" && members.length > 0 ? "sent" : reached;
 }
 
-/** Kills a session at once. After SIGKILL a process starts no others, so the last round finds none. */
+/**
+ * Kills a session at once. After SIGKILL a process starts no others, so the last round finds none; and one signal reaches the whole
+ * first process group, so none of it can be born meanwhile (kill(2)).
+ */
 export function killSession(session: number): Reached {
   const killed = new Set<number>();
   let reached: Reached = "gone";
@@ -33,6 +39,7 @@ export function killSession(session: number): Reached {
     if (members === undefined) return send(-session, "SIGKILL");
     const fresh = members.filter((id) => !killed.has(id));
     if (fresh.length === 0) break;
+    send(-session, "SIGKILL");
     reached = sum([reached, ...fresh.map((id) => send(id, "SIGKILL"))]);
     for (const id of fresh) killed.add(id);
   }
@@ -41,12 +48,19 @@ export function killSession(session: number): Reached {
 
 /**
  * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when nothing of it runs any more, at the
- * latest `graceMs` after that, with whether it is gone; never rejects.
+ * latest `graceMs` after that, with whether it is gone; never rejects. `group` holds its processes.
  */
-export async function endSession(session: number, graceMs: number): Promise<boolean> {
+export async function endSession(
+  session: number,
+  graceMs: number,
+  group?: { kill(): void },
+): Promise<boolean> {
   let reached = signalSession(session, "SIGTERM");
   if (reached === "sent") reached = await pollUntilGone(session, graceMs);
-  if (reached === "sent") reached = killSession(session);
+  if (reached === "sent") {
+    group?.kill();
+    reached = killSession(session);
+  }
   if (reached === "sent") reached = await pollUntilGone(session, graceMs);
   return reached === "gone";
 }

@@ -27,6 +27,8 @@ export interface SpawnOptions {
   readonly stdin?: string | undefined;
   /** What starts it, and confines it before it runs. Without one it is started as it is. */
   readonly launcher?: Launcher | undefined;
+  /** Gets it when it has a process, and may end it. */
+  readonly watch?: ((running: RunningProgram) => void) | undefined;
 }
 
 /**
@@ -41,13 +43,7 @@ export async function startProgram(
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
   using launch = prepare(program, options.launcher);
-  const pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
-  const subprocess = spawn(launch, options, pipes);
-  const { pid } = subprocess;
-  if (pid === undefined) {
-    closeEnds(pipes, "readEnd");
-    throw new StartFailure(problemOf((await subprocess).code));
-  }
+  const { subprocess, pid, pipes } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
   const outputs = (["stdout", "stderr"] as const).map((name) => {
@@ -57,10 +53,26 @@ export async function startProgram(
       ? capturePipe(pipe.readEnd, newBuffer(options), pieces)
       : captureStream(subprocess[name], newBuffer(options), pieces);
   });
-  const running = new RunningProgram(subprocess, pid, outputs);
+  const running = new RunningProgram(subprocess, pid, outputs, launch.group);
   onProcess(running);
+  options.watch?.(running);
   if (status !== undefined) await requireLaunched(running, status);
   return running;
+}
+
+/** Throws a `StartFailure`, and then leaves nothing behind. */
+async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
+  const pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
+  try {
+    const subprocess = spawn(launch, options, pipes);
+    const { pid } = subprocess;
+    if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
+    return { subprocess, pid, pipes };
+  } catch (error) {
+    closeEnds(pipes, "readEnd");
+    launch.group?.remove();
+    throw error;
+  }
 }
 
 const newBuffer = ({ maxOutputBytes, keepsTail = false }: SpawnOptions): OutputBuffer =>
@@ -82,7 +94,7 @@ async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Prom
   throw new StartFailure(problem === "not-confined" ? problem : problemOf(problem));
 }
 
-/** Closes the writing ends in the end: the program has its own copies, or has not started. */
+/** Closes the writing ends in any case: the program has its own copies, or has not started. */
 function spawn(
   { file, argv: [name, ...args], descriptor }: Launch,
   { environment, folder, stdin }: SpawnOptions,
@@ -105,7 +117,6 @@ function spawn(
       reject: false,
     });
   } catch {
-    closeEnds(pipes, "readEnd");
     // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
     const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
     throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");

@@ -52,7 +52,7 @@ export function holdOptions(
 ): HeldOptions {
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value);
   const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
-  const { environment, launcher } = spawnOptions;
+  const { environment, launcher, watch } = spawnOptions;
   const kept =
     most === undefined
       ? { maxOutputBytes: spawnOptions.maxOutputBytes }
@@ -61,6 +61,7 @@ export function holdOptions(
     options: {
       ...kept,
       launcher,
+      watch,
       environment: { ...environment, ...env },
       get folder() {
         return folder === undefined ? spawnOptions.folder : pathOf(folder);

@@ -25,6 +25,7 @@ const half = {
   holds: ["limits"],
   lacks: ["files"],
   hasMounts: false,
+  hasGroups: false,
   launch: () => ({}) as never,
   close() {},
 } as const;
@@ -66,8 +67,8 @@ describe("a system that lacks something", () => {
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open }).close();
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open: () => undefined }).close();
     expect(lines).toEqual([
-      'os sandbox {"holds":"limits","lacks":"files","mounts":false}',
-      'os sandbox {"holds":"nothing","lacks":"everything","mounts":false}',
+      'os sandbox {"holds":"limits","lacks":"files","mounts":false,"cgroups":false}',
+      'os sandbox {"holds":"nothing","lacks":"everything","mounts":false,"cgroups":false}',
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { ConfigError } from "../config/file.ts";
 import type { Log } from "../log/log.ts";
+import { createDiskWatch } from "../os-sandbox/disk-watch.ts";
 import { resourceLimits } from "../os-sandbox/limits.ts";
 import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
@@ -19,13 +20,13 @@ export interface ConfinementOptions {
 }
 
 /** What `SpawnOptions` gets of it. */
-export interface CommandConfinement extends Pick<SpawnOptions, "launcher"> {
+export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "watch"> {
   /** Variables that confined commands get besides. */
   readonly variables: Readonly<Record<string, string>>;
   close(): void;
 }
 
-const none: CommandConfinement = { launcher: undefined, variables: {}, close() {} };
+const none: CommandConfinement = { launcher: undefined, watch: undefined, variables: {}, close() {} };
 
 /**
  * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this machine does not have.
@@ -36,11 +37,13 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   if (mode === "off") return none;
   const chosen = [...rootOf(config), ...config.writable_folders.map(canonicalFolder)];
   const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
+  const writable = [...chosen, temporary.path];
   const sandbox = open({
-    writable: [...chosen, temporary.path],
+    writable,
     denied: config.fs.denylist_paths,
     network: config.network,
     limits: () => resourceLimits(config.limits),
+    processes: config.limits.processes,
   });
   const close = () => {
     sandbox?.close();
@@ -54,14 +57,19 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     );
   }
   const holds = sandbox?.holds.join(", ") ?? "nothing";
-  const mounts = sandbox?.hasMounts ?? false;
-  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", "), mounts });
-  else log.info("os sandbox", { holds, mounts });
+  const has = { mounts: sandbox?.hasMounts ?? false, cgroups: sandbox?.hasGroups ?? false };
+  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", "), ...has });
+  else log.info("os sandbox", { holds, ...has });
   if (sandbox === undefined) {
     close();
     return none;
   }
-  return { launcher: (program) => sandbox.launch(program), variables: { TMPDIR: temporary.path }, close };
+  return {
+    launcher: (program) => sandbox.launch(program),
+    watch: createDiskWatch(writable, config.limits),
+    variables: { TMPDIR: temporary.path },
+    close,
+  };
 }
 
 const modeOf = ({ os_sandbox: chosen, profile }: ShellConfig, isAgent: boolean) =>

@@ -18,7 +18,17 @@ const limits = {
   processes: Limit(
     1024,
     1_000_000,
-    "Processes and threads that the user of the worker may have besides those there are when a command starts. The kernel does not bound those of root.",
+    "Processes and threads of a command where the worker runs as root, by a control group; elsewhere those that its user may have besides those there are when the command starts (RLIMIT_NPROC).",
+  ),
+  disk_bytes: Limit(
+    32 * gibibyte,
+    2 ** 50,
+    "Bytes by which what is free on a file system that a command may write may shrink while it runs, by whatever program. It never leaves less than a tenth of what was free.",
+  ),
+  disk_files: Limit(
+    2_000_000,
+    2 ** 40,
+    "The same for the files and folders (inodes) that there is room for, where the file system counts them.",
   ),
 };
 

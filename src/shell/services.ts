@@ -101,12 +101,13 @@ function spawnOptionsOf(
   config: ShellConfig,
   environment: NodeJS.ProcessEnv,
   held: WorkingFolder,
-  { launcher, variables }: CommandConfinement,
+  { launcher, watch, variables }: CommandConfinement,
 ): SpawnOptions {
   const rules = { inherit: config.inherit_env, allowed: config.allowed_env };
   return {
     environment: { ...childEnvironment(rules, environment), ...variables },
     launcher,
+    watch,
     get folder() {
       return held.path();
     },

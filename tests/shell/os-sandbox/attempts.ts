@@ -8,6 +8,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import * as net from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const { symbols: libc } = dlopen("libc.so.6", {
   kill: { args: ["i32", "i32"], returns: "i32" },
@@ -58,6 +60,14 @@ function tryRead(path: string): string {
 /** What root may do is bound in other ways. */
 function becomeNobody(): void {
   if (process.getuid?.() === 0) must(libc.setuid(65534));
+}
+
+async function startMany(count: number): Promise<void> {
+  const children = Array.from({ length: count }, () => spawn("/bin/sleep", ["100"]));
+  const started = children.filter(({ pid }) => pid !== undefined);
+  for (const child of children) child.on("error", () => {});
+  for (const child of started) child.kill("SIGKILL");
+  require(started.length === children.length);
 }
 
 /** By name. Each throws when it is stopped, or is killed. */
@@ -126,13 +136,17 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     becomeNobody();
     require(spawnSync(program!, ["-u"], { encoding: "utf8" }).stdout.trim() === owner);
   },
-  processes: async (count) => {
+  processes: (count) => {
     becomeNobody();
-    const children = Array.from({ length: Number(count) }, () => spawn("/bin/sleep", ["100"]));
-    const started = children.filter(({ pid }) => pid !== undefined);
-    for (const child of children) child.on("error", () => {});
-    for (const child of started) child.kill("SIGKILL");
-    require(started.length === children.length);
+    return startMany(Number(count));
+  },
+  "processes-of-root": (count) => startMany(Number(count)),
+  /** It stays until something has looked. */
+  "many-files": async (folder, count, bytes) => {
+    const content = Buffer.alloc(Number(bytes), 1);
+    for (let index = 0; index < Number(count); index++)
+      fs.writeFileSync(join(folder!, `many-${index}`), content);
+    await sleep(1000);
   },
   /** Memory that is never touched counts too. */
   "memory-size": (gibibytes) => {

@@ -14,7 +14,7 @@ import { repository } from "../../harness/subject.ts";
 import { isAlive, readPid } from "../alive.ts";
 import { answerOf, waitFor } from "../case.ts";
 import { type ShellFixture, startShell } from "../shell-fixture.ts";
-import { openScene, type Scene } from "./scene.ts";
+import { hasGroups, openScene, type Scene } from "./scene.ts";
 
 const program = join(import.meta.dir, "attempts.ts");
 const mebibyte = 1024 * 1024;
@@ -108,6 +108,17 @@ const deadly: Readonly<Record<string, Attempt>> = {
   "take much processor time": () => ["processor-time"],
 };
 
+/** What ends with a reason. */
+const ended: Readonly<Record<string, Attempt>> = {
+  "make many files": ({ inside }) => ["many-files", inside("."), 20_000, 0],
+  "fill the disk with many files": ({ inside }) => ["many-files", inside("."), 1000, mebibyte],
+};
+
+/** What only control groups stop. */
+const processesOfRoot: Readonly<Record<string, Attempt>> = {
+  "run many processes as root": () => ["processes-of-root", 100],
+};
+
 /** What goes on as usual, in folders that hold nothing denied themselves. */
 const allowed: Readonly<Record<string, Attempt>> = {
   "make a file": ({ inside }) => ["create", inside("new")],
@@ -122,21 +133,27 @@ const allowed: Readonly<Record<string, Attempt>> = {
 
 let free: ShellFixture;
 let confined: ShellFixture;
+/** Other programs change what is free, too: only these attempts are made here. */
+let narrow: ShellFixture;
 let scenes: Awaited<ReturnType<typeof openScene>>[] = [];
 beforeAll(async () => {
   free = await startShell("executable", { ...config, os_sandbox: "off" });
   confined = await startShell("executable", { ...config, os_sandbox: "required" });
-  scenes = [await openScene(free), await openScene(confined)];
+  const limits = { ...config.limits, cpu_seconds: 60, disk_bytes: 64 * mebibyte, disk_files: 500 };
+  narrow = await startShell("executable", { ...config, os_sandbox: "required", limits });
+  scenes = [await openScene(free), await openScene(confined), await openScene(narrow)];
 });
 afterAll(async () => {
   for (const scene of scenes) scene.close();
   await free?.stop();
   await confined?.stop();
+  await narrow?.stop();
 });
 
-async function outcomes(attempt: Attempt) {
+async function outcomes(attempt: Attempt, trial = confined) {
   const results = [];
-  for (const [index, served] of [free, confined].entries()) {
+  for (const served of [free, trial]) {
+    const index = [free, confined, narrow].indexOf(served);
     const args = [program, ...attempt(scenes[index]!.newScene()).map(String)];
     results.push(answerOf(await served.call("shell::exec", { command: process.execPath, args })));
   }
@@ -148,7 +165,13 @@ const through = { exit_code: 0, stdout: "got through\n", stderr: "" };
 test("the attempts are those of the published table", () => {
   const page = readFileSync(join(repository, "docs/os-sandbox.md"), "utf8");
   const rows = [...page.matchAll(/^\| (?!attempt|---)(.+?) \| /gm)].map(([, attempt]) => attempt!);
-  const made = [...Object.keys(attempts), ...Object.keys(setUserId), ...Object.keys(deadly)];
+  const made = [
+    ...Object.keys(attempts),
+    ...Object.keys(setUserId),
+    ...Object.keys(deadly),
+    ...Object.keys(ended),
+    ...Object.keys(processesOfRoot),
+  ];
   expect(rows.toSorted()).toEqual(made.toSorted());
 });
 
@@ -165,6 +188,21 @@ describe("a command cannot", () => {
     expect(control).toMatchObject(through);
     expect(trial).toMatchObject({ stdout: "", timed_out: false });
     expect(trial["exit_code"]).not.toBe(0);
+  });
+
+  test.each(Object.entries(ended))("%s", async (_, attempt) => {
+    const [control, trial] = await outcomes(attempt, narrow);
+    expect(control).toMatchObject(through);
+    const stderr = expect.stringMatching(/^ended: the file system has .* limits\.disk_(bytes|files) allows/);
+    expect(trial).toMatchObject({ exit_code: null, stdout: "", stderr, timed_out: false });
+  });
+
+  test.each(Object.entries(processesOfRoot))("%s", async (_, attempt) => {
+    const [control, trial] = await outcomes(attempt);
+    expect(control).toMatchObject(through);
+    // Users without rights have RLIMIT_NPROC. Root without control groups has nothing.
+    const isBound = hasGroups(confined) || process.getuid?.() !== 0;
+    expect(trial).toMatchObject(isBound ? { stdout: expect.stringMatching(/^stopped: /) } : through);
   });
 });
 
@@ -194,6 +232,17 @@ test("a command has three descriptors, and the variables that the policy names",
     ]);
     await served.call("shell::kill", { job_id });
   }
+});
+
+test("a command is killed before the worker when memory runs out", async () => {
+  const scores = [];
+  for (const served of [free, confined]) {
+    const args = ["-c", "read score < /proc/self/oom_score_adj; echo $score"];
+    scores.push(answerOf(await served.call("shell::exec", { command: "bash", args }))["stdout"]);
+  }
+  const own = readFileSync(`/proc/${confined.worker.child.pid}/oom_score_adj`, "utf8");
+  expect(scores).toEqual([own, "1000\n"]);
+  expect(own).not.toBe("1000\n");
 });
 
 test("a command that forks twice, with a session of its own, does not outlive its call", async () => {

@@ -23,6 +23,10 @@ export interface Scene {
   readonly abstractName: string;
 }
 
+/** Whether the worker has control groups for its commands, by its log. */
+export const hasGroups = ({ worker }: ShellFixture): boolean =>
+  /"os sandbox".*"cgroups":true/.test(worker.stderr());
+
 /** Starts the program beside the commands, and makes the files. */
 export async function openScene(served: ShellFixture) {
   const kept = join(served.folder, "kept");

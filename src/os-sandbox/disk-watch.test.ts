@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDiskWatch, excess } from "./disk-watch.ts";
+
+const gibibyte = 1024 ** 3;
+const limits = { disk_bytes: 2 * gibibyte, disk_files: 1000 };
+const free = (gibibytes: number, files?: number) => ({ bytes: gibibytes * gibibyte, files });
+
+describe("a command has to end", () => {
+  test.each([
+    ["bytes beyond the limit", free(100, 5000), free(97, 5000), "limits.disk_bytes"],
+    ["files beyond the limit", free(100, 5000), free(100, 3999), "room for 3999 files left, of 5000"],
+    ["nine tenths of the bytes", free(1), free(0.05), "limits.disk_bytes"],
+    ["nine tenths of the files", free(1, 100), free(1, 9), "limits.disk_files"],
+  ] as const)("for %s", (_, atStart, now, reason) => {
+    expect(excess(atStart, now, limits)).toContain(reason);
+  });
+
+  test.each([
+    ["less than the limits", free(100, 5000), free(98, 4000), limits],
+    ["what others have freed", free(1, 10), free(50, 5000), limits],
+    ["no limits", free(100, 5000), free(0, 0), { disk_bytes: 0, disk_files: 0 }],
+    ["files where none are counted", free(100), free(100), limits],
+    ["a file system that does not answer", undefined, free(0), limits],
+    ["one that answers no more", free(100), undefined, limits],
+  ] as const)("but not for %s", (_, atStart, now, chosen) => {
+    expect(excess(atStart, now, chosen)).toBeUndefined();
+  });
+});
+
+test("a command is ended while it runs, by what the file system says", async () => {
+  const watch = createDiskWatch([tmpdir()], { disk_bytes: 1, disk_files: 1 });
+  const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>();
+  const { promise: reason, resolve: end } = Promise.withResolvers<string>();
+  watch({ ended, end });
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  let files = 0;
+  const writer = setInterval(
+    () => writeFileSync(join(folder, `${files++}`), Buffer.alloc(1024 * 1024, 1)),
+    5,
+  );
+  expect(await reason).toMatch(/^the file system has .* left/);
+  clearInterval(writer);
+  rmSync(folder, { recursive: true });
+  markEnded();
+});

@@ -1,0 +1,89 @@
+/** Ends commands that fill a file system. */
+import { statfs, statSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** What one command may take of each file system that it can write; 0 is no limit. */
+export interface DiskLimits {
+  readonly disk_bytes: number;
+  /** Inodes. */
+  readonly disk_files: number;
+}
+
+/** A running command. */
+export interface Watched {
+  /** Resolves when nothing of it runs any more. */
+  readonly ended: Promise<void>;
+  end(reason: string): void;
+}
+
+/** What is free on a file system. */
+export interface Free {
+  readonly bytes: number;
+  /** Undefined where the file system does not count them (btrfs). */
+  readonly files: number | undefined;
+}
+
+/** Milliseconds between two looks. */
+const intervalMs = 100;
+
+/** A command leaves at least this part of what was free at its start. */
+const partLeft = 0.1;
+
+/**
+ * Returns what watches a command until it has ended: every 100 ms it looks how much is free where `folders` are (statfs(2)), and
+ * ends each command since whose start more was taken than `limits` allows, by whomever.
+ */
+export function createDiskWatch(folders: readonly string[], limits: DiskLimits): (command: Watched) => void {
+  // One folder for each file system.
+  const places = [...new Map(folders.map((folder) => [statSync(folder).dev, folder])).values()];
+  const commands = new Map<Watched, readonly (Free | undefined)[]>();
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    const now = await Promise.all(places.map(measure));
+    for (const [command, atStart] of commands) {
+      const reason = now.map((free, index) => excess(atStart[index], free, limits)).find(Boolean);
+      if (reason !== undefined) command.end(reason);
+    }
+    isLooking = commands.size > 0;
+    if (isLooking) setTimeout(look, intervalMs).unref();
+  }
+
+  return async (command) => {
+    if (limits.disk_bytes === 0 && limits.disk_files === 0) return;
+    commands.set(command, await Promise.all(places.map(measure)));
+    void command.ended.then(() => commands.delete(command));
+    if (!isLooking) setTimeout(look, intervalMs).unref();
+    isLooking = true;
+  };
+}
+
+/** Undefined where the file system does not answer. */
+async function measure(folder: string): Promise<Free | undefined> {
+  try {
+    const { bfree, bsize, files, ffree } = await promisify(statfs)(folder);
+    return { bytes: bfree * bsize, files: files === 0 ? undefined : ffree };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a command has to end, as a text; undefined if it has not. */
+export function excess(
+  atStart: Free | undefined,
+  now: Free | undefined,
+  { disk_bytes, disk_files }: DiskLimits,
+): string | undefined {
+  if (atStart === undefined || now === undefined) return undefined;
+  if (isBelow(atStart.bytes, now.bytes, disk_bytes))
+    return explain(`${now.bytes} bytes`, atStart.bytes, "disk_bytes");
+  if (isBelow(atStart.files, now.files, disk_files))
+    return explain(`room for ${now.files} files`, atStart.files, "disk_files");
+  return undefined;
+}
+
+const isBelow = (atStart = 0, now = 0, limit: number) =>
+  limit > 0 && now < Math.max(atStart - limit, atStart * partLeft);
+
+const explain = (left: string, atStart: number | undefined, key: keyof DiskLimits) =>
+  `the file system has ${left} left, of ${atStart} when the command started, and limits.${key} allows no less; write less, or remove what it has written`;
