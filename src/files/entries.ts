@@ -1,3 +1,5 @@
+import { listAtOnce } from "../jail/backend.ts";
+import type { OnDirent } from "../jail/dirents.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
@@ -32,9 +34,19 @@ export interface EntriesInWindow {
   readonly leftOut: Entry[];
 }
 
-/** Some of `readEntries`. Those outside the window cost little more than their names. Throws a `Refusal`. */
-export function readWindow(folder: Folder, window: Window): Steps<EntriesInWindow> {
-  return refusingAll(folder, readPart(folder, window));
+/**
+ * Some of `readEntries`: at once where that takes one step, else the steps that are left. Those outside the window cost little
+ * more than their names. Throws a `Refusal`.
+ */
+export function readWindow(folder: Folder, window: Window): EntriesInWindow | Steps<EntriesInWindow> {
+  const collector = new WindowCollector(folder, window);
+  try {
+    const rest = listAtOnce(folder, collector.onDirent);
+    const found = rest === undefined ? collector.few() : undefined;
+    return found ?? refusingAll(folder, collector.collect(rest));
+  } catch (error) {
+    throw refusalOfErrno(error, folder.requested);
+  }
 }
 
 function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
@@ -51,29 +63,55 @@ function* readAll(folder: Folder): Steps<Entry[]> {
   return yield* entriesOf(folder, yield* mergeSort(dirents, isBefore));
 }
 
-function* readPart(folder: Folder, { from, to, isLeftOut, omits }: Window): Steps<EntriesInWindow> {
-  const first = new Smallest<Dirent>(to, isBefore);
-  const leftOut: Dirent[] = [];
-  let total = 0;
-  const listing = folder.list((bytes, start, end, kind) => {
-    const name = { bytes, from: start, to: end };
-    const dirent = direntOf(name, kind);
-    if (isLeftOut(dirent.name)) leftOut.push({ ...dirent, kind: kind ?? "other" });
-    else if (omits?.(name, kind ?? kindIn(folder, bytes.subarray(start, end))) !== true) {
-      total++;
-      first.add(dirent);
-    }
-  });
-  for (const _ of listing) {
-    yield* first.trim();
-    yield;
+class WindowCollector {
+  readonly #folder: Folder;
+  readonly #window: Window;
+  readonly #first: Smallest<Dirent>;
+  readonly #leftOut: Dirent[] = [];
+  #total = 0;
+
+  constructor(folder: Folder, window: Window) {
+    this.#folder = folder;
+    this.#window = window;
+    this.#first = new Smallest(window.to, isBefore);
   }
-  const window = (first.fewInOrder() ?? (yield* first.inOrder())).slice(from);
-  return {
-    entries: fewEntriesOf(folder, window) ?? (yield* entriesOf(folder, window)),
-    total,
-    leftOut: fewEntriesOf(folder, leftOut) ?? (yield* entriesOf(folder, leftOut)),
+
+  readonly onDirent: OnDirent = (bytes, from, to, kind) => {
+    const { isLeftOut, omits } = this.#window;
+    const name = { bytes, from, to };
+    const dirent = direntOf(name, kind);
+    if (isLeftOut(dirent.name)) this.#leftOut.push({ ...dirent, kind: kind ?? "other" });
+    else if (omits?.(name, kind ?? kindIn(this.#folder, bytes.subarray(from, to))) !== true) {
+      this.#total++;
+      this.#first.add(dirent);
+    }
   };
+
+  /** What was found, if that is little. */
+  few(): EntriesInWindow | undefined {
+    const window = this.#first.fewInOrder();
+    const entries = window && fewEntriesOf(this.#folder, this.#inWindow(window));
+    const leftOut = entries && fewEntriesOf(this.#folder, this.#leftOut);
+    return leftOut && { entries: entries!, total: this.#total, leftOut };
+  }
+
+  /** What is found after the rest of the listing. */
+  *collect(rest: Iterable<void> = []): Steps<EntriesInWindow> {
+    for (const _ of rest) {
+      yield* this.#first.trim();
+      yield;
+    }
+    const window = this.#inWindow(yield* this.#first.inOrder());
+    return {
+      entries: yield* entriesOf(this.#folder, window),
+      total: this.#total,
+      leftOut: yield* entriesOf(this.#folder, this.#leftOut),
+    };
+  }
+
+  #inWindow(sorted: readonly Dirent[]): readonly Dirent[] {
+    return this.#window.from === 0 ? sorted : sorted.slice(this.#window.from);
+  }
 }
 
 /** An entry, as the system reports it. */

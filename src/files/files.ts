@@ -28,8 +28,11 @@ import { type ContentChange, rewriteFile, type UpdateOptions } from "./update.ts
 export interface Files {
   /** The entries of a folder sorted by the bytes of their names, without temporary files. */
   list(folder: Folder, pace: Pace): Promise<readonly Entry[]>;
-  /** Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. */
-  page(folder: Folder, range: PageRange, pace: Pace): Promise<Page>;
+  /**
+   * Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. At once for
+   * a folder of few.
+   */
+  page(folder: Folder, range: PageRange, pace: Pace): Page | Promise<Page>;
   /** lstat of one entry; undefined when it is gone. */
   stat(folder: Folder, entry: Entry): FileStats | undefined;
   /** The same with everything that the system reports. */
@@ -129,8 +132,8 @@ export function filesOver(ctx: FilesContext): Files {
   const { jail, mutations, isAbandoned } = ctx;
   return {
     list: async (folder, pace) =>
-      (await pageOfFolder(ctx, { folder, from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
-    page: (folder, range, pace) => pageOfFolder(ctx, { folder, ...range }, pace),
+      (await pageOfFolder(ctx, folder, { from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
+    page: (folder, range, pace) => pageOfFolder(ctx, folder, range, pace),
     stat: statEntry,
     lstat: lstatEntry,
     read: (path, limit, use) => readWholeFile(jail, path, { limit, use }),

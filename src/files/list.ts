@@ -4,8 +4,7 @@ import type { Folder } from "../jail/folder.ts";
 import type { FileStats } from "../jail/kind.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
-import type { OmitsEntry } from "./entries.ts";
-import { readWindow } from "./entries.ts";
+import { type EntriesInWindow, type OmitsEntry, readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
 import type { Entry, FilesContext, Page } from "./types.ts";
@@ -18,14 +17,27 @@ export interface PageRange {
 }
 
 /** See `Files.page`. Sweeps the temporary files in the folder. */
-export async function pageOfFolder(
-  { jail, mutations }: Pick<FilesContext, "jail" | "mutations">,
-  { folder, ...range }: PageRange & { readonly folder: Folder },
+export function pageOfFolder(
+  context: PageContext,
+  folder: Folder,
+  { from, to, omits }: PageRange,
   { slice, deadline }: Pace,
-): Promise<Page> {
-  const reading = readWindow(folder, { ...range, isLeftOut: (name) => jail.isTemporary(name) });
-  const { entries, total, leftOut } = await runInSlices(reading, slice, () => deadline.check());
-  if (!jail.isReadOnly(folder.path))
+): Page | Promise<Page> {
+  const { jail } = context;
+  const reading = readWindow(folder, { from, to, omits, isLeftOut: (name) => jail.isTemporary(name) });
+  if (!(Symbol.iterator in reading)) return pageOf(context, folder, reading);
+  const found = runInSlices(reading, slice, () => deadline.check());
+  return found.then((entries) => pageOf(context, folder, entries));
+}
+
+type PageContext = Pick<FilesContext, "jail" | "mutations">;
+
+function pageOf(
+  { jail, mutations }: PageContext,
+  folder: Folder,
+  { entries, total, leftOut }: EntriesInWindow,
+): Page {
+  if (leftOut.length > 0 && !jail.isReadOnly(folder.path))
     sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
   return { entries, total };
 }

@@ -1,4 +1,4 @@
-import { mergeSort, sortFew } from "../scheduling/merge-sort.ts";
+import { mergeSort, sortChunk } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 
 /** The `count` smallest of the items that are added. Few of very many cost little more than looking at each. */
@@ -24,9 +24,10 @@ export class Smallest<T> {
     if (this.#kept.length >= 2 * this.#count) yield* this.#sort();
   }
 
-  /** All of them, sorted, if they are few. */
+  /** All of them, sorted, if that takes one step. */
   fewInOrder(): readonly T[] | undefined {
-    return sortFew(this.#kept, this.#isBefore)?.slice(0, this.#count);
+    const sorted = sortChunk(this.#kept, this.#isBefore);
+    return sorted !== undefined && sorted.length > this.#count ? sorted.slice(0, this.#count) : sorted;
   }
 
   /** All of them, sorted. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { randomFrom } from "../../tests/harness/random.ts";
 import { compileGlobSet, GlobError, longestSet } from "./glob-set.ts";
 import measured from "./globset.golden.json";
 
@@ -190,6 +191,25 @@ test("a name in a folder is matched as its whole path is, whatever was asked bef
       expect(globs.matchesIn(folder, name)).toBe(globs.matches(path));
       expect(globs.matchesBytesIn(folder, bytes, 1, bytes.length - 1)).toBe(globs.matches(path));
     }
+  }
+});
+
+test("folders are entered from any other one, and from those that were forgotten meanwhile", () => {
+  const random = randomFrom(11);
+  const name = () => ["a", "ab", "b", "é", "a".repeat(40), "ba".repeat(30)][random.below(6)]!;
+  const globs = compileGlobSet(["a/**/b", "**/ab/*", "ab/a", `**/*a${"?".repeat(18)}`]);
+  const names: string[] = [];
+  for (let i = 0; i < 20_000; i++) {
+    names.length = Math.min(names.length, random.below(8));
+    while (random.below(3) > 0) names.push(name());
+    const [folder, last] = [names.join("/"), name()];
+    const path = [...names, last].join("/");
+    const expected = globs.matches(path);
+    expect([path, globs.matchesIn(folder, last)]).toEqual([path, expected]);
+    expect([path, globs.matchesBytesIn(folder, Buffer.from(last), 0, Buffer.byteLength(last))]).toEqual([
+      path,
+      expected,
+    ]);
   }
 });
 

@@ -24,6 +24,13 @@ export interface LazyDfaOptions {
 /** 1 for what the automaton of one group accepts, else 0. */
 const accepts = (combination: StateSet): number => combination[0]! & 1;
 
+/** Whether the path is that of the folder, "" for the base, or lies below it. */
+const isWithin = (path: string, folder: string): boolean =>
+  folder === "" ||
+  (path.startsWith(folder) && (path.length === folder.length || path.charCodeAt(folder.length) === slash));
+
+const slash = 0x2f;
+
 /**
  * Runs an automaton over paths, and caches every combination of states that it reaches as a row of a table, which
  * has the next row for each symbol. So a path like earlier ones costs one table lookup per character, however many
@@ -45,9 +52,9 @@ export class LazyDfa {
   private cached = 0;
   private dead = 0;
   private start = 0;
-  /** The folder matched last, and the row to which it leads with a "/" after it. */
-  private folder = "";
-  private afterFolder = 0;
+  /** The folder matched last, behind those above it that were matched before; and the row to which each leads with a "/" after it. */
+  private readonly folders: string[] = [];
+  private readonly rowsAfter: number[] = [];
 
   private readonly options: LazyDfaOptions;
 
@@ -95,12 +102,18 @@ export class LazyDfa {
 
   /** The row to which the path of `folder` leads, with a "/" after it. */
   private enter(folder: string): number {
-    if (folder !== this.folder) {
-      const row = folder === "" ? this.start : this.run(this.start, `${folder}/`);
-      this.folder = folder;
-      this.afterFolder = row;
+    const { folders, rowsAfter } = this;
+    while (!isWithin(folder, folders.at(-1)!)) {
+      folders.pop();
+      rowsAfter.pop();
     }
-    return this.afterFolder;
+    const above = folders.at(-1)!;
+    const row = rowsAfter.at(-1)!;
+    if (folder.length === above.length) return row;
+    const after = this.run(row, `${folder.slice(above === "" ? 0 : above.length + 1)}/`);
+    folders.push(folder);
+    rowsAfter.push(after);
+    return after;
   }
 
   /** The row to which `path` leads from `start`. */
@@ -148,8 +161,9 @@ export class LazyDfa {
     this.cached = 0;
     this.dead = this.row(this.steps.none());
     this.start = this.row(this.steps.start());
-    this.folder = "";
-    this.afterFolder = this.start;
+    this.folders.length = this.rowsAfter.length = 0;
+    this.folders.push("");
+    this.rowsAfter.push(this.start);
   }
 
   private advance(row: number, symbol: number): number {

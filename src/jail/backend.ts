@@ -50,6 +50,10 @@ export const pathIn = (path: string, name: string): string => (path === "" ? nam
 /** The names in a path made by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
+/** `Folder.listAtOnce`; where the backend has none, nothing is done yet. */
+export const listAtOnce = (folder: Folder, onDirent: OnDirent): Generator<void, void, void> | undefined =>
+  folder.listAtOnce === undefined ? folder.list(onDirent) : folder.listAtOnce(onDirent);
+
 /**
  * `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node.
  * Reads all names in the first step, because the path of the folder is valid only inside `enter`.

@@ -19,7 +19,6 @@ import {
 import { isCasefolded, isCasefoldedWithin } from "./casefold.ts";
 import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
-import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
@@ -31,10 +30,11 @@ import {
   openBeneath,
   openThroughProc,
   readDirents,
+  readRest,
   reopen,
   reopenThroughProc,
 } from "./openat.ts";
-import { fileSystemType, fillsRecordBuffers, isPseudoType } from "./pseudo.ts";
+import { fileSystemType, fillsRecordBuffers, typeElsewhere } from "./pseudo.ts";
 import { supportsOpenat2 } from "./selftest.ts";
 import { statAt } from "./statx.ts";
 
@@ -167,7 +167,7 @@ class DescriptorFolder implements HeldFolder {
     }
     const descriptor = this.#opener.open(this.descriptor, name, folderFlags);
     try {
-      const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#opener);
+      const type = typeElsewhere(descriptor, fstatSync(descriptor).dev, this.#opener.device);
       const inner = { type, isCasefolded: () => isCasefoldedWithin(descriptor) };
       const naming = namingIn(this.#naming, inner);
       return this.#childAt(name, { descriptor, isListable: false, naming, type: type ?? 0 });
@@ -191,21 +191,34 @@ class DescriptorFolder implements HeldFolder {
     this.#requireOpen();
     const own = this.#isListable ? this.descriptor : undefined;
     const descriptor = own ?? this.#opener.openBeneath?.(this.descriptor, ".", "list");
-    const fillsBuffers = fillsRecordBuffers(this.#type);
-    let from: "start" | "set-back" | "next" = own !== undefined && this.#wasRead ? "set-back" : "start";
-    this.#wasRead = true;
     try {
-      for (; descriptor !== undefined; from = "next") {
-        const read = readDirents({ descriptor, from, fillsBuffers }, onDirent);
-        if (read === "end") return;
-        if (read === undefined) break;
+      const rest = descriptor === undefined ? "unread" : this.#read(descriptor, onDirent);
+      if (rest === undefined) return;
+      if (rest !== "unread") {
         yield;
-        this.#requireOpen();
+        return yield* rest;
       }
     } finally {
       if (own === undefined && descriptor !== undefined) closeSync(descriptor);
     }
     yield* listByPath(this, onDirent);
+  }
+
+  listAtOnce(onDirent: OnDirent): Generator<void, void, void> | undefined {
+    if (!this.#isListable) return this.list(onDirent);
+    this.#requireOpen();
+    const rest = this.#read(this.descriptor, onDirent);
+    return rest === "unread" ? listByPath(this, onDirent) : rest;
+  }
+
+  /** Reports the first entries, and returns the rest; "unread" where that is not possible in this way. */
+  #read(descriptor: number, onDirent: OnDirent): Generator<void, void, void> | "unread" | undefined {
+    const isAgain = this.#isListable && this.#wasRead;
+    this.#wasRead = true;
+    const reading = { descriptor, fillsBuffers: fillsRecordBuffers(this.#type) };
+    const read = readDirents({ ...reading, from: isAgain ? "set-back" : "start" }, onDirent);
+    if (read === undefined) return "unread";
+    return read === "end" ? undefined : readRest(reading, onDirent, () => this.#requireOpen());
   }
 
   openFolderBeneath(path: string): DescriptorFolder | undefined {
@@ -234,7 +247,7 @@ class DescriptorFolder implements HeldFolder {
   #handleOf(descriptor: number): PathHandle {
     try {
       const stats = fstatSync(descriptor);
-      typeElsewhere(descriptor, stats.dev, this.#opener);
+      typeElsewhere(descriptor, stats.dev, this.#opener.device);
       return new DescriptorHandle(descriptor, stats, this.#opener);
     } catch (error) {
       closeSync(descriptor);
@@ -282,12 +295,4 @@ class DescriptorFolder implements HeldFolder {
     if (this.#isClosed || (this.#isBase && this.#opener.isClosed))
       throw new Error("a folder was used after it was closed");
   }
-}
-
-/** The type of the file system of a descriptor, if it is not the base's. Throws ENODEV for a pseudo one. */
-function typeElsewhere(descriptor: number, device: number, opener: Opener): number | undefined {
-  if (device === opener.device) return undefined;
-  const type = fileSystemType(`/proc/self/fd/${descriptor}`);
-  if (isPseudoType(type)) throw errnoError("ENODEV");
-  return type;
 }

@@ -51,6 +51,8 @@ export interface Folder extends Disposable {
    * folder stays open until the last step or `return`; it can be listed once at a time.
    */
   list(onDirent: OnDirent): Generator<void, void, void>;
+  /** The same, with the first step done: returns the others, undefined where there are none. Not every backend has it. */
+  listAtOnce?(onDirent: OnDirent): Generator<void, void, void> | undefined;
   /**
    * Opens `name` without reading it and without following links. Throws the errno error, ENODEV on a pseudo file system.
    */

@@ -112,6 +112,19 @@ export function readDirents(
   return fillsBuffers && length + longestRecord <= recordBytes ? "end" : "more";
 }
 
+/** Reports the entries after those of the first call, some thousand in each step. `requireOpen` throws once it is closed. */
+export function* readRest(
+  reading: Omit<FolderReading, "from">,
+  onDirent: OnDirent,
+  requireOpen: () => void,
+): Generator<void, void, void> {
+  for (;;) {
+    requireOpen();
+    if (readDirents({ ...reading, from: "next" }, onDirent) !== "more") return;
+    yield;
+  }
+}
+
 /** The error that stops the listing: errno is not accessible here, so `readdirSync` has to throw it. */
 function failureOf(descriptor: number): unknown {
   try {

@@ -1,6 +1,7 @@
 /** A path as an argument of the system calls of `openLibc`: bytes with a NUL after them. */
 import { isSelfOrParent } from "./dirents.ts";
 import type { Name } from "./folder.ts";
+import { requireOneName } from "./jailed-path.ts";
 import type { NameBytes } from "./name.ts";
 
 /** The argument. Each call writes its path here, as they are synchronous. */
@@ -19,6 +20,24 @@ export function putPath(path: Name): boolean {
   if (read < path.length || written >= pathArgument.length) return false;
   pathArgument[written] = 0;
   return true;
+}
+
+/** The same for one name. Throws as `requireOneName`. */
+export function putName(name: Name): boolean {
+  if (typeof name !== "string" || name.length < 3 || name.length >= pathArgument.length)
+    return putAnyName(name);
+  for (let i = 0; i < name.length; i++) {
+    const unit = name.charCodeAt(i);
+    if (unit === slash || unit === 0 || unit >= 0x80) return putAnyName(name);
+    pathArgument[i] = unit;
+  }
+  pathArgument[name.length] = 0;
+  return true;
+}
+
+function putAnyName(name: Name): boolean {
+  requireOneName(name);
+  return putPath(name);
 }
 
 /** The same for the name in `bytes[from, to)`; false also for a name that no entry has (`requireOneName`). */

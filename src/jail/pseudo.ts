@@ -1,4 +1,5 @@
 import { statfsSync } from "node:fs";
+import { errnoError } from "./errno.ts";
 
 /**
  * Types of file systems whose "files" are knobs and streams of the kernel: a read may never return, a write
@@ -36,6 +37,17 @@ export const isPseudo = (path: string | Buffer): boolean => isPseudoType(fileSys
 /** The type of the file system at `path`; 0 on systems other than Linux, whose types mean something else. */
 export const fileSystemType = (path: string | Buffer): number =>
   process.platform === "linux" ? typeOf(path) : 0;
+
+/**
+ * The type of the file system of a descriptor, if its device is not that of the base: a pseudo one is always on another.
+ * Throws ENODEV for a pseudo one.
+ */
+export function typeElsewhere(descriptor: number, device: number, baseDevice: number): number | undefined {
+  if (device === baseDevice) return undefined;
+  const type = fileSystemType(`/proc/self/fd/${descriptor}`);
+  if (isPseudoType(type)) throw errnoError("ENODEV");
+  return type;
+}
 
 /** Types of file systems that leave no room for another record in a buffer before the end of a folder. */
 const fillingTypes: ReadonlySet<number> = new Set([

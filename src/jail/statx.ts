@@ -1,9 +1,8 @@
 /** Calls statx(2), which describes a name below a folder held by a descriptor in one step, and without a `Stats` object. */
 import type { Name } from "./folder.ts";
-import { requireOneName } from "./jailed-path.ts";
 import type { EntryKind, FileStats } from "./kind.ts";
-import { putPath } from "./path-argument.ts";
-import { callStatx, hasStatx, noFollowing, statxErrno, statxHalves, statxWords } from "./statx-call.ts";
+import { putName } from "./path-argument.ts";
+import { callStatx, noFollowing, statxErrno, statxHalves, statxWords } from "./statx-call.ts";
 
 /**
  * The stats of `name` in the folder held by `descriptor`, without following links. Undefined for every failure, and when
@@ -61,8 +60,7 @@ export function stampsAt(descriptor: number, name: Name): Stamps | "missing" | u
 const inodeOfResult = (): bigint => (BigInt(statxWords[inodeAt + 1]!) << 32n) | BigInt(statxWords[inodeAt]!);
 
 function describe(descriptor: number, name: Name, mask: number): boolean {
-  requireOneName(name);
-  return hasStatx() && putPath(name) && callStatx(descriptor, noFollowing, mask);
+  return putName(name) && callStatx(descriptor, noFollowing, mask);
 }
 
 /** STATX_TYPE, STATX_MODE, STATX_MTIME and STATX_SIZE. */

@@ -1,7 +1,7 @@
 import type { Steps } from "./time-slice.ts";
 
 /** Items that are sorted at once, and that are merged in one step. */
-const chunk = 2048;
+export const chunk = 2048;
 
 /** Most items for which insertion sort is faster than the runtime's sort. */
 const few = 24;
@@ -11,10 +11,9 @@ const few = 24;
  * `isBefore` must never be true both ways.
  */
 export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolean): Steps<T[]> {
-  const sorted = sortFew(items, isBefore);
+  const sorted = sortChunk(items, isBefore);
   if (sorted !== undefined) return sorted;
   const compare = (one: T, other: T) => (isBefore(one, other) ? -1 : 1);
-  if (items.length <= chunk) return items.sort(compare);
   let from: T[] = [];
   for (let start = 0; start < items.length; start += chunk) {
     for (const item of items.slice(start, start + chunk).sort(compare)) from.push(item);
@@ -28,8 +27,14 @@ export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolea
   return from;
 }
 
-/** Sorts the items in place, if they are few. */
-export function sortFew<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
+/** Sorts the items in place, if they are no more than in one step. */
+export function sortChunk<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
+  if (items.length > chunk) return undefined;
+  return sortFew(items, isBefore) ?? items.sort((one, other) => (isBefore(one, other) ? -1 : 1));
+}
+
+/** The same, if they are few. */
+function sortFew<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
   if (items.length > few) return undefined;
   for (let i = 1; i < items.length; i++) {
     const item = items[i]!;

@@ -38,7 +38,7 @@ test.each([12, 60])("of up to %p entries a folder stands where the paths below i
     fc.property(folder(most), folder(most), (lower, upper) => {
       const stack = new EntryStack();
       push(stack, lower);
-      if (!stack.sortFew(0)) runAtOnce(stack.sort(0));
+      if (!stack.sortChunk(0)) runAtOnce(stack.sort(0));
       push(stack, upper);
       runAtOnce(stack.sort(lower.length));
       expect(entriesFrom(stack, lower.length)).toEqual(inPathOrder(upper));

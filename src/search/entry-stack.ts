@@ -1,8 +1,8 @@
 import type { Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { nameOf } from "../jail/name.ts";
-import { mergeSort } from "../scheduling/merge-sort.ts";
-import type { Steps } from "../scheduling/time-slice.ts";
+import { chunk, mergeSort } from "../scheduling/merge-sort.ts";
+import { runAtOnce, type Steps } from "../scheduling/time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
 /** Initial capacity for names, in bytes. */
@@ -53,10 +53,14 @@ export class EntryStack {
     for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
   }
 
-  /** Does the same at once, if they are few; else returns false. */
-  sortFew(from: number): boolean {
+  /** Does the same at once, if that takes one step; else returns false. */
+  sortChunk(from: number): boolean {
+    const count = this.size - from;
+    if (count > few) {
+      if (count <= chunk) runAtOnce(this.sort(from));
+      return count <= chunk;
+    }
     const order = this.#order;
-    if (order.length - from > few) return false;
     for (let i = from + 1; i < order.length; i++) {
       const entry = order[i]!;
       let at = i;

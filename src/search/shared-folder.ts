@@ -6,6 +6,7 @@ export class SharedFolder {
   /** Prefix of its entries' names in paths from the start of the walk, one character per byte (`Place.file`). */
   readonly walked: string;
   readonly #close: () => void;
+  #prefix: string | undefined;
   #users = 1;
 
   constructor(folder: Folder, close = () => folder.close(), walked = "") {
@@ -16,7 +17,8 @@ export class SharedFolder {
 
   /** Prefix of its entries' names in paths from the base. */
   get prefix(): string {
-    return this.folder.path === "" ? "" : `${this.folder.path}/`;
+    this.#prefix ??= this.folder.path === "" ? "" : `${this.folder.path}/`;
+    return this.#prefix;
   }
 
   hold(): this {

@@ -9,9 +9,11 @@ import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Entry } from "../files/types.ts";
 import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import { listAtOnce } from "../jail/backend.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Jail } from "../jail/folder.ts";
-import { nameOf } from "../jail/name.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
+import { type NameBytes, nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
@@ -179,7 +181,11 @@ export class Walk {
     if (child === undefined) return;
     const after = level.after?.startsWith(key) ? level.after.slice(key.length) : undefined;
     const held = new SharedFolder(child, undefined, walked);
-    this.#listing = this.#list(this.#descend(held, level.rules.below(name.toString()), after));
+    const inner = this.#descend(held, level.rules.below(name.toString()), after);
+    this.#listing = ignoreVanished(
+      () => this.#list(inner),
+      () => this.#options.onUnreadable?.(walked),
+    );
   }
 
   /**
@@ -221,33 +227,62 @@ export class Walk {
     return this.#slice?.isDue === true;
   }
 
-  /** Adds the entries of the deepest folder. Throws a refusal. */
-  *#list(level: Level): Steps<void> {
+  /** Adds the entries of the deepest folder: at once if they are few, or returns the steps that are left. Throws a refusal. */
+  #list(level: Level): Steps<void> | undefined {
+    const found: Found = { temporary: [], ignoreFiles: 0 };
     const { folder } = level.held;
-    const entries = this.#entries;
-    const temporary: Entry[] = [];
-    let ignoreFiles: IgnoreFileSet = 0;
+    let rest: Generator<void, void, void> | undefined;
     try {
-      yield* folder.list((bytes, from, to, kind) => {
-        if (isTemporaryIn(bytes, from, to)) {
-          const raw = nameOf(bytes.subarray(from, to));
-          temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
-        } else {
-          const known = kind ?? kindIn(folder, bytes.subarray(from, to));
-          entries.push(bytes, from, to, known);
-          if (this.#options.ignoreFiles !== undefined)
-            ignoreFiles |= ignoreFileBit({ bytes, from, to }, known);
-        }
-      });
+      rest = listAtOnce(folder, (bytes, from, to, kind) =>
+        this.#push(folder, found, { bytes, from, to }, kind),
+      );
     } catch (error) {
       throw refusalOfErrno(error, folder.requested);
     }
-    if (!entries.sortFew(level.first)) yield* entries.sort(level.first);
+    if (rest !== undefined || !this.#entries.sortChunk(level.first))
+      return this.#listRest(level, found, rest);
+    this.#endListing(level, found);
+    return undefined;
+  }
+
+  *#listRest(level: Level, found: Found, rest: Iterable<void> = []): Steps<void> {
+    try {
+      for (const _ of rest) yield;
+    } catch (error) {
+      throw refusalOfErrno(error, level.held.folder.requested);
+    }
+    yield* this.#entries.sort(level.first);
+    this.#endListing(level, found);
+  }
+
+  /** Adds an entry, or notes it. */
+  #push(folder: Folder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
+    const { bytes, from, to } = name;
+    if (isTemporaryIn(bytes, from, to)) {
+      const raw = nameOf(bytes.subarray(from, to));
+      found.temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
+    } else {
+      const known = kind ?? kindIn(folder, bytes.subarray(from, to));
+      this.#entries.push(bytes, from, to, known);
+      if (this.#options.ignoreFiles !== undefined) found.ignoreFiles |= ignoreFileBit(name, known);
+    }
+  }
+
+  /** Makes the entries ready to take. */
+  #endListing(level: Level, { temporary, ignoreFiles }: Found): void {
+    const { folder } = level.held;
+    const entries = this.#entries;
     level.end = entries.size;
     if (level.after !== undefined) level.next = entries.firstNotBefore(firstKey(level.after), level.first);
     level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
     if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
   }
+}
+
+/** What the listing of a folder finds besides the entries to take. */
+interface Found {
+  readonly temporary: Entry[];
+  ignoreFiles: IgnoreFileSet;
 }
 
 /** The key in a folder of the entry that the path leads to. */
