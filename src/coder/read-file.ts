@@ -1,4 +1,4 @@
-import { Measured } from "../contract/definition.ts";
+import { Measured } from "../contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { type FileView, type ReadAnswer, ReadResponse } from "./reading/answer.ts";
 import { readBatch } from "./reading/batch.ts";

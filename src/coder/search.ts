@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Measured } from "../contract/definition.ts";
+import { Measured } from "../contract/prepared-answer.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";

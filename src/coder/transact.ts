@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Measured } from "../contract/definition.ts";
+import type { Measured } from "../contract/prepared-answer.ts";
 import { refuse } from "../errors.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";

@@ -5,6 +5,7 @@ import type { ConfigStatus } from "../config/status.ts";
 import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { Origin } from "./origin.ts";
+import type { Measured, WrittenAnswer } from "./prepared-answer.ts";
 import type { TriggerDefinition, TriggerType } from "./trigger.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
@@ -106,21 +107,13 @@ export interface Example {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** An answer from a handler that knows already how many bytes its JSON has. */
-export class Measured<T> {
-  readonly answer: T;
-  readonly bytes: number;
-
-  constructor(answer: T, bytes: number) {
-    this.answer = answer;
-    this.bytes = bytes;
-  }
-}
-
 /** An answer may hold readonly parts. */
 type Answer<Response extends TSchema> = ReadonlyParts<Static<Response>>;
 
-type Handled<Response extends TSchema> = Answer<Response> | Measured<Answer<Response>>;
+type Handled<Response extends TSchema> =
+  | Answer<Response>
+  | Measured<Answer<Response>>
+  | WrittenAnswer<Answer<Response>>;
 
 type ReadonlyParts<T> = T extends readonly (infer Item)[]
   ? readonly ReadonlyParts<Item>[]

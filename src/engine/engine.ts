@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
+import { CanonicalJson } from "./canonical-json.ts";
 import { Channels } from "./channels.ts";
 import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
 import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
@@ -164,11 +165,15 @@ function callAsEngine(
       // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its `expect` does.
       setImmediate(() => {
         if (error !== undefined) reject(new EngineFailure(error));
-        else resolve(result === undefined ? undefined : sortFrameKeys(result));
+        else resolve(result === undefined ? undefined : parsedResult(result));
       });
     });
   });
 }
+
+/** The keys of a canonical text are sorted already. */
+const parsedResult = (result: Json | CanonicalJson): Json =>
+  result instanceof CanonicalJson ? JSON.parse(result.text) : sortFrameKeys(result);
 
 function toJson(value: unknown): Json | undefined {
   const text = JSON.stringify(value);

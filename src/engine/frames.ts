@@ -3,6 +3,7 @@
  * whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
  */
 
+import { CanonicalJson, endOfCanonical, maxDepth } from "./canonical-json.ts";
 import { hasDuplicateKey } from "./top-level-keys.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -81,7 +82,7 @@ const shapes = {
   invocationresult: {
     invocation_id: required(uuid),
     function_id: required(text),
-    result: optional(json),
+    result: optional<Json | CanonicalJson>(json),
     error: optional(decodeError),
     traceparent: optional(text),
     baggage: optional(text),
@@ -121,6 +122,10 @@ export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: 
  * Numbers become JavaScript's: an integer beyond 2^53 loses digits here and not in the production engine.
  */
 export function parseFrame(frameText: string): Decoded {
+  return parseAround(frameText) ?? parseWhole(frameText);
+}
+
+function parseWhole(frameText: string): Decoded {
   let value: Json;
   try {
     value = JSON.parse(frameText);
@@ -132,6 +137,25 @@ export function parseFrame(frameText: string): Decoded {
   if (!isRecord(value)) return { fault: "not an object" };
   if (hasDuplicateKey(frameText)) return { fault: "a key twice" };
   return decodeFrame(value);
+}
+
+/** A shorter frame is parsed as fast as it is looked at. */
+const leastCanonical = 4096;
+const resultKey = ',"result":';
+
+/** Parses the frame of a large canonical result, which is left as it is; undefined for any other frame. */
+function parseAround(frameText: string): Decoded | undefined {
+  if (frameText.length < leastCanonical || !frameText.isWellFormed()) return undefined;
+  const at = frameText.indexOf(resultKey);
+  const head = frameText.slice(0, Math.max(0, at));
+  // Then it is a key of the frame itself: in a string, its quotes would be escaped.
+  if (head.lastIndexOf("{") !== 0 || head.includes("[")) return undefined;
+  const from = at + resultKey.length;
+  const end = frameText[from] === "{" ? endOfCanonical(frameText, from, 2) : -1;
+  if (end < 0) return undefined;
+  const { frame } = parseWhole(`${head}${resultKey}0${frameText.slice(end)}`);
+  if (frame?.type !== "invocationresult") return undefined;
+  return { frame: { ...frame, result: new CanonicalJson(frameText.slice(from, end)) } };
 }
 
 function decodeFrame(value: Record<string, Json>): Decoded {
@@ -165,9 +189,6 @@ function decodeAction(value: Json): Action | undefined {
   return type === "enqueue" && typeof queue === "string" ? { type, queue } : undefined;
 }
 
-/** serde_json stops at 128 levels, the frame itself being the first (bus §0). */
-const maxDepth = 127;
-
 function faultOf(value: Json, depth: number): string | undefined {
   if (typeof value === "string") return value.isWellFormed() ? undefined : "an unpaired surrogate";
   if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number out of range";
@@ -193,11 +214,15 @@ function firstFault(values: Json[], depth: number): string | undefined {
 
 /** Renders a frame as the engine writes it: its own fields in their order, the keys of all values sorted. */
 export function renderFrame(frame: Frame): string {
-  const fields = Object.entries(frame as Record<string, Json | undefined>);
-  return JSON.stringify(
-    Object.fromEntries(fields.map(([name, value]) => [name, value && sortFrameKeys(value)])),
+  const fields = Object.entries(frame as Record<string, Json | CanonicalJson | undefined>);
+  const members = fields.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(name)}:${renderValue(value)}`],
   );
+  return `{${members.join(",")}}`;
 }
+
+const renderValue = (value: Json | CanonicalJson): string =>
+  value instanceof CanonicalJson ? value.text : JSON.stringify(sortFrameKeys(value));
 
 /**
  * A copy with the keys of every object sorted, at all depths. Keys that are array indices, such as "10", come first

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
+import type { FunctionDefinition } from "../contract/definition.ts";
+import { WrittenAnswer } from "../contract/prepared-answer.ts";
 import { type Engine, type RecordedFrame, startEngine } from "../engine/engine.ts";
 import { callInNamespace, connect } from "./bus.ts";
-import { Lines, serveEcho } from "./serve.test-kit.ts";
+import { echo, Lines, serveEcho } from "./serve.test-kit.ts";
 
 type Frame = Readonly<Record<string, unknown>> & { readonly data?: Readonly<Record<string, unknown>> };
 
@@ -79,4 +81,36 @@ test("nothing that a peer sends reaches the log when it makes no sense", async (
   await lines.next(/parse/);
   expect(JSON.stringify(lines.all)).not.toContain("SECRET");
   await client.shutdown();
+});
+
+const json = `{"a":["${"x".repeat(5000)}"],"b":1}`;
+
+/** A function that writes its answer. */
+const writer: FunctionDefinition = {
+  ...echo,
+  id: "test::writer",
+  handle: () => new WrittenAnswer(json, json.length, (parsed) => ({ ...(parsed as object), read: true })),
+};
+
+test("the text of an answer goes to the caller as it was written", async () => {
+  await start();
+  const serving = serveEcho(engine.url, lines, { functions: [writer] });
+  await serving.registered;
+  const client = connect(engine.url, { name: "c", description: "" }, lines.log);
+  const payload = { value: 1 };
+  expect(await client.trigger({ function_id: "test::writer", payload })).toEqual(JSON.parse(json));
+  expect(await engine.call("test::writer", payload)).toEqual(JSON.parse(json));
+  expect(frames.find(({ type }) => type === "invocationresult")).toMatchObject({
+    function_id: "test::writer",
+    result: JSON.parse(json),
+  });
+  await client.shutdown();
+  await serving.stop();
+});
+
+test("a written answer is parsed for whoever needs it, once", () => {
+  let times = 0;
+  const answer = new WrittenAnswer('{"a":1}', 7, (parsed) => ({ parsed, times: ++times }));
+  expect(JSON.stringify({ answer })).toBe('{"answer":{"parsed":{"a":1},"times":1}}');
+  expect(answer.answer).toEqual({ parsed: { a: 1 }, times: 1 });
 });

@@ -3,6 +3,7 @@ import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type BusAccess, type ChannelRef, RemoteError } from "../contract/bus-access.ts";
 import type { TraceParent } from "../contract/origin.ts";
+import { WrittenAnswer } from "../contract/prepared-answer.ts";
 import type { Log } from "../log/log.ts";
 
 export type Bus = IIIClient;
@@ -49,6 +50,7 @@ export function connect(
   sdk.resolveChannelValue = (value) => value;
   // The message of an error may contain what the peer sent, or the password in the URL; its code never does.
   sdk.logError = (message, error) => log.warn(`[iii] ${message}`, { code: codeOf(error) });
+  sendWritten(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
   return bus;
 }
@@ -57,6 +59,20 @@ const codeOf = (error: unknown): string | undefined => {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : undefined;
 };
+
+/** Sends the text of a written answer as it is: the SDK would have it parsed, and render it again. */
+function sendWritten(sdk: SdkInternals): void {
+  const send = sdk.sendMessage.bind(sdk);
+  sdk.sendMessage = (type, message, skipIfClosed) => {
+    const { result, ...others } = message as { readonly result?: unknown };
+    if (type !== "invocationresult" || !(result instanceof WrittenAnswer) || !sdk.isOpen()) {
+      send(type, message, skipIfClosed);
+      return;
+    }
+    const frame = JSON.stringify({ type, ...others });
+    sdk.sendMessageRaw(`${frame.slice(0, -1)},"result":${result.text}}`);
+  };
+}
 
 /** First wait and longest wait before the next attempt to connect, in milliseconds. */
 const usualDelays = { initialDelayMs: 500, maxDelayMs: 5000 };
@@ -84,6 +100,9 @@ interface SdkInternals {
   logError(message: string, error?: unknown): void;
   setConnectionState(state: string): void;
   sendMessage(type: string, message: object, skipIfClosed?: boolean): void;
+  /** Drops what it cannot send. */
+  sendMessageRaw(data: string): void;
+  isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
 }
 
@@ -96,6 +115,8 @@ function internalsOf(bus: Bus): SdkInternals {
     "logError",
     "setConnectionState",
     "sendMessage",
+    "sendMessageRaw",
+    "isOpen",
     "onMessage",
   ] as const;
   for (const method of methods)

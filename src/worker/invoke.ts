@@ -3,15 +3,15 @@
  * file, and nothing else catches an error to make an answer of it.
  */
 
-import {
-  type Context,
-  type FunctionDefinition,
-  type HandledCall,
-  Measured,
-  type Services,
-  type WireError,
+import type {
+  Context,
+  FunctionDefinition,
+  HandledCall,
+  Services,
+  WireError,
 } from "../contract/definition.ts";
 import type { AnswerLease, Origin } from "../contract/origin.ts";
+import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
@@ -128,12 +128,12 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     }
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, context) : work;
-    const { answer, bytes } =
-      handled instanceof Measured ? handled : { answer: handled, bytes: jsonBytes(handled) };
-    if (bytes > context.maxAnswerBytes)
-      throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, definition.effect);
-    lease?.resize(bytes);
-    return { answer, bytes };
+    const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
+    const outcome = isMeasured ? handled : new Measured(handled, jsonBytes(handled));
+    if (outcome.bytes > context.maxAnswerBytes)
+      throw refuse.answerTooLarge(outcome.bytes, context.maxAnswerBytes, definition.effect);
+    lease?.resize(outcome.bytes);
+    return outcome;
   } catch (error) {
     const isMisread = error instanceof Refusal && definition.parse === undefined && isHttpRequest(payload);
     const rendered = renderError(isMisread ? refuse.httpRequest() : error, scope);

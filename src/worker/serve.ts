@@ -5,6 +5,7 @@
 
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TraceParent } from "../contract/origin.ts";
+import { WrittenAnswer } from "../contract/prepared-answer.ts";
 import type { TriggerType } from "../contract/trigger.ts";
 import type { Log } from "../log/log.ts";
 import { renderSchema } from "../schema/json-schema.ts";
@@ -144,7 +145,7 @@ async function answerOnBus(
   await earliestAnswer(arrived, earliestMilliseconds);
   onSend();
   if ("error" in outcome) throw wireError(outcome.error);
-  return outcome.answer;
+  return outcome instanceof WrittenAnswer ? outcome : outcome.answer;
 }
 
 /** An error for the SDK, which sends message and stack (bus §2): the stack must not name host paths. */

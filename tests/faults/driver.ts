@@ -69,8 +69,11 @@ async function reply(line: string): Promise<void> {
 
 async function answerTo(request: DriverRequest): Promise<unknown> {
   switch (request.method) {
-    case "call":
-      return invoke(functions.find(({ id }) => id === request.function)!, request.payload);
+    case "call": {
+      const outcome = await invoke(functions.find(({ id }) => id === request.function)!, request.payload);
+      // A written answer is rendered as the answer alone.
+      return "error" in outcome ? outcome : { answer: outcome.answer, bytes: outcome.bytes };
+    }
     case "measure":
       return measure();
     case "exhaust":

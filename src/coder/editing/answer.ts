@@ -1,4 +1,4 @@
-import { Measured } from "../../contract/definition.ts";
+import { Measured } from "../../contract/prepared-answer.ts";
 import type { Echo } from "../../edits/echo.ts";
 import { decodeForAnswer, type JsonText } from "../../edits/json-text.ts";
 import { joinPieces, piecesLength } from "../../edits/pieces.ts";

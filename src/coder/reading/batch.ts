@@ -1,5 +1,5 @@
 /** Reads several files into one answer, whose room they share (coder §15). */
-import { Measured } from "../../contract/definition.ts";
+import { Measured } from "../../contract/prepared-answer.ts";
 import type { FileContent } from "../../edits/content.ts";
 import { refuse } from "../../errors.ts";
 import type { Limit } from "../../files/types.ts";

@@ -1,4 +1,4 @@
-import { Measured } from "../../contract/definition.ts";
+import { Measured } from "../../contract/prepared-answer.ts";
 import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
 import { jsonBytes } from "../../text/json-size.ts";
 import { leaveOut } from "../editing/answer.ts";

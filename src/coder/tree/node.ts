@@ -1,6 +1,5 @@
 /** A node of a tree, as it is in the answer (coder §8). */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Folder } from "../../jail/folder.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
 import { jsonBytes } from "../../text/json-size.ts";
 
@@ -44,7 +43,10 @@ export type Node = Static<typeof TreeNode>;
 export type Cut = NonNullable<Node["truncated"]>;
 
 /** `jsonBytes` of a node with nothing inside, of whose path the name is what comes after the first `prefixBytes`. */
-export function nodeBytes({ name, kind, size, mtime, non_accessible }: Node, prefixBytes: number): number {
+export function nodeBytes(
+  { name, kind, size, mtime, non_accessible }: Omit<Node, "path">,
+  prefixBytes: number,
+): number {
   const values = 2 * jsonBytes(name) + prefixBytes + kind.length + jsonBytes(size) + jsonBytes(mtime);
   return emptyNodeBytes + values + jsonBytes(non_accessible);
 }
@@ -53,7 +55,23 @@ export function nodeBytes({ name, kind, size, mtime, non_accessible }: Node, pre
 const emptyNodeBytes =
   jsonBytes({ name: 0, path: 0, kind: "", size: 0, mtime: 0, non_accessible: 0 }) - 5 * jsonBytes(0);
 
-/** Bytes in JSON of what precedes the names in the paths of what is in a folder. */
-export const prefixBytesIn = ({ path }: Folder): number => (path === "" ? 0 : jsonBytes(path) + 1 - quotes);
+/** The same tree with the fields of its nodes in the order of the schema's examples, as they are shown. */
+export function inShownOrder({
+  name,
+  path,
+  kind,
+  size,
+  mtime,
+  non_accessible,
+  children,
+  truncated,
+}: Node): Node {
+  return {
+    ...{ name, path, kind, size, mtime, non_accessible },
+    ...(children != null && { children: children.map(inShownOrder) }),
+    ...(truncated != null && { truncated: cutInShownOrder(truncated) }),
+  };
+}
 
-const quotes = jsonBytes("");
+const cutInShownOrder = ({ reason, shown, total, hint }: Cut): Cut =>
+  total == null ? { reason, shown, hint } : { reason, shown, total, hint };

@@ -1,0 +1,112 @@
+/** What the walks of one call of `coder::tree` share: its limits, and how they list and open folders. */
+import { Refusal, refuse } from "../../errors.ts";
+import type { Entry, Page } from "../../files/types.ts";
+import type { IgnoreRules } from "../../ignore/ignore-rules.ts";
+import type { Folder } from "../../jail/folder.ts";
+import type { TimeSlice } from "../../scheduling/time-slice.ts";
+import type { JsonBudget } from "../../text/json-budget.ts";
+import type { CoderContext } from "../define.ts";
+import { cutByDepth, cutByNodes, excluded, unreadable } from "./cuts.ts";
+import type { TreeFilter } from "./filter.ts";
+import type { Cut } from "./node.ts";
+import type { NodeQuota } from "./node-quota.ts";
+
+export interface TreeSnapshot {
+  readonly context: CoderContext;
+  readonly maxDepth: number;
+  readonly perFolder: number;
+  readonly quota: NodeQuota | undefined;
+  /** A tree too large to send is abandoned while it is written. */
+  readonly budget: JsonBudget;
+  readonly slice: TimeSlice;
+  readonly filter: TreeFilter;
+  /** Entries that it has come to. */
+  visited: number;
+}
+
+/** Where in the tree a folder is. */
+export interface Level {
+  readonly depth: number;
+  /** Those of its ignore files, and of the folders above it. */
+  readonly rules: IgnoreRules;
+}
+
+/** Counts bytes of the answer. Throws too-large when that cannot be sent. */
+export function count({ budget }: TreeSnapshot, bytes: number): void {
+  budget.add(bytes);
+  if (budget.bytesLeft < 0) throw refuse.answerTooLarge(budget.bytes, budget.maxBytes, "reads");
+}
+
+/** Entries between two looks at the clock. */
+const entriesPerClockCheck = 32;
+
+/** Counts an entry. Returns whether to yield before it; most entries must not cost a promise. */
+export function isDue(snapshot: TreeSnapshot): boolean {
+  if (snapshot.visited++ % entriesPerClockCheck !== 0) return false;
+  snapshot.context.deadline.check();
+  return snapshot.slice.isDue;
+}
+
+export async function yieldNow({ slice, context }: TreeSnapshot): Promise<void> {
+  await slice.yieldIfDue();
+  context.deadline.check();
+}
+
+/**
+ * The entries of a folder: at once, if they are few. Undefined for a folder inside the tree that may not be listed; with the
+ * root of the tree the call fails.
+ */
+export function listOrNothing(
+  snapshot: TreeSnapshot,
+  folder: Folder,
+  level: Level,
+): Page | undefined | Promise<Page | undefined> {
+  const { context, slice, perFolder, filter } = snapshot;
+  const { files, deadline } = context;
+  try {
+    const range = { from: 0, to: perFolder, omits: filter.omittedIn(folder, level.rules) };
+    const page = files.page(folder, range, { slice, deadline });
+    return page instanceof Promise ? page.catch((error) => nothingFor(snapshot, level, error)) : page;
+  } catch (error) {
+    return nothingFor(snapshot, level, error);
+  }
+}
+
+function nothingFor({ context }: TreeSnapshot, { depth }: Level, error: unknown): undefined {
+  context.deadline.check();
+  if (depth > 0 && error instanceof Refusal) return undefined;
+  throw error;
+}
+
+interface Inner {
+  readonly folder: Folder;
+  /** A folder in it. */
+  readonly entry: Entry;
+  readonly above: Level;
+}
+
+/** The folder, held open, or why it is not. */
+export function open(
+  snapshot: TreeSnapshot,
+  { folder, entry, above }: Inner,
+): { readonly folder: Folder } | { readonly folder?: undefined; readonly cut: Cut } {
+  if (snapshot.filter.excludesFolder(folder, entry.name)) return { cut: excluded };
+  const cut = cutBefore(snapshot, above.depth + 1);
+  if (cut !== undefined) return { cut };
+  const inside = tryOpen(folder, entry);
+  return inside === undefined ? { cut: unreadable } : { folder: inside };
+}
+
+/** Why no folder of this depth is opened; undefined where they are. */
+export function cutBefore({ maxDepth, quota }: TreeSnapshot, depth: number): Cut | undefined {
+  if (depth >= maxDepth) return cutByDepth(maxDepth);
+  return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;
+}
+
+function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
+  try {
+    return folder.child(entry.raw);
+  } catch {
+    return undefined;
+  }
+}

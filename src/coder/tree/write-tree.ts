@@ -1,0 +1,153 @@
+/** Walks a tree and writes it (coder §8). */
+import type { Entry, Page } from "../../files/types.ts";
+import type { Folder } from "../../jail/folder.ts";
+import type { FileStats } from "../../jail/kind.ts";
+import { commaBytes } from "../../text/json-budget.ts";
+import { jsonBytes } from "../../text/json-size.ts";
+import { cutByWidth, cutWithin, unreadable } from "./cuts.ts";
+import { type Cut, nodeBytes } from "./node.ts";
+import { NodeWriter, prefixOf, type WrittenNode } from "./node-writer.ts";
+import {
+  count,
+  cutBefore,
+  isDue,
+  type Level,
+  listOrNothing,
+  open,
+  type TreeSnapshot,
+  yieldNow,
+} from "./snapshot.ts";
+
+/** A folder whose children are being written. */
+interface OpenFolder {
+  readonly folder: Folder;
+  readonly level: Level;
+  /** The folder itself, and what precedes its name in its path; undefined of the base. */
+  readonly node: WrittenNode;
+  readonly before: Uint8Array | undefined;
+  /** What precedes names in the paths of its children. */
+  readonly prefix: Uint8Array;
+  /** Its children, of which the first `shown` are in the tree; and how many there are. */
+  readonly entries: readonly Entry[];
+  readonly shown: number;
+  readonly total: number;
+  /** The index of the next one. */
+  next: number;
+}
+
+/** A folder, and what precedes its name in its path; undefined of the base. */
+type Itself = Pick<OpenFolder, "node" | "before">;
+
+export class TreeWriter {
+  readonly #snapshot: TreeSnapshot;
+  readonly #writer = new NodeWriter();
+  /** From the root to the one whose children are being written. */
+  readonly #folders: OpenFolder[] = [];
+
+  constructor(snapshot: TreeSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  /** Writes the tree below `root`, and closes it. Throws too-large, and what the listing of the root throws. */
+  async write(root: Folder, level: Level): Promise<NodeWriter> {
+    try {
+      const itself = this.#describeRoot(root);
+      const cut = cutBefore(this.#snapshot, 0);
+      if (cut === undefined) await this.#enter(root, level, itself);
+      else this.#addCut(itself, cut);
+      for (let at = this.#folders.at(-1); at !== undefined; at = this.#folders.at(-1)) {
+        if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
+        const entered = at.next < at.shown ? this.#add(at, at.entries[at.next++]!) : this.#leave(at);
+        // Most nodes must not cost a promise.
+        if (entered !== undefined) await entered;
+      }
+      return this.#writer;
+    } finally {
+      for (const { folder } of this.#folders) folder.close();
+    }
+  }
+
+  #describeRoot(root: Folder): Itself {
+    const { jail, files } = this.#snapshot.context;
+    const entry: Entry = { name: root.names.at(-1) ?? jail.baseName, raw: ".", kind: "dir" };
+    const node = nodeOf(entry, files.stat(root, entry), false);
+    count(this.#snapshot, jsonBytes({ ...node, path: root.path }));
+    return { node, before: root.path === "" ? undefined : prefixOf(root.names.slice(0, -1).join("/")) };
+  }
+
+  /** Writes a child, or begins it: a folder with very many entries returns a promise. */
+  #add({ folder, prefix, level }: OpenFolder, entry: Entry): Promise<void> | undefined {
+    const snapshot = this.#snapshot;
+    const { files, jail } = snapshot.context;
+    const node = nodeOf(entry, files.stat(folder, entry), jail.deniesIn(folder, entry.name));
+    count(snapshot, nodeBytes(node, prefix.length));
+    if (node.kind !== "dir" || node.non_accessible) {
+      this.#writer.add(node, prefix);
+      return undefined;
+    }
+    const itself = { node, before: prefix };
+    const opened = open(snapshot, { folder, entry, above: level });
+    if (opened.folder === undefined) {
+      this.#addCut(itself, opened.cut);
+      return undefined;
+    }
+    const rules = snapshot.filter.rulesIn(opened.folder, entry.name, level.rules);
+    return this.#enter(opened.folder, { depth: level.depth + 1, rules }, itself);
+  }
+
+  /** Lists a folder and makes it the one whose children are written. */
+  #enter(folder: Folder, level: Level, itself: Itself): Promise<void> | undefined {
+    try {
+      const page = listOrNothing(this.#snapshot, folder, level);
+      if (!(page instanceof Promise)) return this.#begin(page, folder, level, itself);
+      return page
+        .then((listed) => this.#begin(listed, folder, level, itself))
+        .finally(() => {
+          if (this.#folders.at(-1)?.folder !== folder) folder.close();
+        });
+    } catch (error) {
+      folder.close();
+      throw error;
+    }
+  }
+
+  #begin(page: Page | undefined, folder: Folder, level: Level, { node, before }: Itself): undefined {
+    if (page === undefined) {
+      folder.close();
+      this.#addCut({ node, before }, unreadable);
+      return;
+    }
+    const { entries, total } = page;
+    const shown = this.#snapshot.quota?.take(level.depth + 1, entries.length) ?? entries.length;
+    const prefix = prefixOf(folder.path);
+    this.#folders.push({ folder, level, node, before, prefix, entries, shown, total, next: 0 });
+    this.#writer.open();
+  }
+
+  #leave({ folder, node, before, entries, shown, total }: OpenFolder): undefined {
+    const { budget, quota } = this.#snapshot;
+    this.#folders.pop();
+    folder.close();
+    budget.add(',"children":[]'.length + commaBytes(0, shown));
+    let cut: Cut | undefined;
+    if (shown < entries.length) cut = cutWithin(quota!.maxNodes, shown, total);
+    else if (shown < total) cut = cutByWidth(shown, total);
+    if (cut !== undefined) this.#countCut(cut);
+    this.#writer.close(node, before, cut);
+  }
+
+  #addCut({ node, before }: Itself, cut: Cut): void {
+    this.#countCut(cut);
+    this.#writer.add(node, before, cut);
+  }
+
+  #countCut(cut: Cut): void {
+    count(this.#snapshot, ',"truncated":'.length + jsonBytes(cut));
+  }
+}
+
+/** Without stats it is gone. */
+const nodeOf = ({ name, kind }: Entry, stats: FileStats | undefined, non_accessible: boolean): WrittenNode =>
+  stats === undefined
+    ? { name, kind, mtime: 0, size: 0, non_accessible }
+    : { name, kind: stats.kind, mtime: stats.mtime, size: stats.size, non_accessible };
