@@ -88,7 +88,7 @@ export async function startWorker(
 }
 
 /** A configuration that serves `base`, or the roots that it names, which are made; `<base>` in it stands for `base`. */
-function configFor(base: string, config: ConfigFields): ConfigFields {
+export function configFor(base: string, config: ConfigFields): ConfigFields {
   const { roots, ...rest } = expandPayload(config, base) as ConfigFields;
   if (roots === undefined) return { base_path: base, ...rest };
   for (const { path } of roots as readonly { readonly path: string }[]) mkdirSync(path, { recursive: true });

@@ -6,6 +6,7 @@ import { type CallToolResult, Client, type ClientOptions } from "@modelcontextpr
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, type Subject, stateFolder } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
+import { configFor } from "../harness/worker-fixture.ts";
 
 export interface McpFolderOptions {
   readonly tree?: Tree;
@@ -74,7 +75,7 @@ export function makeMcpFolder({ tree = {}, fill, config = {} }: McpFolderOptions
   const base = join(root, "base");
   fill?.(base);
   const file = join(settings, "config.yaml");
-  writeFileSync(file, JSON.stringify({ base_path: base, ...config }));
+  writeFileSync(file, JSON.stringify(configFor(base, config)));
   const remove = () => {
     for (const folder of [root, settings]) rmSync(folder, { recursive: true, force: true });
   };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { catalogue } from "../conformance/catalogue.ts";
-import { runCatalogue } from "../conformance/suite.ts";
+import { casesOfParts } from "../conformance/parts-of-the-tree.ts";
+import { runCatalogue, runConformanceCases } from "../conformance/suite.ts";
 import { subjects } from "../harness/subject.ts";
 import type { ClientOutcome } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
@@ -12,11 +13,14 @@ const outcomeOf = (result: CallToolResult): ClientOutcome =>
     ? errorOutcome(textOf(result))
     : { answer: result.structuredContent };
 
+const transport = { start: startOverMcp({ args: ["--structured"], outcomeOf }), supports: isCallable };
+
 describe.each(subjects)("the %s", (subject) => {
-  runCatalogue(subject, {
-    start: startOverMcp({ args: ["--structured"], outcomeOf }),
-    supports: isCallable,
-  });
+  runCatalogue(subject, transport);
+});
+
+describe("the executable over several roots, and with a scope", () => {
+  runConformanceCases(casesOfParts, "executable", transport);
 });
 
 let connected: McpFixture;

@@ -46,12 +46,15 @@ describe.each(backends)("%s holds", (backend) => {
   );
 });
 
-describe("a root beside one that is what lies outside holds", () => {
-  const sample = races.filter((_, index) => index % 12 === 5);
+describe.each([
+  ["a root beside one that is what lies outside", "roots", 5],
+  ["a scope in a base that holds what lies outside", "scope", 8],
+] as const)("%s holds", (_what, layout, first) => {
+  const sample = races.filter((_, index) => index % 12 === first);
   test.each(sample.map((raced) => [raced.argument, cellName(raced.cell), raced] as const))(
     "%s: %s",
     async (_way, _cell, raced) =>
-      expectHeld(await runRace({ ...raced, subject: backends[0]!, seconds, swapper, inRoots: true })),
+      expectHeld(await runRace({ ...raced, subject: backends[0]!, seconds, swapper, layout })),
     testMilliseconds,
   );
 });

@@ -37,12 +37,27 @@ export function buildRaceTree(root: string): void {
   symlinkSync("../../outside/f", at("f-link"));
   execFileSync("mkfifo", [fifoOf(root)]);
   for (const name of ["f-link", "pipe"]) linkSync(at(name), at(`base/s/${name}`));
+}
+
+/**
+ * How the base is served: alone; as a root beside one that is what lies outside; or as the scope of each call, where what lies outside is
+ * in the same base.
+ */
+export type RaceLayout = "base" | "roots" | "scope";
+
+/** What to serve, where paths of calls start, and what each call sends besides. */
+export function servedAs(layout: RaceLayout, root: string) {
+  const at = (path: string) => join(root, path);
   const roots = [
     { name: "served", path: at("base") },
     { name: "second", path: at("outside"), read_only: true },
   ];
-  writeFileSync(at("roots.yaml"), JSON.stringify({ roots, fsync: false }));
-  writeFileSync(at("config.yaml"), JSON.stringify({ base_path: at("base"), fsync: false, index: "watched" }));
+  const alone = { base_path: at("base"), index: "watched" };
+  return {
+    base: { config: alone, prefix: "", more: {} },
+    roots: { config: { roots }, prefix: "served/", more: {} },
+    scope: { config: { ...alone, base_path: root }, prefix: "", more: { fs_scope: { root: "base" } } },
+  }[layout];
 }
 
 /** The name of the FIFO that the swapper leaves alone. */

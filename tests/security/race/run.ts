@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import type { RaceCase } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
-import { buildRaceTree, fifoOf, swapOf } from "./race-tree.ts";
+import { buildRaceTree, fifoOf, type RaceLayout, swapOf } from "./race-tree.ts";
 import { checked, type RaceJob, type RaceReport } from "./victim.ts";
 
 /** How a race ended. */
@@ -33,7 +33,7 @@ export interface RaceOptions extends RaceCase {
   readonly subject: string;
   readonly seconds: number;
   readonly swapper: Swapper;
-  readonly inRoots?: boolean;
+  readonly layout?: RaceLayout;
 }
 
 /** How much longer than agreed a victim may run before it counts as hung. */
@@ -47,13 +47,13 @@ export async function runRace({
   subject,
   seconds,
   swapper,
-  inRoots = false,
+  layout = "base",
 }: RaceOptions): Promise<RaceResult> {
   const root = temporaryFolder();
   buildRaceTree(root);
   const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
   try {
-    const report = await runVictim({ cell, argument, root, subject, seconds, inRoots });
+    const report = await runVictim({ cell, argument, root, subject, seconds, layout });
     swapping.kill("SIGTERM");
     return { ...report, swaps: Number(await swapping.stdout.text()) };
   } finally {

@@ -1,5 +1,5 @@
 /**
- * `npm run test:race -- --seconds 30 [--roots]`: every cell of the race suite that long on each backend, and on the design that
+ * `npm run test:race -- --seconds 30 [--roots | --scope]`: every cell of the race suite that long on each backend, and on the design that
  * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
  */
 import { rmSync } from "node:fs";
@@ -18,8 +18,11 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     /** Where the base is a root among several. */
     roots: { type: "boolean", default: false },
+    /** Where the base is the scope of each call. */
+    scope: { type: "boolean", default: false },
   },
 });
+const layout = values.roots ? "roots" : values.scope ? "scope" : "base";
 const seconds = Number(values.seconds);
 if (!(seconds > 0)) throw new Error(`--seconds is ${values.seconds}; give a number above 0`);
 
@@ -34,14 +37,14 @@ const row = (first: string, rest: readonly (string | number)[]): void =>
 const folder = temporaryFolder();
 try {
   const swapper = await bestSwapper(folder);
-  const subjects = values.roots ? backends : [...backends, checked];
+  const subjects = layout === "base" ? [...backends, checked] : backends;
   row("escapes / calls", subjects);
   for (const { cell, argument } of raceCasesOf(pathCalls).filter((raced) =>
     nameIn(raced).includes(values.only),
   )) {
     const shown: string[] = [];
     for (const subject of subjects) {
-      const outcome = await runRace({ cell, argument, subject, seconds, swapper, inRoots: values.roots });
+      const outcome = await runRace({ cell, argument, subject, seconds, swapper, layout });
       shown.push(outcome.isHung ? "hung" : `${outcome.escapes} / ${outcome.calls}`);
       if (subject === checked || isHeld(outcome)) continue;
       process.exitCode = 1;

@@ -2,7 +2,7 @@
  * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
  * must not have touched, and prints a `Report`.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functions } from "../../../src/coder/functions.ts";
@@ -16,7 +16,7 @@ import { type Call, outsideName, secrets } from "../escape-case.ts";
 import { leaksIn } from "../probe.ts";
 import type { Cell } from "./cells.ts";
 import { callChecked } from "./checked.ts";
-import { breachesOf, TreeRestorer } from "./race-tree.ts";
+import { breachesOf, type RaceLayout, servedAs, TreeRestorer } from "./race-tree.ts";
 import { takeTexts } from "./take-texts.ts";
 
 export interface RaceJob {
@@ -28,8 +28,8 @@ export interface RaceJob {
   /** A backend of the jail, which CODER_JAIL names too; or `checked`, which stops when it has lost. */
   readonly subject: string;
   readonly seconds: number;
-  /** Whether the base is a root among several, beside one that is what lies outside. Default false. */
-  readonly inRoots?: boolean;
+  /** Default: alone. */
+  readonly layout?: RaceLayout;
 }
 
 export interface RaceReport {
@@ -83,7 +83,7 @@ async function race(job: RaceJob): Promise<RaceReport> {
     ];
     if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${answer}`));
     if (breaches.length + shown.length > 0) escapes++;
-    const outcome = answer.match(/C21\d/)?.[0] ?? "ok";
+    const outcome = answer.match(/C2\d\d/)?.[0] ?? "ok";
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (subject === checked && escapes > 0) break;
   }
@@ -97,11 +97,14 @@ const checkedCaller =
     callChecked(cell.call, join(root, "base"), path);
 
 async function jailedCaller(
-  { argument: name, root, inRoots = false }: RaceJob,
+  { argument: name, root, layout = "base" }: RaceJob,
   faults: string[],
 ): Promise<Caller> {
-  const config = await readNamed(join(root, inRoots ? "roots.yaml" : "config.yaml"));
-  const prefix = inRoots ? "served/" : "";
+  const { config: keys, prefix, more } = servedAs(layout, root);
+  const file = join(stateFolder, "config.yaml");
+  mkdirSync(stateFolder, { recursive: true });
+  writeFileSync(file, JSON.stringify({ ...keys, fsync: false }));
+  const config = await readNamed(file);
   const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
     environment: { ...process.env, XDG_STATE_HOME: stateFolder },
   });
@@ -114,7 +117,7 @@ async function jailedCaller(
     // The last call may have moved it away.
     if (hasOtherPaths) writeFileSync(join(root, "base", there), "inside\n");
     const sent = payload(prefix + path, { there: prefix + there, free: prefix + free });
-    const answer = JSON.stringify(await invoke(definition, sent));
+    const answer = JSON.stringify(await invoke(definition, { ...(sent as object), ...more }));
     // What a caller may read in what a call has moved or copied is shown to it too.
     return answer + takeTexts(join(root, "base", free));
   };

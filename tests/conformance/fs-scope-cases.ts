@@ -2,7 +2,6 @@
 import type { Case } from "./case.ts";
 import { file, outside, scopedCall, writable } from "./fs-scope-case.ts";
 import { anything, type Outcome, refused } from "./roots-case.ts";
-import { runConformanceCases } from "./suite.ts";
 
 const found = (...paths: string[]): Outcome => ({
   answer: {
@@ -137,7 +136,7 @@ const malformed: Case[] = [
     { path: "top.txt", fs_scope: {} },
     file("top.txt", "needle at the top\n"),
   ),
-  ...["undo", "checkpoints", "changes", "commit", "info", "config-status"].map((id) =>
+  ...["commit", "info", "config-status"].map((id) =>
     scopedCall("takes none", id, { plan: "x" }, refused("C210", "fs_scope")),
   ),
 ];
@@ -149,4 +148,4 @@ const granted = scopedCall(
   file("a.txt", "needle in app\n"),
 );
 
-runConformanceCases([...reading, granted, ...malformed], "source");
+export const fsScopeCases: readonly Case[] = [...reading, granted, ...malformed];

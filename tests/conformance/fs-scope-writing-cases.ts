@@ -3,7 +3,6 @@ import { gone } from "../harness/tree.ts";
 import { type Case, errorWith, textWith } from "./case.ts";
 import { outside, scopedCall, writable } from "./fs-scope-case.ts";
 import { anything, type Outcome } from "./roots-case.ts";
-import { runConformanceCases } from "./suite.ts";
 
 const results = (...all: readonly unknown[]): Outcome => ({ answer: { results: all } });
 const outsideEntry = errorWith("C220", "fs_scope");
@@ -16,7 +15,7 @@ const edit = { op: "create", path: "../new.txt", content: "x" };
 
 const patch = (name: string) => `*** Begin Patch\n*** Add File: ${name}\n+new\n*** End Patch\n`;
 
-const writing: Case[] = [
+export const fsScopeWritingCases: readonly Case[] = [
   scopedCall(
     "a file is made below the root",
     "create-file",
@@ -173,5 +172,3 @@ const writing: Case[] = [
     },
   ),
 ];
-
-runConformanceCases(writing, "source");

@@ -2,7 +2,6 @@
 import { gone } from "../harness/tree.ts";
 import { type Case, errorWith } from "./case.ts";
 import { anything, one, refused } from "./roots-case.ts";
-import { runConformanceCases } from "./suite.ts";
 
 const moves = (from: string, to: string, more: object = {}) => ({ files: [{ from, to, ...more }] });
 const movedOne = (from: string, to: string) => ({
@@ -16,7 +15,7 @@ const notMoved = (from: string, to: string, ...error: Parameters<typeof errorWit
 });
 const sourceTree = { "application/src/": gone, "application/src/b.txt": gone };
 
-const crossing: Case[] = [
+export const crossingCases: readonly Case[] = [
   one("a file", "move", moves("app/a.txt", "lib/d/a.txt"), {
     ...movedOne("app/a.txt", "lib/d/a.txt"),
     tree: { "application/a.txt": gone, "application/library/d/a.txt": "needle in app\n" },
@@ -142,5 +141,3 @@ const crossing: Case[] = [
     { answer: anything, tree: { "application/library/l.txt": "l\n", "application/n": "n\n" } },
   ),
 ];
-
-runConformanceCases(crossing, "source");

@@ -1,0 +1,13 @@
+/** Cases of calls that are about several roots, or limited to a part of one. */
+import type { Case } from "./case.ts";
+import { fsScopeCases } from "./fs-scope-cases.ts";
+import { fsScopeWritingCases } from "./fs-scope-writing-cases.ts";
+import { rootsCases } from "./roots-cases.ts";
+import { crossingCases } from "./roots-crossing-cases.ts";
+
+export const casesOfParts: readonly Case[] = [
+  ...rootsCases,
+  ...crossingCases,
+  ...fsScopeCases,
+  ...fsScopeWritingCases,
+];
