@@ -6,6 +6,7 @@ import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
 import { refuseJailed } from "./jail/errors.ts";
+import { refuseJournal } from "./journal/errors.ts";
 import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
@@ -72,7 +73,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   badCursor: refuseCoder.badCursor("x"),
   badSince: refuseCoder.badSince("x"),
   badMode: refuseCoder.badMode("rw-\n"),
-  noFsScope: refuseCoder.noFsScope("coder::undo"),
+  noFsScope: refuseCoder.noFsScope("coder::commit"),
   noJournal: refuseCoder.noJournal(),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
   undoWhich: refuseCoder.undoWhich(),
@@ -121,6 +122,7 @@ const ofMoves: Samples<typeof refuseMove> = {
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
 };
 
+const ofJournal: Samples<typeof refuseJournal> = { undoProtected: refuseJournal.undoProtected("a/b", 7) };
 const ofTransactions: Samples<typeof refusePending> = { tooMuch: refusePending.tooMuch(100) };
 
 const ofCallsTogether: Samples<typeof refuseTransacting> = {
@@ -186,6 +188,7 @@ const all = [
   ofTriggers,
   ofQuotas,
   ofPatches,
+  ofJournal,
   ofTransactions,
   ofCommits,
   ofCallsTogether,

@@ -1,4 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type FeedChange, visiblePart } from "../feed/change.ts";
+import type { Jail } from "../jail/folder.ts";
+import { unlessOver } from "../scheduling/deadline.ts";
 import { UInt32 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
@@ -50,6 +53,7 @@ export const changes = defineCoderFunction({
   brief: "What changed since an earlier call, by calls or other programs. Begin without since.",
   effect: "reads",
   paths: [],
+  takesScope: true,
   isIdempotent: true,
   request,
   response,
@@ -58,12 +62,13 @@ export const changes = defineCoderFunction({
     { title: "What came after that", request: { since: "5f0c1a2b3c4d:17", path: "src" } },
   ],
   answerBytes: ({ since }) => (since === undefined ? 0 : usualAnswerBytes),
-  async handle({ since, limit, path = "." }, context) {
+  async handle({ since, limit, path }, context) {
     const { feed, jail, deadline } = context;
-    const newest = await within(feed.newest(), deadline);
+    const newest = await unlessOver(feed.newest(), deadline);
+    if (newest === undefined) throw deadline.signal.reason;
     const from = since === undefined ? newest : parsePosition(since, feed);
     const selection = {
-      path: plainPath(path, jail),
+      path: path === undefined ? "" : plainPath(path, jail),
       include: undefined,
       exclude: undefined,
       kinds: undefined,
@@ -86,16 +91,6 @@ export const changes = defineCoderFunction({
 /** Bytes of the JSON of some hundred changes. */
 const usualAnswerBytes = 64 * 1024;
 
-/** The promise, or the deadline's reason. */
-function within<T>(promise: Promise<T>, { signal }: CoderContext["deadline"]): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-}
-
 interface Page {
   readonly from: number;
   readonly newest: number;
@@ -114,8 +109,8 @@ function pageOf(
   let room = maxAnswerBytes / 2;
   let next = from;
   for (; next < newest && found.length < limit; next++) {
-    const change = feed.at(next + 1);
-    if (!selects(selection, change)) continue;
+    const change = partInScope(feed.at(next + 1), jail);
+    if (change === undefined || !selects(selection, change)) continue;
     const isIgnored = ignored.has(change.path, change.isFolder);
     const described = describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop });
     room -= Buffer.byteLength(JSON.stringify(described));
@@ -123,6 +118,13 @@ function pageOf(
     found.push(described);
   }
   return { changes: found, next };
+}
+
+/** The part of a change that the call may know of. A folder on the way to its scope takes that along. */
+function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedChange | undefined {
+  if (scope === undefined || change.isGap) return change;
+  const takesAlong = change.isFolder && change.kind !== "modified";
+  return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
 function renderChanges({ changes: found, next, note, external }: Answer): string {

@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { namesOf } from "../jail/backend.ts";
 import { changedPaths } from "../journal/changed-paths.ts";
 import { type JournalRecord, readRecords } from "../journal/read-record.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
-import { selectPaths } from "./undoing/select-paths.ts";
+import { isVisible, selectPaths } from "./undoing/select-paths.ts";
 
 const request = Type.Object(
   {
@@ -61,6 +60,7 @@ export const checkpoints = defineCoderFunction({
   brief: "List the changes that coder::undo can undo, newest first: one checkpoint for each call.",
   effect: "reads",
   paths: [],
+  takesScope: true,
   isIdempotent: true,
   request,
   response,
@@ -98,7 +98,7 @@ function describe(
 ): Static<typeof Checkpoint> | undefined {
   const { seq, ts, function_id, caller, label, transaction, bytes } = record;
   const visible = changedPaths(record).filter(({ path, from = path }) =>
-    [path, from].every((one) => !jail.denies(namesOf(one))),
+    [path, from].every((one) => isVisible(one, jail)),
   );
   if (!visible.some(({ path, from = path }) => selects(path) || selects(from))) return undefined;
   const files = visible.slice(0, mostFiles);

@@ -57,6 +57,14 @@ const call = fc.oneof(
   })),
 );
 
+const undo = fc.oneof(
+  on("undo", () => ({})),
+  on("undo", (one) => ({ paths: [one], force: true })),
+  on("undo", () => ({ steps: 2, force: true })),
+  on("checkpoints", () => ({ limit: 5 })),
+  on("checkpoints", (one) => ({ limit: 5, path: one })),
+);
+
 const scope = fc.constantFrom(
   { root: "in" },
   { root: "in", boundary: "in", grants: [{ path: "in", read_only: true }, { path: "in/a" }] },
@@ -70,7 +78,7 @@ const outsideOf = (base: string): Snapshot =>
 const comparable = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, one) =>
-      ["mtime", "transaction", "size"].includes(key) && typeof one !== "object" ? 0 : one,
+      ["mtime", "transaction", "size", "ts"].includes(key) && typeof one !== "object" ? 0 : one,
     ),
   );
 
@@ -78,7 +86,8 @@ async function open(root: string, name: string) {
   const base = join(root, name, "base");
   mkdirSync(join(base, "in"), { recursive: true });
   const environment = { XDG_STATE_HOME: join(root, name, "state") };
-  const runtime = await openCoder({ ...defaultConfig(), base_path: base }, { environment, log });
+  const journal = { max_bytes: 64 * 1024 * 1024, max_records: 500 };
+  const runtime = await openCoder({ ...defaultConfig(), base_path: base, journal }, { environment, log });
   const invoke = createInvoke(runtime, log);
   return {
     base,
@@ -100,7 +109,7 @@ test("over all functions that take one", async () => {
         things,
         things,
         scope,
-        fc.array(call, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.oneof({ weight: 3, arbitrary: call }, undo), { minLength: 1, maxLength: 6 }),
         async (inside, outside, fs_scope, calls) => {
           for (const { base } of [full, bare]) {
             for (const one of ["in", "a", "b", "c"])

@@ -234,27 +234,3 @@ test("links come back that lead nowhere by then", async () => {
   await call("coder::undo", {});
   expect(lstatSync(at("d/l")).isSymbolicLink()).toBe(true);
 });
-
-test("what is denied by now is neither shown nor undone", async () => {
-  const { at, call, runtime } = await open();
-  writeFileSync(at("plain"), "x");
-  writeFileSync(at("token"), "y");
-  await call("coder::delete-file", { paths: ["plain", "token"] });
-  const config = { ...runtime.config, non_accessible_globs: ["token"] };
-  const stricter = await openCoder(config, { environment: {} });
-  const log = createLog({ level: "error", form: "text", write: () => undefined });
-  const invoke = createInvoke(stricter, log);
-  const answers: string[] = [];
-  for (const [id, payload] of [
-    ["coder::checkpoints", {}],
-    ["coder::checkpoints", { path: "token" }],
-    ["coder::undo", { force: true, dry_run: true }],
-    ["coder::undo", {}],
-  ] as const)
-    answers.push(JSON.stringify(await invoke(functions.find((one) => one.id === id)!, payload)));
-  await stricter.close();
-  expect(answers.join("\n")).toContain("plain");
-  expect(answers.join("\n")).not.toContain("token");
-  expect(existsSync(at("plain"))).toBe(true);
-  expect(existsSync(at("token"))).toBe(false);
-});

@@ -1,6 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { namesOf } from "../jail/backend.ts";
-import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
+import {
+  contentOf,
+  type JournalRecord,
+  type RecordedStep,
+  readRecord,
+  readRecords,
+} from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { PendingTree } from "../transactions/pending-tree.ts";
@@ -8,7 +13,7 @@ import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
-import { selectPaths } from "./undoing/select-paths.ts";
+import { isVisible, selectPaths } from "./undoing/select-paths.ts";
 
 const request = Type.Object(
   {
@@ -35,7 +40,9 @@ const UndoneCheckpoint = Named("UndoneCheckpoint", {
   skipped: Type.Array(
     Named("SkippedPath", {
       path: Type.String(),
-      reason: Type.Union([Type.Literal("unavailable"), Type.Literal("in-the-way")]),
+      reason: Type.Union(
+        (["unavailable", "in-the-way", "protected"] as const).map((reason) => Type.Literal(reason)),
+      ),
     }),
   ),
 });
@@ -73,6 +80,7 @@ export const undo = defineCoderFunction({
     "Undo the newest change, or a checkpoint by `seq`, all or nothing. What was changed since by others is a conflict: nothing is undone then without `force`. Undo again to redo.",
   effect: "writes",
   paths: [],
+  takesScope: true,
   request,
   response,
   examples: [
@@ -87,7 +95,7 @@ export const undo = defineCoderFunction({
     const { transactions } = context;
     if (transactions === undefined) throw refuseCoder.noJournal();
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
-    const selects = (path: string) => requested(path) && !context.jail.denies(namesOf(path));
+    const selects = (step: Ends) => isShown(step, context) && endsOf(step).some(requested);
     const records = chosenRecords(which, context);
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = pendingTree(context);
@@ -129,18 +137,28 @@ interface Which {
   readonly transaction?: string;
 }
 
-/** Newest first. Throws where there is none. */
+/** The names that a step is about. */
+type Ends = Pick<RecordedStep, "path" | "from">;
+
+const endsOf = ({ path, from = path }: Ends): readonly string[] => [path, from];
+
+/** Whether the call may know of the step: of what was moved, both names. */
+const isShown = (step: Ends, { jail }: CoderContext): boolean =>
+  endsOf(step).every((path) => isVisible(path, jail));
+
+/** Newest first, of those that the call may know of. Throws where there is none. */
 function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext): JournalRecord[] {
   const journal = requireJournal(context);
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
   if (seq !== undefined) {
     const record = readRecord(journal, seq);
-    if (record === undefined) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+    const isOurs = context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context));
+    if (record === undefined || !isOurs) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
     return [record];
   }
   const found: JournalRecord[] = [];
   for (const record of readRecords(journal)) {
-    if (record.steps.length === 0) continue;
+    if (!record.steps.some((step) => isShown(step, context))) continue;
     if (transaction !== undefined && record.transaction !== transaction) continue;
     found.push(record);
     if (found.length === (steps ?? 1)) return found;
@@ -154,7 +172,8 @@ function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext
 function pendingTree({ jail, config }: CoderContext): PendingTree {
   const unlimited = Number.MAX_SAFE_INTEGER;
   return new PendingTree(
-    { jail, config: { ...config, max_write_bytes: unlimited } },
+    // The paths of records are from the base.
+    { jail: jail.fromBase(), config: { ...config, max_write_bytes: unlimited } },
     { maxBytes: unlimited },
   );
 }

@@ -200,6 +200,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly effect: "reads" | "writes";
   /** The fields of a request that are paths, once for each access: what the suites try to abuse them for follows. */
   readonly paths: readonly RequestPath[];
+  /** Whether a scope limits its calls, though the jail judges none of its fields: they choose what they know by it. */
+  readonly takesScope?: boolean;
   /** Whether a call that changes the tree only adds to it, and cannot replace or remove what is there. */
   readonly isAdditive?: boolean;
   /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */

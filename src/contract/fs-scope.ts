@@ -29,8 +29,11 @@ const FsScope = Type.Object(
 
 export type FsScope = Static<typeof FsScope>;
 
-/** Whether calls of the function can be limited: those whose paths the jail judges. */
-export const takesFsScope = ({ paths }: Pick<FunctionDefinition, "paths">): boolean => paths.length > 0;
+/** Whether calls of the function can be limited: those whose paths the jail judges, and those that say so. */
+export const takesFsScope = ({
+  paths,
+  takesScope = false,
+}: Pick<FunctionDefinition, "paths" | "takesScope">): boolean => takesScope || paths.length > 0;
 
 /** The definition with the field, where it takes that. */
 export function withFsScope(definition: FunctionDefinition): FunctionDefinition {

@@ -33,3 +33,14 @@ export const gap: FoundChange = {
   ...{ path: ".", kind: "modified", isFolder: true, isGap: true },
   cause: { by: "external" },
 };
+
+/** A change as those may know of it for whom some paths are not there: a move from such a path is a creation, one to it a deletion. */
+export function visiblePart<Change extends FoundChange>(
+  change: Change,
+  isVisible: (path: string) => boolean,
+): Change | undefined {
+  const { path, from, ...rest } = change;
+  if (from === undefined) return isVisible(path) ? change : undefined;
+  if (isVisible(path)) return isVisible(from) ? change : ({ ...rest, path, kind: "created" } as Change);
+  return isVisible(from) ? ({ ...rest, path: from, kind: "deleted" } as Change) : undefined;
+}

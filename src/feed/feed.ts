@@ -10,7 +10,7 @@ import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import { StampReader } from "../watch/stamp-reader.ts";
 import type { IncompleteReason } from "../watch/tree.ts";
 import { CallChanges } from "./call-changes.ts";
-import { type FeedChange, type FoundChange, gap } from "./change.ts";
+import { type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { ExternalChanges } from "./external-changes.ts";
 import { presenceIn } from "./presence.ts";
@@ -189,16 +189,8 @@ export class Feed implements MutationListener {
   }
 
   #add(change: FoundChange): void {
-    const visible = this.#visible(change);
+    const { jail } = this.#options;
+    const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
     if (visible !== undefined) this.#ring.add(visible);
-  }
-
-  /** A change as callers may know of it: what is denied is not there. */
-  #visible(change: FoundChange): FoundChange | undefined {
-    const { path, from, ...rest } = change;
-    const isDenied = (one: string) => this.#options.jail.denies(namesOf(one));
-    if (from === undefined) return isDenied(path) ? undefined : change;
-    if (!isDenied(path)) return isDenied(from) ? { ...rest, path, kind: "created" } : change;
-    return isDenied(from) ? undefined : { ...rest, path: from, kind: "deleted" };
   }
 }

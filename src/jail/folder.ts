@@ -207,9 +207,23 @@ export interface Jail {
    * outside of its boundary.
    */
   within(scope: ScopeRequest): Jail;
+  /** The part of the tree that may be touched; undefined where that is everything. */
+  readonly scope: Scope | undefined;
+  /** The same tree and scope, where relative paths start from the base. */
+  fromBase(): Jail;
   /** The same rules over another view of the tree, such as what it will be. It is open as long as this one. */
   over(view: TreeView): Jail;
   close(): void;
+}
+
+/** A part of the tree. Paths are from the base, links resolved. */
+export interface Scope {
+  /** The names from the base to the folder where relative paths start. */
+  readonly root: readonly string[];
+  /** Whether a call may touch what is at `path`, and so everything below it. */
+  contains(path: string): boolean;
+  /** Whether `path` is in the scope, or on the way to something that is. */
+  leadsInside(path: string): boolean;
 }
 
 /** A tree of folders that a jail walks. */

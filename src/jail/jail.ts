@@ -130,6 +130,8 @@ function jailWith(parts: Parts): Jail {
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
+    scope,
+    fromBase: () => (scope === undefined ? jail : scoped(scope.fromBase())),
     within: (request) => scoped(resolveScope(jail, scoped, request)),
     over(view) {
       const backend = {

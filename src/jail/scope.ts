@@ -1,7 +1,7 @@
 /** The part of the tree that one call may touch, where its payload limits that (coder §26). */
 import { namesOf } from "./backend.ts";
 import { refuseJailed } from "./errors.ts";
-import type { Jail, ProtectedChange, ScopeRequest } from "./folder.ts";
+import type { Jail, ProtectedChange, Scope, ScopeRequest } from "./folder.ts";
 
 /** A file or folder with everything in it, by its path from the base, links resolved. */
 interface Region {
@@ -10,8 +10,7 @@ interface Region {
 }
 
 /** What a call may touch: some regions inside a boundary. */
-export class PathScope {
-  /** The names from the base to the folder where relative paths start. */
+export class PathScope implements Scope {
   readonly root: readonly string[];
   readonly #boundary: string;
   readonly #regions: readonly Region[];
@@ -23,12 +22,15 @@ export class PathScope {
     this.#regions = regions;
   }
 
-  /** Whether a call may touch what is at `path`, and so everything below it. */
+  /** The same part of the tree, where relative paths start from the base. */
+  fromBase(): PathScope {
+    return new PathScope([], this.#boundary, this.#regions);
+  }
+
   contains(path: string): boolean {
     return this.#regions.some((region) => isWithin(path, region.path));
   }
 
-  /** Whether `path` is in the scope, or on the way to something that is. */
   leadsInside(path: string): boolean {
     return this.#regions.some((region) => isWithin(path, region.path) || isWithin(region.path, path));
   }

@@ -3,6 +3,7 @@
  * another program has changed since is a conflict.
  */
 import { Refusal } from "../errors.ts";
+import { refuseJournal } from "./errors.ts";
 import type { ContentPlace, RecordedState, RecordedTree } from "./frame.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 import type { TreeState, UndoTree } from "./undo-tree.ts";
@@ -11,8 +12,8 @@ export interface UndoOptions {
   readonly tree: UndoTree;
   /** Undone together, in the order of their steps in time. */
   readonly records: readonly JournalRecord[];
-  /** Whether a step of this path is to be undone. */
-  readonly selects: (path: string) => boolean;
+  /** Whether a step is to be undone. */
+  readonly selects: (step: Pick<RecordedStep, "path" | "from">) => boolean;
   /** Also over what was changed since. */
   readonly force: boolean;
   /** A content that a step took away; undefined when it is not kept any more. */
@@ -23,7 +24,7 @@ export interface UndoOptions {
 }
 
 /** Why a path stays as it is. */
-export type SkipReason = "unavailable" | "in-the-way";
+export type SkipReason = "unavailable" | "in-the-way" | "protected";
 
 export interface Skipped {
   readonly path: string;
@@ -54,7 +55,10 @@ export interface UndoOutcome {
   readonly conflicts: readonly UndoConflict[];
 }
 
-/** Undoes the records on the tree. Throws what is no `Refusal`. */
+/**
+ * Undoes the records on the tree. Throws a `Refusal` for what no call may change by now, where `force` does not leave that as it is, and
+ * what is no `Refusal`.
+ */
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   const undo = new Undo(options);
   const steps = options.records.flatMap((record) => record.steps);
@@ -87,7 +91,7 @@ class Undo {
 
   async undoStep(step: RecordedStep): Promise<void> {
     const { path, from = path } = step;
-    if (!this.#options.selects(path) && !this.#options.selects(from)) return;
+    if (!this.#options.selects(step)) return;
     const reason = this.#blockOf(path) ?? this.#blockOf(from) ?? (step.unavailable && "unavailable");
     if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
     if (reason === undefined) await this.#attempt(step);
@@ -100,7 +104,7 @@ class Undo {
       await (step.kind === "rename" ? this.#undoRename(step) : this.#undoChange(step));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#refuse(step);
+      this.#refuse(step, error);
     }
   }
 
@@ -228,10 +232,13 @@ class Undo {
     return this.#options.force;
   }
 
-  /** What the tree itself refuses: a folder that is not empty, a path that is denied by now. */
-  #refuse(step: RecordedStep): void {
-    const { path, after } = step;
-    if (this.#options.force) this.#skip(step, path, "in-the-way");
+  /** What the tree itself refuses: a folder that is not empty, a path that is denied or protected by now, or here. */
+  #refuse(step: RecordedStep, refusal: Refusal): void {
+    const { path, after, seq } = step;
+    const { reason } = refusal;
+    const isProtected = reason === "protected" || reason === "out-of-scope";
+    if (this.#options.force) this.#skip(step, path, isProtected ? "protected" : "in-the-way");
+    else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
     else this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) });
   }
 

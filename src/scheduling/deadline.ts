@@ -75,3 +75,13 @@ class ClockedDeadline implements Deadline {
     this.#controller?.abort(reason);
   }
 }
+
+/** What the promise resolves to; undefined where the deadline comes first. */
+export async function unlessOver<T>(promise: Promise<T>, { signal }: Deadline): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  return await new Promise<T | undefined>((resolve, reject) => {
+    const stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -1,7 +1,7 @@
 /** Searches by an index and a watched tree: they ask the disk only for files that may match, or may have changed (decision 35). */
 import type { CandidateSet } from "../index/content-index.ts";
 import type { NeededTrigrams } from "../index/needed-trigrams.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
+import { unlessOver } from "../scheduling/deadline.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import type { WatchedFolder } from "../watch/tree.ts";
@@ -144,16 +144,6 @@ export class WatchedIndex {
     this.#lists.set(key, kept);
     if (this.#lists.size > mostLists) this.#lists.delete(this.#lists.keys().next().value!);
   }
-}
-
-/** What the promise resolves to; undefined where the deadline comes first, as while a large folder that is new is listed. */
-async function unlessOver<T>(promise: Promise<T>, { signal }: Deadline): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  return await new Promise<T | undefined>((resolve, reject) => {
-    const stop = () => resolve(undefined);
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 function pathMatcher(kept: KeptList, needed: NeededTrigrams): (index: number) => boolean {

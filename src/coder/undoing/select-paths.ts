@@ -1,3 +1,4 @@
+import { namesOf } from "../../jail/backend.ts";
 import type { Jail } from "../../jail/folder.ts";
 
 /**
@@ -6,19 +7,21 @@ import type { Jail } from "../../jail/folder.ts";
  */
 export function selectPaths(
   requested: readonly string[],
-  jail: Pick<Jail, "roots">,
+  jail: Pick<Jail, "roots" | "scope">,
 ): (path: string) => boolean {
   const wanted = requested.map((path) => plainPath(path, jail));
   return (path) => wanted.some((one) => one === "" || path === one || path.startsWith(`${one}/`));
 }
 
 /** A path as records have it, from the base or the top folder, which are "". */
-export function plainPath(path: string, { roots }: Pick<Jail, "roots">): string {
+export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "scope">): string {
   const deepest = [...roots].sort((one, other) => other.hostPath.length - one.hostPath.length);
   const root = deepest.find(({ hostPath }) => path === hostPath || path.startsWith(`${hostPath}/`));
   const names = root === undefined ? path : `${root.name}${path.slice(root.hostPath.length)}`;
-  return names
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
-    .join("/");
+  const start = root === undefined && scope !== undefined ? scope.root : [];
+  return [...start, ...names.split("/")].filter((name) => name !== "" && name !== ".").join("/");
 }
+
+/** Whether a call may know of a path of the journal, from the base: it is not denied, and in its scope. */
+export const isVisible = (path: string, { denies, scope }: Pick<Jail, "denies" | "scope">): boolean =>
+  !denies(namesOf(path)) && (scope?.contains(path) ?? true);
