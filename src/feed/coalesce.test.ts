@@ -8,16 +8,32 @@ const call = { by: "call", function_id: "f" } as const;
 const cases: [what: string, changes: FeedChange[], kept: [number, FeedChange["kind"]][]][] = [
   ["nothing", [], []],
   [
-    "the last of several changes of one content, with the kind of the first",
+    "the last of several modifications of one content",
     [
-      change({ seq: 1, path: "a", kind: "created" }),
+      change({ seq: 1, path: "a" }),
       change({ seq: 2, path: "b" }),
       change({ seq: 3, path: "a" }),
       change({ seq: 4, path: "a" }),
     ],
     [
       [2, "modified"],
-      [4, "created"],
+      [4, "modified"],
+    ],
+  ],
+  [
+    "a creation, with the modifications just after it",
+    [
+      change({ seq: 1, path: "a", kind: "created" }),
+      change({ seq: 2, path: "a" }),
+      change({ seq: 3, path: "a" }),
+      change({ seq: 4, path: "b" }),
+      change({ seq: 5, path: "a" }),
+      change({ seq: 6, path: "a" }),
+    ],
+    [
+      [3, "created"],
+      [4, "modified"],
+      [6, "modified"],
     ],
   ],
   [

@@ -9,6 +9,7 @@ import { type Delivery, Subscription } from "./subscription.ts";
 class Reader {
   readonly ring = new ChangeRing({ changes: 4, characters: 1000 });
   readonly got: string[] = [];
+  readonly kinds: string[] = [];
   readonly #answers: Delivery[];
   /** Instead of an answer. */
   deliver: (() => Promise<Delivery>) | undefined;
@@ -27,12 +28,17 @@ class Reader {
       },
       ...{ from, hasGap, every: 1 },
       selects: ({ path }) => path !== "other",
-      deliver: async ({ path, isGap }: FeedChange) => {
+      deliver: async ({ path, isGap, kind }: FeedChange) => {
+        this.kinds.push(`${path} ${kind}`);
         const answer = this.#answers.shift() ?? "delivered";
         this.got.push(`${isGap ? "gap" : path} ${answer}`);
         return this.deliver?.() ?? answer;
       },
     });
+  }
+
+  change(path: string, kind: FeedChange["kind"]): void {
+    this.ring.add({ ...gap, isGap: false, isFolder: false, path, kind });
   }
 
   add(...paths: string[]): void {
@@ -108,4 +114,16 @@ test("a change that cannot be described now is delivered later", async () => {
   reader.add("a");
   while (reader.got.length < 2) await setImmediate();
   expect(subscription.end()).toBe(1);
+});
+
+test("a file that was created is not lost to a reader that was not there between that and its modification", async () => {
+  const reader = new Reader("delivered", "absent");
+  reader.change("a", "created");
+  reader.change("b", "modified");
+  for (let count = 0; count < 2; count++) reader.change("a", "modified");
+  const subscription = reader.subscribe();
+  while (reader.got.length < 4) await setImmediate();
+  subscription.end();
+  const delivered = reader.kinds.filter((_, index) => reader.got[index]?.endsWith("delivered"));
+  expect(delivered).toEqual(["a created", "b modified", "a modified"]);
 });

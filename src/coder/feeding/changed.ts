@@ -18,7 +18,8 @@ const config = Type.Object(
   {
     coalesce_ms: UInt32({
       default: 200,
-      description: "How often events are sent, 50 to 60000; changes between of one content are one event.",
+      description:
+        "How often events are sent, 50 to 60000; modifications between of one content are one event.",
     }),
     exclude_globs: Globs("Paths that are not reported."),
     include_globs: Globs("Files that are reported, where not all are."),
