@@ -32,6 +32,11 @@ export interface Origin {
   readonly cancelled?: AbortSignal | undefined;
   /** The worker that sent it. Only the bus knows that: what a payload claims elsewhere is not it. */
   readonly caller?: string | undefined;
+  /**
+   * The session or connection that it came over, where there is no caller: it has its turns beside the others. A client makes as many
+   * as it likes, so no right follows from it.
+   */
+  readonly session?: string | undefined;
   /** The bus it came over; absent when it came another way. */
   readonly bus?: BusAccess | undefined;
   /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */

@@ -8,12 +8,12 @@ export class Leases {
   /** Oldest first: a client may reuse an id while it waits for the answer. */
   readonly #open = new Map<RequestId, AnswerLease[]>();
   readonly #budget: AnswerBudget;
-  readonly #caller: string;
+  /** Whose share of the budget they are: a session or a connection. */
+  readonly caller: string;
 
-  /** `caller` identifies the share of the budget: a session or a connection. */
   constructor(budget: AnswerBudget, caller: string) {
     this.#budget = budget;
-    this.#caller = caller;
+    this.caller = caller;
   }
 
   /**
@@ -21,7 +21,7 @@ export class Leases {
    * answer.
    */
   open(id: RequestId, cancelled: AbortSignal): AnswerLease {
-    const lease = this.#budget.lease(this.#caller);
+    const lease = this.#budget.lease(this.caller);
     this.#open.set(id, [...(this.#open.get(id) ?? []), lease]);
     const drop = () => this.#remove(id, lease)?.release();
     if (cancelled.aborted) drop();

@@ -12,11 +12,15 @@ import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 /** Creates a server that is not connected yet. By default the leases of the HTTP exchange hold its answers. */
 export function createMcpServer(host: ToolHost, leases?: Leases): Server {
-  const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => ({
-    cancelled: signal,
-    trace: traceOf(meta),
-    lease: (leases ?? leasesOfExchange.getStore())?.open(id, signal),
-  });
+  const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
+    const holder = leases ?? leasesOfExchange.getStore();
+    return {
+      cancelled: signal,
+      session: holder?.caller,
+      trace: traceOf(meta),
+      lease: holder?.open(id, signal),
+    };
+  };
   const { worker } = host;
   const { hasResources } = serverInfo[worker];
   const writes = [...host.functions.values()].some(({ effect }) => effect === "writes");

@@ -35,6 +35,8 @@ const envelopeBytes = 64 * 1024;
 export interface CallOptions {
   /** Ends the call early. */
   readonly cancelled: AbortSignal;
+  /** The session or connection that it came over. */
+  readonly session: string | undefined;
   /** Shows what a program writes meanwhile, to a client that has asked for progress. */
   readonly onOutput?: Origin["onOutput"];
   /** What its answer is held by until it was sent. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { renderCoderError } from "../coder/errors.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
@@ -117,4 +118,34 @@ test("an entry of a batch fails alone", async () => {
     { error: { code: "C210", text: expect.stringContaining(`{"code":"C210"`) } },
     { value: 7 },
   ]);
+});
+
+test("sessions have their turns beside each other, and quotas count them as one", async () => {
+  const begun: string[] = [];
+  const callers: unknown[] = [];
+  const ends: (() => void)[] = [];
+  const definition = definerFor<Services>()({
+    ...{ id: "test::long", since: "0.0.0", description: "", effect: "reads", isLong: true },
+    ...{ paths: [], examples: [], request: Type.Object({ word: Type.String() }), response: Type.Unknown() },
+    handle: ({ word }) => {
+      begun.push(word);
+      return new Promise<object>((resolve) => ends.push(() => resolve({})));
+    },
+  });
+  const admit = (caller: string | undefined) => {
+    callers.push(caller);
+    return { end: () => {} };
+  };
+  const services = { callMilliseconds: 25_000, renderError: renderCoderError, quotas: { admit } };
+  const log = createLog({ level: "error", form: "json", write: () => {} });
+  const invoke = createInvoke(services, log);
+  const sent = [..."aaaaaaaaaaab"].map((session) => invoke(definition, { word: session }, { session }));
+  await setImmediate();
+  expect(begun).toEqual([..."aaaaaaaab"]);
+  while (ends.length > 0) {
+    for (const end of ends.splice(0)) end();
+    await setImmediate();
+  }
+  await Promise.all(sent);
+  expect(new Set(callers)).toEqual(new Set([undefined]));
 });

@@ -46,11 +46,9 @@ export type OnEnter = (functionId: string, request: unknown) => void;
 /** An `Invoke` over `services` that logs each call to `log`. It never throws. */
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
-  return async (
-    definition,
-    payload,
-    { cancelled, caller, bus, showsImages, onOutput, lease, maxAnswerBytes: requested = maxAnswerBytes } = {},
-  ) => {
+  return async (definition, payload, origin = {}) => {
+    const { cancelled, caller, session, bus, showsImages, onOutput, lease } = origin;
+    const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
     const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
@@ -76,7 +74,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       },
     };
     const call = { definition, payload, request: undefined, context };
-    const scope: CallScope = { ...call, log, lease, onEnter, admission };
+    const scope: CallScope = { ...call, log, lease, onEnter, admission, queue: caller ?? session };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
@@ -96,13 +94,15 @@ interface CallScope {
   readonly lease: AnswerLease | undefined;
   readonly onEnter: OnEnter;
   readonly admission: Admission;
+  /** For whom it is admitted: calls of one wait for each other, and not for those of others. */
+  readonly queue: string | undefined;
 }
 
 /** Runs a call that its caller's quotas admit, and for whose request there is room. */
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
-  const { context, admission, payload } = scope;
+  const { context, admission, payload, queue } = scope;
   try {
-    using _request = admission.hold(context.caller, payload);
+    using _request = admission.hold(queue, payload);
     const admitted = context.quotas?.admit(context.caller);
     const outcome = await runCall(scope);
     admitted?.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
@@ -149,8 +149,9 @@ async function startLong({
   context,
   admission,
   onEnter,
+  queue,
 }: CallScope): Promise<Disposable> {
-  const turn = admission.start(context.caller, context.deadline);
+  const turn = admission.start(queue, context.deadline);
   if (!(turn instanceof Promise)) return turn;
   const begun = await turn;
   onEnter(definition.id, request);
