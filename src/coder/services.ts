@@ -20,6 +20,7 @@ import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
 import { changedOver } from "./feeding/changed.ts";
+import { FeedReaders } from "./feeding/readers.ts";
 import { narrowerOf } from "./narrower.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
@@ -105,6 +106,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const ignoreFiles = new IgnoreFiles(jail);
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles })],
+    treeChanges: new FeedReaders(feed),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,
     profileName,

@@ -6,6 +6,7 @@ import type { Log } from "../log/log.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { Origin } from "./origin.ts";
 import type { Measured, WrittenAnswer } from "./prepared-answer.ts";
+import type { TreeChanges } from "./tree-changes.ts";
 import type { TriggerDefinition, TriggerType } from "./trigger.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
@@ -67,6 +68,8 @@ export interface Runtime extends Services {
   readonly serves: Serves;
   /** What it calls functions of other workers for. */
   readonly triggers?: readonly TriggerType[];
+  /** What becomes of the files that it serves, where readers in the same process can follow that. */
+  readonly treeChanges?: TreeChanges;
   /** Most bytes of a file that one answer holds, where the operator chooses that. */
   readonly maxReadBytes?: number;
   /** Whether its functions take a flat envelope, those that have one. */

@@ -48,6 +48,11 @@ export class Feed implements MutationListener {
   #watching: Watching | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
+  #isListening = false;
+  /** Called at the next change, and when the tree is watched from now on. */
+  readonly #waiting = new Set<() => void>();
+  /** The tree was drained for the first time: from then on a gap is one. */
+  #isOpen = false;
   #drains = 0;
   /** Changes up to this number were found by a drain that is over: a folder that is new among them is watched. */
   #settled = 0;
@@ -76,7 +81,17 @@ export class Feed implements MutationListener {
     return this.#watching?.subscription.tree.unwatchedFolders ?? 0;
   }
 
-  /** Begins to keep changes, once. Resolves when it has begun. Throws a refusal when the base is gone. */
+  /** Begins to keep changes of calls, once. Returns the number of the newest change. */
+  listen(): number {
+    if (!this.#isListening) this.#options.listen(this);
+    this.#isListening = true;
+    return this.#ring.newest;
+  }
+
+  /**
+   * Begins to keep changes of calls, and of other programs where the tree can be watched, once. Resolves when it has begun.
+   * Throws a refusal when the base is gone.
+   */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
@@ -85,15 +100,36 @@ export class Feed implements MutationListener {
     return this.#opening;
   }
 
-  /** The number of the newest change that readers get, after all that had returned when this was called. */
-  async newest(): Promise<number> {
-    await this.open();
+  /**
+   * The number of the newest change that readers get, after all that had returned when this was called. Without
+   * `hasExternal` the tree is not watched for it: changes of other programs are there if it is watched anyway.
+   */
+  async newest({ hasExternal = true } = {}): Promise<number> {
+    if (hasExternal) await this.open();
+    else this.listen();
     for (let drains = 0; drains < mostDrains; drains++) {
       await this.#drain();
       if (this.#hasGap) await this.#build();
       else if (this.#settled === this.#ring.newest) break;
     }
     return this.#settled;
+  }
+
+  /**
+   * Resolves when there is a change after that of this number, or may be one that only a drain finds; or when the signal aborts. So who
+   * reads the changes of calls alone need not look for them.
+   */
+  due(after: number, signal: AbortSignal): Promise<void> {
+    if (this.#watching !== undefined || this.#ring.newest > after || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#waiting.add(end);
+      signal.addEventListener("abort", end);
+    });
   }
 
   /** Whether all changes after that of this number are kept. */
@@ -124,7 +160,7 @@ export class Feed implements MutationListener {
   }
 
   async #open(): Promise<void> {
-    const { watchedTree, jail, listen } = this.#options;
+    const { watchedTree, jail } = this.#options;
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
       presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
@@ -140,15 +176,17 @@ export class Feed implements MutationListener {
     });
     if (typeof subscription === "string") {
       base.close();
-      listen(this);
+      this.listen();
       return;
     }
     this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
-    listen(this);
+    this.listen();
+    this.#wake();
     this.#timer = setInterval(() => void this.#drain(), drainEvery);
     this.#timer.unref();
     await subscription.tree.build();
-    await this.#drain({ isFirst: true });
+    await this.#drain();
+    this.#isOpen = true;
   }
 
   /** Builds the tree where it can be built again, so that the gap ends. */
@@ -158,7 +196,7 @@ export class Feed implements MutationListener {
   }
 
   /** Finds what other programs have changed until now. */
-  async #drain({ isFirst = false } = {}): Promise<void> {
+  async #drain(): Promise<void> {
     const watching = this.#watching;
     if (watching === undefined) {
       this.#settled = this.#ring.newest;
@@ -176,7 +214,7 @@ export class Feed implements MutationListener {
       // What is noted may be what the tree has found itself, when it was built.
       external.clear(number);
       this.#hasGap = false;
-      if (!isFirst) this.#ring.add(gap);
+      if (this.#isOpen) this.#ring.add(gap);
       this.#settled = this.#ring.newest;
     } else if (isComplete) {
       external.reconcile(number);
@@ -191,6 +229,12 @@ export class Feed implements MutationListener {
   #add(change: FoundChange): void {
     const { jail } = this.#options;
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
-    if (visible !== undefined) this.#ring.add(visible);
+    if (visible === undefined) return;
+    this.#ring.add(visible);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const end of [...this.#waiting]) end();
   }
 }

@@ -127,3 +127,33 @@ test("a file that was created is not lost to a reader that was not there between
   const delivered = reader.kinds.filter((_, index) => reader.got[index]?.endsWith("delivered"));
   expect(delivered).toEqual(["a created", "b modified", "a modified"]);
 });
+
+test("a reader that waits for what is due is asked for nothing before", async () => {
+  const ring = new ChangeRing({ changes: 4, characters: 1000 });
+  const got: number[] = [];
+  let looks = 0;
+  const waits: (() => void)[] = [];
+  const subscription = new Subscription({
+    feed: {
+      newest: async () => {
+        looks++;
+        return ring.newest;
+      },
+      follows: (seq) => ring.follows(seq),
+      at: (seq) => ring.at(seq),
+    },
+    ...{ from: 0, hasGap: false, every: 1, selects: () => true },
+    due: (after) => (ring.newest > after ? Promise.resolve() : new Promise((resolve) => waits.push(resolve))),
+    deliver: async ({ seq }) => {
+      got.push(seq);
+      return "delivered";
+    },
+  });
+  while (waits.length === 0) await setImmediate();
+  expect(looks).toBe(0);
+  ring.add({ ...gap, isGap: false, isFolder: false, path: "a" });
+  waits[0]?.();
+  while (waits.length === 1) await setImmediate();
+  expect([looks, got]).toEqual([1, [1]]);
+  expect(subscription.end()).toBe(1);
+});

@@ -12,6 +12,8 @@ export interface SubscriptionOptions {
   readonly hasGap: boolean;
   /** How often changes are delivered, in milliseconds; those between are coalesced. */
   readonly every: number;
+  /** Resolves when there may be something after the change of this number, and when the signal aborts. By default at once. */
+  readonly due?: (after: number, signal: AbortSignal) => Promise<void>;
   readonly selects: (change: FeedChange) => boolean;
   /** What it throws counts as `absent`. */
   readonly deliver: (change: FeedChange) => Promise<Delivery>;
@@ -53,8 +55,10 @@ export class Subscription {
   }
 
   async #run(): Promise<void> {
+    const { due, every } = this.#options;
     while (!this.#isStopped) {
-      await this.#sleep(this.#options.every);
+      await due?.(this.#at, this.#stopping.signal);
+      await this.#sleep(every);
       if (!this.#isStopped) await this.#deliverAll();
     }
   }

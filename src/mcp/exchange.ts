@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
+import { HttpListens } from "./http-listens.ts";
 import { leasesOfExchange } from "./leases.ts";
+import { isListen, mostListens } from "./listen.ts";
 import { maxMessageBytes } from "./listener.ts";
 import { notJson, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
@@ -22,13 +24,18 @@ export interface Exchange {
 export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   const budget = new BodyBudget(bodyBytes);
   const sessions = new Sessions(host);
+  const listens = new HttpListens(host);
   const stateless = createMcpHandler(() => createMcpServer(host), {
     legacy: "reject",
+    bus: listens,
+    maxSubscriptions: mostListens,
     onerror: (error) => host.log.debug("bad request", { failure: error.name }),
   });
   const respond = async (request: Request, body: unknown): Promise<SessionAnswer> => {
     if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
-    const response = await stateless.fetch(request, body === undefined ? {} : { parsedBody: body });
+    const fetch = (parsed: unknown) =>
+      stateless.fetch(request, parsed === undefined ? {} : { parsedBody: parsed });
+    const response = await (isListen(body) ? listens.answer(body, fetch) : fetch(body));
     return { response, settled: Promise.resolve() };
   };
   return {

@@ -49,6 +49,21 @@ test("sends when there is room, and does not before", async () => {
   expect(order).toEqual(["taken", "sent"]);
 });
 
+test("is ready when everything is sent", async () => {
+  const { transport, drain } = await open();
+  await transport.ready();
+  for (const method of ["x", "y"]) void transport.send({ jsonrpc: "2.0", method });
+  let isReady = false;
+  const ready = transport.ready().then(() => {
+    isReady = true;
+  });
+  drain();
+  await turn();
+  expect(isReady).toBe(false);
+  drain();
+  await ready;
+});
+
 test("takes nothing when paused, and still sends", async () => {
   const { input, transport, messages, sent } = await open();
   transport.pause();

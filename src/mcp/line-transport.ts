@@ -33,6 +33,8 @@ export class LineTransport implements Transport {
   readonly #takeLease: Leases["take"];
   /** UTF-16 units that are written and not sent. */
   #unsent = 0;
+  /** Called when all is sent. */
+  readonly #waiting = new Set<() => void>();
 
   /**
    * `input` yields whole lines; a piece without a newline is a line that is too long. `takeLease` returns the lease of the
@@ -63,6 +65,11 @@ export class LineTransport implements Transport {
     }
   }
 
+  /** Resolves when everything is sent. */
+  ready(): Promise<void> {
+    return this.#unsent === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
   /** Stops reading messages, and continues sending. */
   pause(): void {
     this.#isPaused = true;
@@ -91,8 +98,14 @@ export class LineTransport implements Transport {
       });
     } finally {
       this.#unsent -= text.length;
+      if (this.#unsent === 0) this.#setReady();
       if (this.#unsent <= mostUnsent && !this.#isPaused) this.#input.resume();
     }
+  }
+
+  #setReady(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
   }
 
   #receive(lines: Buffer): void {

@@ -16,23 +16,22 @@ import { isAbsence } from "../coder/errors.ts";
 import { listFolder } from "../coder/list-folder.ts";
 import { readFile } from "../coder/read-file.ts";
 import type { ReadAnswer } from "../coder/reading/answer.ts";
+import { pathOf, uriOf, uriTemplate } from "./resource-uris.ts";
+import type { ResourceWatch } from "./resource-watch.ts";
 import { wording } from "./results.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
-
-const prefix = "coder:///";
-
-/** The address of every file (RFC 6570): `path` is relative to the base and keeps its slashes. */
-export const uriTemplate = `${prefix}{+path}`;
 
 /** Most values a completion may have (MCP 2025-11-25, server/utilities/completion). */
 const mostCompletions = 100;
 
+export interface ResourceOptions {
+  readonly optionsOf: (context: ServerContext) => CallOptions;
+  /** What notifies the session of changes; absent where a session is not needed for that. */
+  readonly watch: ResourceWatch | undefined;
+}
+
 /** Registers the handlers of resources: a list of the files in the base, and a template for all others. */
-export function offerResources(
-  server: Server,
-  host: ToolHost,
-  optionsOf: (context: ServerContext) => CallOptions,
-): void {
+export function offerResources(server: Server, host: ToolHost, { optionsOf, watch }: ResourceOptions): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
     listResources(host, params?.cursor, optionsOf(context)),
   );
@@ -49,6 +48,16 @@ export function offerResources(
   server.setRequestHandler("resources/read", ({ params }, context) =>
     readResource(host, params.uri, optionsOf(context)),
   );
+  if (watch !== undefined) {
+    server.setRequestHandler("resources/subscribe", async ({ params }) => {
+      await watch.subscribe(params.uri);
+      return {};
+    });
+    server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+      watch.unsubscribe(params.uri);
+      return {};
+    });
+  }
   server.setRequestHandler("completion/complete", ({ params: { ref, argument } }, context) => {
     const isPath = ref.type === "ref/resource" && ref.uri === uriTemplate && argument.name === "path";
     return isPath ? completePath(host, argument.value, optionsOf(context)) : { completion: { values: [] } };
@@ -124,19 +133,6 @@ async function list(host: ToolHost, request: object, options: CallOptions): Prom
   const outcome = await host.call(listFolder, request, options);
   if ("error" in outcome) throw invalid(wording.failure(outcome.error));
   return outcome.answer as Listing;
-}
-
-const uriOf = (path: string): string => prefix + path.split("/").map(encodeURIComponent).join("/");
-
-/** The path in an address. `URL` would remove `..`, which the jail resolves after links. */
-function pathOf(uri: string): string {
-  try {
-    if (uri.startsWith(prefix)) return decodeURIComponent(uri.slice(prefix.length));
-  } catch {
-    // A percent sign that escapes nothing.
-  }
-  const sentence = `The address ${JSON.stringify(uri)} is none of a file here; send one such as ${prefix}src/main.ts.`;
-  throw new ResourceNotFoundError(uri, sentence);
 }
 
 const invalid = (sentence: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);

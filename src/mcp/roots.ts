@@ -5,10 +5,11 @@ import type { Log } from "../log/log.ts";
 const mostCharacters = 1000;
 
 /**
- * Logs the roots of a client for the operator. They change nothing: only the configuration decides what calls can reach.
- * Revision 2026-07-28 has no roots, so this requests them only from older clients.
+ * Logs the roots of a client for the operator whenever they have changed, and when the returned function is called. They change
+ * nothing: only the configuration decides what calls can reach. Revision 2026-07-28 has no roots, so this requests them only
+ * from older clients.
  */
-export function showRoots(server: Server, log: Log): void {
+export function showRoots(server: Server, log: Log): () => void {
   const show = async () => {
     if (server.getClientCapabilities()?.roots === undefined) return;
     const { roots } = await server.listRoots();
@@ -16,6 +17,6 @@ export function showRoots(server: Server, log: Log): void {
     log.info("client roots, which do not change base_path", { roots: shown.slice(0, mostCharacters) });
   };
   const tryToShow = () => void show().catch(() => log.debug("the client did not say its roots"));
-  server.oninitialized = tryToShow;
   server.setNotificationHandler("notifications/roots/list_changed", tryToShow);
+  return tryToShow;
 }

@@ -27,6 +27,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     log,
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
+    treeChanges: runtime.treeChanges,
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
   });

@@ -5,13 +5,21 @@ import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TraceParent } from "../contract/origin.ts";
 import { type Leases, leasesOfExchange } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
+import type { ResourceWatch } from "./resource-watch.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
 import { renderInstructions, serverInfo } from "./server-info.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 
-/** Creates a server that is not connected yet. By default the leases of the HTTP exchange hold its answers. */
-export function createMcpServer(host: ToolHost, leases?: Leases): Server {
+export interface ServerOptions {
+  /** What holds its answers; by default the leases of the HTTP exchange. */
+  readonly leases?: Leases;
+  /** What notifies its session of changes; absent where requests have no session. */
+  readonly watch?: ResourceWatch | undefined;
+}
+
+/** Creates a server that is not connected yet. */
+export function createMcpServer(host: ToolHost, { leases, watch }: ServerOptions = {}): Server {
   const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
     const holder = leases ?? leasesOfExchange.getStore();
     return {
@@ -27,7 +35,7 @@ export function createMcpServer(host: ToolHost, leases?: Leases): Server {
   const server = new Server(
     { name: worker, version: about.version, description: descriptions[worker] },
     {
-      capabilities: { tools: {}, ...(hasResources && { resources: {}, completions: {} }) },
+      capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
       instructions: renderInstructions(worker, writes),
     },
   );
@@ -42,10 +50,16 @@ export function createMcpServer(host: ToolHost, leases?: Leases): Server {
       options: optionsOf(context),
     });
   });
-  if (hasResources) offerResources(server, host, optionsOf);
-  showRoots(server, host.log);
+  if (hasResources) offerResources(server, host, { optionsOf, watch });
+  const askForRoots = showRoots(server, host.log);
+  server.oninitialized = () => {
+    askForRoots();
+    watch?.open();
+  };
   return server;
 }
+
+const resourceCapabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
 
 /** The trace in the metadata of a request, in the keys that MCP reserves for it. */
 function traceOf(meta: Readonly<Record<string, unknown>> = {}): TraceParent {

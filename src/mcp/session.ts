@@ -7,6 +7,7 @@ import {
   type RequestId,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { PacedStream } from "./paced-stream.ts";
 
 /** The answer to one HTTP request of a session. */
 export interface SessionAnswer {
@@ -19,10 +20,17 @@ export interface SessionAnswer {
 export class Session extends WebStandardStreamableHTTPServerTransport {
   /** Their resolvers, oldest first: a client may reuse an id while it waits. */
   readonly #pending = new Map<RequestId, (() => void)[]>();
+  /** What belongs to no request goes over the stream that the client opens for that (MCP 2025-11-25, basic/transports). */
+  readonly #notifications = new PacedStream();
 
   /** Whether a call is under way. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
+  }
+
+  /** Resolves when the client has a stream for notifications, and has taken what was sent over it. */
+  ready(): Promise<void> {
+    return this.#notifications.ready();
   }
 
   /** Answers a request, whose parsed body is `body`. */
@@ -35,7 +43,8 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
     try {
       const response = await this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
       isTaken = response.ok;
-      return { response, settled };
+      const isStream = isTaken && request.method === "GET";
+      return { response: isStream ? this.#notifications.through(response) : response, settled };
     } finally {
       if (!isTaken) for (const id of ids) this.#settle(id);
     }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isInitializeRequest } from "@modelcontextprotocol/server";
+import { isInitializeRequest, type Server } from "@modelcontextprotocol/server";
 import { busyResponse } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
@@ -59,9 +59,17 @@ export class Sessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#open.set(id, session),
     });
-    const server = createMcpServer(this.#host);
+    const watch = this.#host.watchResources({
+      ready: () => session.ready(),
+      resourceUpdated: (uri) => server.sendResourceUpdated({ uri }),
+      resourceListChanged: () => server.sendResourceListChanged(),
+    });
+    const server: Server = createMcpServer(this.#host, { watch });
     await server.connect(session);
-    server.onclose = () => void this.#open.delete(session.sessionId ?? "");
+    server.onclose = () => {
+      watch?.close();
+      this.#open.delete(session.sessionId ?? "");
+    };
     const answer = await session.answer(request, body);
     if (session.sessionId === undefined) await server.close();
     return answer;

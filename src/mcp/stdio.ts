@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { pipeline } from "node:stream";
+import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { LineTransport } from "./line-transport.ts";
+import { mostListens } from "./listen.ts";
 import { type Listener, maxMessageBytes } from "./listener.ts";
 import { createMcpServer } from "./server.ts";
+import { StdioListens } from "./stdio-listens.ts";
 import type { ToolHost } from "./tool-host.ts";
 import { wholeLines } from "./whole-lines.ts";
 
@@ -29,8 +32,19 @@ export function serveOnStdio(host: ToolHost): Listener {
   });
   // An error of the input means the same as its end: the client has left.
   pipeline(process.stdin, lines, () => {});
-  const connection = serveStdio(() => createMcpServer(host, leases), {
-    transport,
+  let server: Server | undefined;
+  const watch = host.watchResources({
+    ready: () => transport.ready(),
+    resourceUpdated: async (uri) => server?.sendResourceUpdated({ uri }),
+    resourceListChanged: async () => server?.sendResourceListChanged(),
+  });
+  const connect = () => {
+    server = createMcpServer(host, { leases, watch });
+    return server;
+  };
+  const connection = serveStdio(connect, {
+    transport: new StdioListens(host, transport),
+    maxSubscriptions: mostListens,
     // The message of an error may contain a piece of the input.
     onerror: (error) => host.log.warn("bad frame", { failure: error.name }),
   });
@@ -39,6 +53,7 @@ export function serveOnStdio(host: ToolHost): Listener {
     async stop() {
       transport.pause();
       await host.settled(hasLeft ? leftMilliseconds : undefined);
+      watch?.close();
       await connection.close();
       process.stdin.destroy();
     },

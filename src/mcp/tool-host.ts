@@ -2,11 +2,13 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { AnswerLease, Origin, TraceParent } from "../contract/origin.ts";
+import type { TreeChanges } from "../contract/tree-changes.ts";
 import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
 import { InFlight } from "../worker/in-flight.ts";
 import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 import { Leases } from "./leases.ts";
+import { type NotificationSink, ResourceWatch } from "./resource-watch.ts";
 import { renderFailure, renderResult } from "./results.ts";
 import { describeTools, type ToolOptions, toolName } from "./tools.ts";
 
@@ -19,6 +21,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly callMilliseconds: number;
   /** Largest file that is read, where that is configured. */
   readonly maxReadBytes: number | undefined;
+  /** What becomes of the files that are resources. Absent: there are none. */
+  readonly treeChanges?: TreeChanges | undefined;
 }
 
 /**
@@ -53,6 +57,7 @@ export class ToolHost {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
   readonly callMilliseconds: number;
+  readonly #treeChanges: TreeChanges | undefined;
   readonly #messageBytes: number;
   readonly #isStructured: boolean;
   readonly #invoke: Invoke;
@@ -66,6 +71,7 @@ export class ToolHost {
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
     this.callMilliseconds = callMilliseconds;
+    this.#treeChanges = options.treeChanges;
     this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
     this.#isStructured = isStructured;
     this.#invoke = invoke;
@@ -81,6 +87,11 @@ export class ToolHost {
   /** The leases of a new connection, which share the budget of the process with those of all others. */
   openLeases(caller: string): Leases {
     return new Leases(this.#budget, caller);
+  }
+
+  /** What notifies a session of changes of resources, to be closed with it. Undefined where there are none. */
+  watchResources(sink: NotificationSink): ResourceWatch | undefined {
+    return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink);
   }
 
   /** How a call of `definition` with `payload` ended, as a result of its tool. */

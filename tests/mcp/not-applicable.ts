@@ -41,12 +41,14 @@ export const notApplicable: readonly NotApplicable[] = [
     ],
   },
   {
-    why: "They read a resource that servers have for the suite alone; those of this one are files.",
+    why: "They read, or subscribe to, a resource that servers have for the suite alone; those of this one are files.",
     says: /The address "test:\/\/\S+" is none of a file here/,
     checks: [
       "resources-read-binary/resources-read-binary",
       "resources-read-text/resources-read-text",
       "resources-templates-read/resources-templates-read",
+      "resources-subscribe/resources-subscribe",
+      "resources-unsubscribe/resources-unsubscribe",
     ],
   },
   {
@@ -66,11 +68,6 @@ export const notApplicable: readonly NotApplicable[] = [
     why: "The log is the operator's, not the client's: the server does not say that it has logging.",
     says: /Method not found/,
     checks: ["logging-set-level/logging-set-level", "tools-call-with-logging/tools-call-with-logging"],
-  },
-  {
-    why: "The server watches no files and does not say that resources can be subscribed to.",
-    says: /Method not found/,
-    checks: ["resources-subscribe/resources-subscribe", "resources-unsubscribe/resources-unsubscribe"],
   },
   {
     why: "No argument of a tool is sent as a header.",

@@ -1,0 +1,56 @@
+/** Answers `subscriptions/listen` over HTTP: the answer is a stream of events, as long as the client keeps it open. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { JSONRPCRequest, ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
+import { beginListen } from "./listen.ts";
+import { PacedStream } from "./paced-stream.ts";
+import type { ToolHost } from "./tool-host.ts";
+
+/** Gets what is for one stream. */
+type Listener = (event: ServerEvent) => void;
+
+/** A request that is being answered. */
+interface Listening {
+  /** Absent until the SDK has begun the stream. */
+  listener?: Listener;
+  readonly close: () => void;
+}
+
+/** The SDK's bus of events, of which each stream gets its own: what a client has subscribed to is notified to it alone. */
+export class HttpListens implements ServerEventBus {
+  readonly #host: ToolHost;
+  readonly #current = new AsyncLocalStorage<Listening>();
+
+  constructor(host: ToolHost) {
+    this.#host = host;
+  }
+
+  /** Answers the request with what `respond` makes of it, and has its client notified of changes until the stream ends. */
+  async answer(
+    request: JSONRPCRequest,
+    respond: (request: JSONRPCRequest) => Promise<Response>,
+  ): Promise<Response> {
+    const stream = new PacedStream();
+    const watch = this.#host.watchResources({
+      ready: () => stream.ready(),
+      resourceUpdated: async (uri) => listening.listener?.({ kind: "resource_updated", uri }),
+      resourceListChanged: async () => listening.listener?.({ kind: "resources_list_changed" }),
+    });
+    if (watch === undefined) return respond(request);
+    const listening: Listening = { close: () => watch.close() };
+    try {
+      const begun = await beginListen(watch, request);
+      return stream.through(await this.#current.run(listening, () => respond(begun)));
+    } finally {
+      if (listening.listener === undefined) watch.close();
+    }
+  }
+
+  subscribe(listener: Listener): () => void {
+    const listening = this.#current.getStore();
+    if (listening !== undefined) listening.listener = listener;
+    return () => listening?.close();
+  }
+
+  /** Nothing is for all streams. */
+  publish(): void {}
+}

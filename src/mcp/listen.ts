@@ -1,0 +1,32 @@
+/** Requests of revision 2026-07-28 that begin notifications, `subscriptions/listen`. */
+import { isJSONRPCRequest, type JSONRPCRequest, type SubscriptionFilter } from "@modelcontextprotocol/server";
+import { mostSubscriptions, type ResourceWatch } from "./resource-watch.ts";
+
+/** Most of them at once: over HTTP of all clients, on stdio of the only one. */
+export const mostListens = 64;
+
+/** Whether the message is such a request. */
+export const isListen = (message: unknown): message is JSONRPCRequest =>
+  isJSONRPCRequest(message) && message.method === "subscriptions/listen";
+
+/**
+ * Has the client notified of the resources that the request names. Resolves when that has begun, to the request without the addresses
+ * that cannot be subscribed to: the SDK acknowledges what is left of it.
+ */
+export async function beginListen(watch: ResourceWatch, request: JSONRPCRequest): Promise<JSONRPCRequest> {
+  const filter = request.params?.["notifications"] as SubscriptionFilter | null | undefined;
+  if (filter?.resourcesListChanged === true) await watch.openToAll().catch(() => {});
+  const uris = filter?.resourceSubscriptions;
+  // The SDK refuses what is malformed.
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return request;
+  const begun: string[] = [];
+  for (const uri of uris.slice(0, mostSubscriptions.count)) if (await begins(watch, uri)) begun.push(uri);
+  const notifications = { ...filter, resourceSubscriptions: begun };
+  return { ...request, params: { ...request.params, notifications } };
+}
+
+const begins = (watch: ResourceWatch, uri: string): Promise<boolean> =>
+  watch.subscribe(uri).then(
+    () => true,
+    () => false,
+  );

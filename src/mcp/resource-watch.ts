@@ -1,0 +1,172 @@
+/** Notifies one session what becomes of resources: of the files that it has subscribed to, and that there are others. */
+import { setTimeout } from "node:timers/promises";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { ReportedChange, TreeChanges } from "../contract/tree-changes.ts";
+import { pathOf } from "./resource-uris.ts";
+
+/** Where the notifications of a session go. */
+export interface NotificationSink {
+  /** Resolves when the client has taken what was sent, so that a client that does not read fills no memory. */
+  ready(): Promise<void>;
+  resourceUpdated(uri: string): Promise<void>;
+  resourceListChanged(): Promise<void>;
+}
+
+/** Most subscriptions of a session, and most characters of their addresses. */
+export const mostSubscriptions = { count: 1000, characters: 1024 * 1024 } as const;
+
+/** Milliseconds for which changes are gathered at least, and from one time of sending to the next. */
+const gathering = { least: 50, every: 1000 } as const;
+
+interface Subscription {
+  /** From the base, as changes have it. */
+  readonly path: string;
+  /** The number of the newest change when it began. */
+  from: number;
+}
+
+export class ResourceWatch {
+  readonly #changes: TreeChanges;
+  readonly #sink: NotificationSink;
+  /** By their addresses, as the client sent them. */
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** The same by their paths. */
+  readonly #addresses = new Map<string, Set<string>>();
+  #characters = 0;
+  /** What the client is to be notified of. */
+  readonly #updated = new Set<string>();
+  #hasListChanged = false;
+  #isSending = false;
+  /** As `performance.now()`. */
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #end: (() => void) | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(changes: TreeChanges, sink: NotificationSink) {
+    this.#changes = changes;
+    this.#sink = sink;
+  }
+
+  /** Begins to notify that the list of resources has changed. */
+  open(): void {
+    if (!this.#closing.signal.aborted) this.#end ??= this.#changes.open((change) => this.#take(change));
+  }
+
+  /** The same, of changes of other programs too. Throws a refusal where the base is gone. */
+  async openToAll(): Promise<void> {
+    this.open();
+    await this.#changes.watch();
+  }
+
+  /**
+   * Notifies of changes of this file, from when the promise resolves. It need not be there, so that the answer says nothing about
+   * it. Throws for an address of no file, and when there are too many subscriptions.
+   */
+  async subscribe(uri: string): Promise<void> {
+    const subscription = { path: watchedPath(uri), from: Number.POSITIVE_INFINITY };
+    if (this.#subscriptions.has(uri)) return;
+    const { count, characters } = mostSubscriptions;
+    if (this.#subscriptions.size === count || this.#characters + uri.length > characters)
+      throw invalid(`A session has at most ${count} subscriptions; end one with resources/unsubscribe.`);
+    this.#subscriptions.set(uri, subscription);
+    const { path } = subscription;
+    this.#addresses.set(path, new Set(this.#addresses.get(path)).add(uri));
+    this.#characters += uri.length;
+    this.open();
+    try {
+      subscription.from = await this.#changes.watch();
+    } catch (error) {
+      this.unsubscribe(uri);
+      throw error;
+    }
+  }
+
+  unsubscribe(uri: string): void {
+    const subscription = this.#subscriptions.get(uri);
+    if (subscription === undefined) return;
+    const others = this.#addresses.get(subscription.path)!;
+    others.delete(uri);
+    if (others.size === 0) this.#addresses.delete(subscription.path);
+    this.#subscriptions.delete(uri);
+    this.#characters -= uri.length;
+    this.#updated.delete(uri);
+  }
+
+  /** Notifies nothing any more. */
+  close(): void {
+    this.#closing.abort();
+    this.#end?.();
+    this.#end = undefined;
+    this.#subscriptions.clear();
+    this.#addresses.clear();
+    this.#updated.clear();
+  }
+
+  #take(change: ReportedChange): void {
+    const { seq, kind, isGap = false } = change;
+    if (kind !== "modified" || isGap) this.#hasListChanged = true;
+    for (const path of this.#pathsOf(change))
+      for (const uri of this.#addresses.get(path) ?? [])
+        if (isGap || seq > this.#subscriptions.get(uri)!.from) this.#updated.add(uri);
+    if (this.#hasNews) void this.#send();
+  }
+
+  /** Paths that a change is about, among them all of those with subscriptions. */
+  #pathsOf({ path, from = path, kind, isFolder, isGap = false }: ReportedChange): Iterable<string> {
+    if (!isGap && (!isFolder || kind === "modified")) return new Set([path, from]);
+    const folders = isGap ? ["."] : [path, from];
+    return [...this.#addresses.keys()].filter((one) => folders.some((folder) => isAtOrBelow(one, folder)));
+  }
+
+  /** Notifies what has been gathered, each thing once, until there is nothing more. */
+  async #send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    const { signal } = this.#closing;
+    try {
+      while (this.#hasNews && !signal.aborted) {
+        const pause = Math.max(gathering.least, this.#sentAt + gathering.every - performance.now());
+        await setTimeout(pause, undefined, { signal, ref: false });
+        await this.#sendAll();
+        this.#sentAt = performance.now();
+      }
+    } catch {
+      // The session has ended.
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  get #hasNews(): boolean {
+    return this.#hasListChanged || this.#updated.size > 0;
+  }
+
+  async #sendAll(): Promise<void> {
+    if (this.#hasListChanged) {
+      await this.#sink.ready();
+      this.#hasListChanged = false;
+      await this.#sink.resourceListChanged();
+    }
+    for (const uri of [...this.#updated]) {
+      await this.#sink.ready();
+      // The session may have unsubscribed meanwhile.
+      if (this.#updated.delete(uri)) await this.#sink.resourceUpdated(uri);
+    }
+  }
+}
+
+const isAtOrBelow = (path: string, folder: string): boolean =>
+  folder === "." || path === folder || path.startsWith(`${folder}/`);
+
+/** The path in the address, as changes have it. Throws for what none can have, as with `..`, which has a meaning only after links. */
+function watchedPath(uri: string): string {
+  const path = pathOf(uri);
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  if (path.startsWith("/") || names.length === 0 || names.includes(".."))
+    throw invalid(
+      `The address ${JSON.stringify(uri)} cannot be subscribed to; send that of a file by its path from the base, without "..".`,
+    );
+  return names.join("/");
+}
+
+const invalid = (sentence: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);

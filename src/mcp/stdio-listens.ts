@@ -1,0 +1,116 @@
+/** Serves what `subscriptions/listen` on stdio asks for: notifications between all others, each with the id of its request. */
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import type { LineTransport } from "./line-transport.ts";
+import { beginListen, isListen } from "./listen.ts";
+import type { ResourceWatch } from "./resource-watch.ts";
+import type { ToolHost } from "./tool-host.ts";
+
+/** What one request has begun. */
+interface Listening {
+  readonly watch: ResourceWatch;
+  /** Has notifications sent: the client has been notified first that its request was accepted. */
+  readonly acknowledge: () => void;
+}
+
+/**
+ * The transport as the SDK has it, which acknowledges and ends the requests: it looks at the messages that pass, and begins what a
+ * request asks for before the SDK gets that.
+ */
+export class StdioListens implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  readonly #host: ToolHost;
+  readonly #wire: LineTransport;
+  readonly #open = new Map<RequestId, Listening>();
+  /** Resolves when all messages so far have been passed on; undefined when they have. */
+  #passing: Promise<void> | undefined;
+
+  constructor(host: ToolHost, wire: LineTransport) {
+    this.#host = host;
+    this.#wire = wire;
+  }
+
+  async start(): Promise<void> {
+    this.#wire.onmessage = (message) => this.#receive(message);
+    this.#wire.onerror = (error) => this.onerror?.(error);
+    this.#wire.onclose = () => {
+      for (const id of this.#open.keys()) this.#end(id);
+      this.onclose?.();
+    };
+    await this.#wire.start();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCErrorResponse(message) || isJSONRPCResultResponse(message)) this.#end(message.id);
+    const sent = this.#wire.send(message);
+    if (isJSONRPCNotification(message)) this.#noteAcknowledgement(message.params);
+    await sent;
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+
+  /** Passes a message on; behind a request that is being begun, in order. */
+  #receive(message: JSONRPCMessage): void {
+    if (this.#passing === undefined && !isListen(message)) {
+      this.#pass(message);
+      return;
+    }
+    const passing: Promise<void> = (this.#passing ?? Promise.resolve()).then(async () => {
+      this.#pass(isListen(message) ? await this.#begin(message) : message);
+      if (this.#passing === passing) this.#passing = undefined;
+    });
+    this.#passing = passing;
+  }
+
+  #pass(message: JSONRPCMessage): void {
+    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
+      this.#end(message.params?.["requestId"] as RequestId);
+    this.onmessage?.(message);
+  }
+
+  async #begin(request: JSONRPCRequest): Promise<JSONRPCRequest> {
+    const { id } = request;
+    let acknowledge = () => {};
+    const accepted = new Promise<void>((resolve) => {
+      acknowledge = resolve;
+    });
+    const notify = (method: string, params: object) =>
+      this.#wire.send({
+        jsonrpc: "2.0",
+        method,
+        params: { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } },
+      });
+    const watch = this.#host.watchResources({
+      ready: () => accepted.then(() => this.#wire.ready()),
+      resourceUpdated: (uri) => notify("notifications/resources/updated", { uri }),
+      resourceListChanged: () => notify("notifications/resources/list_changed", {}),
+    });
+    if (watch === undefined) return request;
+    this.#end(id);
+    this.#open.set(id, { watch, acknowledge });
+    return beginListen(watch, request);
+  }
+
+  #noteAcknowledgement(params: Readonly<Record<string, unknown>> = {}): void {
+    const meta = params["_meta"] as Readonly<Record<string, unknown>> | undefined;
+    this.#open.get(meta?.[SUBSCRIPTION_ID_META_KEY] as RequestId)?.acknowledge();
+  }
+
+  #end(id: RequestId | undefined): void {
+    if (id === undefined) return;
+    this.#open.get(id)?.watch.close();
+    this.#open.delete(id);
+  }
+}
