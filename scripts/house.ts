@@ -145,7 +145,7 @@ export const plan: Plan = {
     audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],
     feed: ["files", "jail", "watch"],
-    watch: ["bun", "jail", "scheduling"],
+    watch: ["bun", "jail", "log", "scheduling"],
     "os-sandbox": ["bun"],
     processes: ["bun", "scheduling"],
     globs: [],

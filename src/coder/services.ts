@@ -15,6 +15,7 @@ import type { Log } from "../log/log.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
+import { logIncomplete } from "../watch/log-incomplete.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
@@ -88,7 +89,8 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const storage = await openStorage(config, { ...opening, profile });
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
-  const watchedTree = new SharedTree({ openBase: () => jail.reopenFolder("") });
+  const onIncomplete = opening.log && logIncomplete(opening.log);
+  const watchedTree = new SharedTree({ openBase: () => jail.reopenFolder(""), onIncomplete });
   const searcher = createSearcher({
     jail,
     files,

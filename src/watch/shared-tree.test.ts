@@ -5,7 +5,11 @@ import { SharedTree, type TreeSubscription } from "./shared-tree.ts";
 import type { TreeChange, TreeListener } from "./tree.ts";
 
 class SharedFixture extends JailFixture {
-  readonly shared = new SharedTree({ openBase: () => this.jail("openat").admitFolder(".") });
+  readonly incomplete: string[] = [];
+  readonly shared = new SharedTree({
+    openBase: () => this.jail("openat").admitFolder("."),
+    onIncomplete: (reason) => this.incomplete.push(reason),
+  });
 
   subscribe(listener: TreeListener): TreeSubscription {
     const subscription = this.shared.subscribe(listener);
@@ -57,7 +61,7 @@ test("changes are reported to those that want them, from when they listen on unt
   ]);
 });
 
-test("a tree that has become incomplete is built again", async () => {
+test("a tree that has become incomplete is built again, and says why", async () => {
   using fixture = new SharedFixture({ a: "", b: "" });
   // It is built, overflows, and is built again.
   const calls = [firstCall<void>(), firstCall<void>(), firstCall<void>()];
@@ -71,6 +75,7 @@ test("a tree that has become incomplete is built again", async () => {
   expect(await drain()).toEqual({ isComplete: false, reason: "overflow" });
   await calls[2]!.value;
   expect(tree.state).toEqual({ isComplete: true });
+  expect(fixture.incomplete).toEqual(["overflow"]);
 });
 
 test("the last listener that ends closes the tree, and the next one opens another", () => {

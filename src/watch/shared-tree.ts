@@ -1,7 +1,7 @@
 /** One watched tree for all in a worker that want to know what changes: a kernel's queue and watches for each would be many. */
 import type { Folder } from "../jail/folder.ts";
 import { openWatchedTree, type Unwatchable } from "./open-tree.ts";
-import type { TreeChange, TreeListener, WatchedTree, WatchState } from "./tree.ts";
+import type { IncompleteReason, TreeChange, TreeListener, WatchedTree, WatchState } from "./tree.ts";
 
 /** Milliseconds between two drains without a request: in less than that few programs fill the kernel's queue. */
 const drainEvery = 100;
@@ -21,6 +21,8 @@ export interface SharedTreeOptions {
   /** Opens the base, which the tree holds until it is closed. */
   readonly openBase: () => Folder;
   readonly open?: typeof openWatchedTree;
+  /** The tree was complete, or is built for the first time, and is incomplete for this reason: called once until it is complete. */
+  readonly onIncomplete?: ((reason: Exclude<IncompleteReason, "unlisted">) => void) | undefined;
 }
 
 /**
@@ -36,6 +38,8 @@ export class SharedTree {
   /** When it may be built again, as `performance.now()`, and how long that was put off. */
   #buildAt = 0;
   #delay = 0;
+  /** Why it is incomplete, once that was reported. */
+  #reported: IncompleteReason | undefined;
   #isClosed = false;
 
   constructor(options: SharedTreeOptions) {
@@ -87,18 +91,27 @@ export class SharedTree {
     this.#opened?.tree.close();
     this.#opened?.base.close();
     this.#opened = undefined;
+    this.#reported = undefined;
     this.#buildAt = 0;
   }
 
   /** Drains the tree, or builds it if it is incomplete and that is due. */
   async #maintain(tree: WatchedTree): Promise<void> {
     const state = await drained(tree);
+    this.#reportState(state);
     if (state.isComplete || state.reason === "base-gone" || this.#isBuilding) return;
     if (this.#opened?.tree !== tree || performance.now() < this.#buildAt) return;
     this.#isBuilding = true;
     const built = await tree.build().catch(() => tree.state);
     this.#isBuilding = false;
     this.#putOffNextBuild(!built.isComplete && built.reason === "limit");
+  }
+
+  #reportState(state: WatchState): void {
+    const reason = state.isComplete ? undefined : state.reason;
+    if (reason !== undefined && reason !== "unlisted" && this.#reported === undefined)
+      this.#options.onIncomplete?.(reason);
+    if (reason !== "unlisted") this.#reported = reason;
   }
 
   #putOffNextBuild(isLimit: boolean): void {

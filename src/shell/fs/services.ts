@@ -17,6 +17,7 @@ import { createSearcher, type Searcher } from "../../search/search.ts";
 import type { StateFolder } from "../../state/state-folder.ts";
 import { editLockIn } from "../../transactions/root-lock.ts";
 import { hasIntents, recoverIn } from "../../transactions/transactions.ts";
+import { logIncomplete } from "../../watch/log-incomplete.ts";
 import { SharedTree } from "../../watch/shared-tree.ts";
 import type { ShellConfig } from "../config.ts";
 import { Transfers } from "./transfers.ts";
@@ -64,7 +65,11 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
   // The whole host has more folders than anyone may watch.
-  const tree = fs.host_root === null ? undefined : new SharedTree({ openBase: () => jail.reopenFolder("") });
+  const onIncomplete = logIncomplete(log);
+  const tree =
+    fs.host_root === null
+      ? undefined
+      : new SharedTree({ openBase: () => jail.reopenFolder(""), onIncomplete });
   const index = { mode: config.index, maxBytes: config.index_max_bytes, tree };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
