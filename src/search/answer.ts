@@ -1,5 +1,16 @@
 import { commaBytes, JsonBudget } from "../text/json-budget.ts";
 import { digits, jsonBytes, objectBytes } from "../text/json-size.ts";
+import {
+  contentMatchBytes,
+  isPlain,
+  kindBytes,
+  matchEntryBytes,
+  matchEntryOf,
+  mostBytesOfUnit,
+  pageBytes,
+  pathMatchBytes,
+  quotes,
+} from "./answer-bytes.ts";
 import { cursorBytes } from "./cursors.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch, LineOptions, MatchMode } from "./lines.ts";
@@ -33,44 +44,6 @@ export interface AnswerLimits {
 /** An answer holds as much however the files are found. */
 const longestFoundBy: FoundBy = "verified";
 
-/** Bytes of matches as JSON without their strings and numbers. */
-const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
-const kindBytes = ',"kind":"file"'.length;
-const contentMatchBytes =
-  jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
-
-const quotes = jsonBytes("");
-
-/** Whether a match has no other fields than those that `contentMatchBytes` counts. */
-const isPlain = ({ end_column, before, after }: LineMatch): boolean =>
-  end_column === undefined && before === undefined && after === undefined;
-
-/** A spread takes longer than the rest of a match without other fields. */
-function entryOf(path: string, match: LineMatch): ContentMatch {
-  if (!isPlain(match)) return { path, ...match };
-  const { line, column, text } = match;
-  return { path, line, column, text };
-}
-
-function entryBytes(entry: ContentMatch, pathBytes: number): number {
-  if (!isPlain(entry)) return objectBytes(entry, { path: pathBytes });
-  return contentMatchBytes + pathBytes + digits(entry.line) + digits(entry.column) + jsonBytes(entry.text);
-}
-
-/** Most bytes of the fields of a page, without the path in its cursor. */
-const pageBytes = jsonBytes({
-  next_cursor: "x".repeat(cursorBytes(0)),
-  searched: { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER },
-  skipped: {
-    too_large: Number.MAX_SAFE_INTEGER,
-    binary: Number.MAX_SAFE_INTEGER,
-    unreadable: Number.MAX_SAFE_INTEGER,
-    excluded: Number.MAX_SAFE_INTEGER,
-    long_lines: Number.MAX_SAFE_INTEGER,
-  },
-  stopped_by: "max_matches",
-} satisfies PageFields);
-
 /**
  * Builds the lists of an answer, in order. A list ends at the first match that does not fit, and the answer is then
  * truncated.
@@ -83,6 +56,7 @@ export class SearchAnswerBuilder {
   readonly #mode: MatchMode;
   readonly #over = { content: false, paths: false };
   readonly #budget: JsonBudget;
+  readonly #emptyBytes: number;
   /** How the files are found. */
   index: FoundBy = "scan";
   #truncated = false;
@@ -93,7 +67,8 @@ export class SearchAnswerBuilder {
     this.#limits = limits;
     this.#mode = limits.lines.mode ?? "content";
     const maxBytes = Math.min(limits.maxBytes, limits.page?.maxBytes ?? limits.maxBytes);
-    this.#budget = new JsonBudget(maxBytes, jsonBytes(this.#answer(longestFoundBy)));
+    this.#emptyBytes = jsonBytes(this.#answer(longestFoundBy));
+    this.#budget = new JsonBudget(maxBytes, this.#emptyBytes);
   }
 
   /** Which limit has ended a page. */
@@ -130,9 +105,12 @@ export class SearchAnswerBuilder {
     return Math.max(1, this.#budget.bytesLeft);
   }
 
-  /** Share of the list for matches in contents that is used, from 0 to 1. */
+  /** Share of what the answer may hold that is used, from 0 to 1: of the list that is added to, contents first, or of the bytes. */
   get fill(): number {
-    return this.#entries.length / Math.max(1, this.#limits.maxMatches);
+    const list = this.wantsContent ? this.#entries : this.#paths;
+    const { bytes, maxBytes } = this.#budget;
+    const ofBytes = (bytes - this.#emptyBytes) / Math.max(1, maxBytes - this.#emptyBytes);
+    return Math.min(1, Math.max(list.length / Math.max(1, this.#limits.maxMatches), ofBytes));
   }
 
   /** The list for matches in contents. */
@@ -195,16 +173,16 @@ export class SearchAnswerBuilder {
     const bytes = texts + numbers + lines.length * perLine + commas;
     if (bytes > this.#bytesLeft(pathBytes)) return false;
     this.#budget.add(bytes);
-    for (const match of lines) this.#contents.push(entryOf(path, match));
+    for (const match of lines) this.#contents.push(matchEntryOf(path, match));
     this.#lastAdded = lines.at(-1);
     return true;
   }
 
   #addLine(path: string, match: LineMatch, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const whole = entryOf(path, match);
+    const whole = matchEntryOf(path, match);
     const entry = this.#shorten(whole, pathBytes);
-    if (this.#admit(this.#contents, entryBytes(entry, pathBytes), pathBytes)) {
+    if (this.#admit(this.#contents, matchEntryBytes(entry, pathBytes), pathBytes)) {
       this.#contents.push(entry);
       this.#lastAdded = match;
       // The search in this file ends with a match that is longer than the rest of the answer.
@@ -294,6 +272,3 @@ export class SearchAnswerBuilder {
     if (this.#limits.page !== undefined) this.#stoppedBy = "max_bytes";
   }
 }
-
-/** Bytes of JSON that a UTF-16 unit takes at most: as an escape such as \u0001. */
-const mostBytesOfUnit = 6;

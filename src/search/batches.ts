@@ -19,6 +19,9 @@ export interface BatchSize {
   readonly holdsFolders?: boolean;
 }
 
+/** Of a batch for the thread that fills it. */
+export const localBatch: BatchSize = { files: 16, folders: 1 };
+
 /** The files of a batch, as a message to a thread, which may open them until the batch is released. */
 export interface PostedFiles extends Omit<FileNames, "bytes"> {
   /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */

@@ -7,12 +7,12 @@ import { SearchAnswerBuilder } from "./answer.ts";
 import { AnswerSink } from "./answer-sink.ts";
 import { batchJobOf } from "./batch-job.ts";
 import { batchSignals } from "./batch-signals.ts";
-import { Batch, type BatchSize, takeBatch } from "./batches.ts";
+import { Batch, localBatch, takeBatch } from "./batches.ts";
 import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import type { IndexUse } from "./indexing.ts";
 import { LocalSearch } from "./local.ts";
-import { Pacing } from "./pacing.ts";
+import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
 import { type BatchOutcome, PendingBatch } from "./pending.ts";
@@ -27,13 +27,6 @@ import type { SearchOptions } from "./state.ts";
 import { createOutcomes, outcomes } from "./tally.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
 import { Walk } from "./walk.ts";
-
-/** Milliseconds that a search for a literal runs in this thread before it starts others: most, of few files, have ended by then. */
-const headStart = { scan: 1, verified: 1, watched: 5 } as const;
-/** How many times as long it may run here when the answer is nearly full: threads would search too far ahead. */
-const maxHeadStart = 30;
-/** A batch for this thread. */
-const localBatch: BatchSize = { files: 16, folders: 1 };
 
 export class SearchRun {
   readonly #options: SearchOptions;
@@ -55,12 +48,12 @@ export class SearchRun {
   constructor(options: SearchOptions) {
     this.#options = options;
     const { request } = options;
-    this.#pacing = new Pacing(options.state);
     this.#indexUse = options.state.index?.use(options);
     this.#local = new LocalSearch(request, options.state, () => this.#isOver());
     const start = request.fuzzyPaths ? beforeRanked : undefined;
     this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
     this.#answer = new SearchAnswerBuilder({ ...request, maxBytes: request.maxAnswerBytes });
+    this.#pacing = new Pacing(options.state, this.#answer);
     this.#walk = new Walk(options.folder, {
       ...options.walk,
       after: this.#page?.after?.file,
@@ -161,6 +154,7 @@ export class SearchRun {
     const options = { after, outcomes: record, outcomeUnread: known?.outcomeUnread };
     const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
     this.#local.search(batch, sink, options);
+    this.#pacing.note(batch.count);
     this.#indexUse?.note(batch, known);
     if (record !== undefined) this.#noteOutcomes(batch, record);
   }
@@ -205,7 +199,7 @@ export class SearchRun {
 
   async #post(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
     while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
-      const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#answer), this.#options.state.held);
+      const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#pending), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
@@ -261,6 +255,7 @@ export class SearchRun {
     this.#page?.makeProgress();
     this.#indexUse?.note(batch, outcome.inIndex);
     this.#takeFindings(batch, outcome);
+    this.#pacing.note(batch.count);
   }
 
   #takeFindings(batch: Batch, found: EncodedFindings): void {

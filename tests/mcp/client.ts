@@ -7,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, type Subject, stateFolder } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
 import { configFor } from "../harness/worker-fixture.ts";
+import { waitUntilIdle } from "./idle.ts";
 
 export interface McpFolderOptions {
   readonly tree?: Tree;
@@ -110,12 +111,43 @@ export function textOf({ content }: CallToolResult): string {
   return block.text;
 }
 
-/** A folder that takes minutes to search, with no letter that could be looked for first: 6000 names of one large file. */
+const endlessFiles = 6000;
+
+/**
+ * A folder that takes long to search, with no letter that could be looked for first: 6000 names of one large file, in whose last line
+ * is a match.
+ */
 export const endlessSearch: McpFolderOptions = {
-  tree: { f0: `${"x".repeat(79)}\n`.repeat(100_000) },
+  tree: { f0: `${`${"x".repeat(79)}\n`.repeat(100_000)}xx!\n` },
   fill: (base) => {
-    for (let count = 1; count < 6000; count++) linkSync(join(base, "f0"), join(base, `f${count}`));
+    for (let count = 1; count < endlessFiles; count++) linkSync(join(base, "f0"), join(base, `f${count}`));
   },
   config: { call_timeout_ms: 600_000 },
 };
-export const slowSearch = { query: "(x+x+)+[^x]", regex: true, search_paths: false };
+export const slowSearch = {
+  query: "(x+x+)+[^x]",
+  regex: true,
+  search_paths: false,
+  max_matches: 2 * endlessFiles,
+  max_bytes: 10_000_000,
+};
+
+/** Fewest bytes of a match in an answer. */
+const matchBytes = 50;
+
+/**
+ * Resolves when such a search is over, and its program at rest. Throws when it was not stopped before its end: then it answers a match of
+ * each file.
+ */
+export async function untilSearchStopped(
+  { waitForStderr, stderr }: Pick<McpFixture, "waitForStderr" | "stderr">,
+  pid: number,
+): Promise<void> {
+  await waitForStderr(/"function":"coder::search"/);
+  const line = stderr()
+    .split("\n")
+    .find((one) => one.includes('"function":"coder::search"'))!;
+  const { bytes } = JSON.parse(line) as { readonly bytes: number };
+  if (bytes > endlessFiles * matchBytes) throw new Error("the search was not stopped");
+  await waitUntilIdle(pid);
+}

@@ -9,9 +9,8 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { runCoder, subjects } from "../harness/subject.ts";
-import { endlessSearch, slowSearch, textOf } from "./client.ts";
+import { endlessSearch, slowSearch, textOf, untilSearchStopped } from "./client.ts";
 import { type HttpFixture, startHttp } from "./http-fixture.ts";
-import { waitUntilIdle } from "./idle.ts";
 
 const token = "a-token-of-the-tests";
 
@@ -83,8 +82,7 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
         { signal: cancel.signal, onprogress: () => cancel.abort("enough") },
       );
       expect(await call.catch((error: Error) => error.message)).toContain("enough");
-      await slow.waitForStderr(/"function":"coder::search"/);
-      await waitUntilIdle(slow.child.pid as number);
+      await untilSearchStopped(slow, slow.child.pid as number);
       await client.close();
     },
   );
@@ -100,8 +98,7 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
     await client.connect(transport);
     const called = { name: "coder_search", arguments: slowSearch };
     void client.callTool(called, { onprogress: () => gone.abort() }).catch(() => {});
-    await slow.waitForStderr(/"function":"coder::search"/);
-    await waitUntilIdle(slow.child.pid as number);
+    await untilSearchStopped(slow, slow.child.pid as number);
     await client.close();
   });
 

@@ -11,6 +11,7 @@ import {
   makeMcpFolder,
   slowSearch,
   textOf,
+  untilSearchStopped,
   watchStderr,
 } from "./client.ts";
 import { waitUntilIdle } from "./idle.ts";
@@ -194,8 +195,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect((await connected.call("coder_read_file", { path: "none" })).isError).toBe(true);
     cancel.abort("enough");
     expect(await call).toContain("enough");
-    await connected.waitForStderr(/"function":"coder::search"/);
-    await waitUntilIdle(connected.pid);
+    await untilSearchStopped(connected, connected.pid);
   });
 
   test("stops a batch that is cancelled between two of its entries", async () => {

@@ -3,22 +3,16 @@
  * after a name was removed.
  */
 import { afterEach, describe, expect } from "bun:test";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { testUnless } from "../faults/machine.ts";
+import { reasonAgainstTracing, testUnless } from "../faults/machine.ts";
 import { subjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { callWrite } from "./channels.ts";
 import { jailed, openCaseFolder } from "./fixture.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
-
-/** Why system calls cannot be watched here; undefined when they can. */
-const reasonAgainstTracing = ((): string | undefined => {
-  const { status, error } = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]);
-  return status === 0 ? undefined : `strace does not run (${error?.message ?? status})`;
-})();
 
 let served: ShellFixture | undefined;
 afterEach(() => served?.stop());

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ChannelReader } from "iii-sdk/channel";
+import { reasonAgainstInspection, testUnless } from "../faults/machine.ts";
 import { subjects } from "../harness/subject.ts";
 import { readPid, waitForExit } from "./alive.ts";
 import { answerOf, expectCode, expectPlain, waitFor, waitForJob } from "./case.ts";
@@ -96,7 +97,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 });
 
-test("a job that does not start leaves no channel open", async () => {
+testUnless(reasonAgainstInspection, "a job that does not start leaves no channel open", async () => {
   const served = await startShell("source", { ...config, max_concurrent_jobs: 0 });
   const descriptors = `/proc/${served.worker.child.pid}/fd`;
   const countSockets = () =>
