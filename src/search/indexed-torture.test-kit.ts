@@ -79,21 +79,49 @@ async function run({ operations, random, writer, scan, indexed }: Run): Promise<
     }
     if (random.chance(0.02)) {
       const made = writer.change(together);
-      await Promise.all([indexed.search(requestFrom(random, done)), indexed.search({ pattern: "absent" })]);
+      await Promise.all([
+        answerOf(indexed, requestFrom(random, done)),
+        indexed.search({ pattern: "absent" }),
+      ]);
       done += await made;
     } else done += await writer.change(1);
     const request = requestFrom(random, done);
-    const [found, expected] = [await indexed.search(request), await scan.search(request)];
-    searches[found.index ?? ""] = (searches[found.index ?? ""] ?? 0) + 1;
-    matches += expected.content_matches.length;
+    const [found, expected] = [await answerOf(indexed, request), await answerOf(scan, request)];
+    const how = `${request.content === false ? "paths, " : ""}${found.index}`;
+    searches[how] = (searches[how] ?? 0) + 1;
+    matches += (expected.content_matches?.length ?? 0) + (expected.path_matches?.length ?? 0);
     if (textOf(found) !== textOf(expected))
       faults.push(`${JSON.stringify(request)}: ${textOf(found)} instead of ${textOf(expected)}`);
   }
   return { operations: done, searches, matches, faults };
 }
 
-/** A search for numbers of writes, which few files hold, with what was written around them. */
+type Answered = Partial<SearchAnswer> & { readonly refusal?: string };
+
+/** The answer, or the refusal of a start that is no folder at the moment. */
+const answerOf = ({ search }: Searcher, request: RequestFields): Promise<Answered> =>
+  search(request).catch((refusal: Error) => ({ refusal: refusal.message }));
+
+/** Queries for paths: parts of the names that the writer uses, and of the way to them. */
+const partsOfPaths = ["a", "b-", "F", "/", "a/", "b/c", "", "nowhere", ".b", "c/a/f"];
+
+/** A search of paths, or one for numbers of writes, which few files hold, with what was written around them. */
 function requestFrom(random: Random, count: number): RequestFields {
+  const page = random.chance(0.5) ? { page: pageFrom(undefined) } : {};
+  if (random.chance(0.3)) {
+    const pattern = random.pick(partsOfPaths);
+    const path = random.pick([".", ".", ".", "a", "b"]);
+    const maxMatches = random.pick([1000, 1, 3]);
+    return {
+      pattern,
+      path,
+      maxMatches,
+      ignoreCase: random.chance(0.3),
+      content: false,
+      isExtended: true,
+      ...page,
+    };
+  }
   const number = random.below(count);
   const literal = String(Math.max(100, number));
   return {
@@ -105,11 +133,11 @@ function requestFrom(random: Random, count: number): RequestFields {
     ]),
     paths: random.chance(0.3),
     isExtended: true,
-    ...(random.chance(0.5) && { page: pageFrom(undefined) }),
+    ...page,
   };
 }
 
-const textOf = ({ index: _, ...answer }: SearchAnswer): string => JSON.stringify(answer);
+const textOf = ({ index: _, ...answer }: Answered): string => JSON.stringify(answer);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

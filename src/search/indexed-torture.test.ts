@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { tortureSearches } from "./indexed-torture.test-kit.ts";
 
-test("150 random changes by another program: a search right after each answers as one that reads every file", async () => {
-  const report = await tortureSearches({ operations: 350, seed: 20_261_123 });
+test("600 random changes by another program: a search right after each answers as one that reads every file", async () => {
+  const report = await tortureSearches({ operations: 800, seed: 20_261_123 });
   expect(report.faults).toEqual([]);
   // Otherwise nothing was tried.
   expect(report.searches["watched"]).toBeGreaterThan(50);
+  expect(report.searches["paths, watched"]).toBeGreaterThan(20);
   expect(report.matches).toBeGreaterThan(0);
 });

@@ -10,6 +10,7 @@ import type { Pool } from "../threads/pool.ts";
 import type { SharedTree } from "../watch/shared-tree.ts";
 import type { Batch } from "./batches.ts";
 import { type FoundInIndex, KnownFiles } from "./known-files.ts";
+import { ListedPaths } from "./listed-paths.ts";
 import type { PendingBatch } from "./pending.ts";
 import { isLiteral, type Query } from "./query-compiler.ts";
 import type { Replay } from "./replay.ts";
@@ -71,6 +72,14 @@ export class SearchIndex {
     const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
     return new IndexUse(this, options, mayReplay && !request.fuzzyPaths ? this.#watched : undefined);
+  }
+
+  /** The paths below the start of a search of nothing else; undefined where the watched tree does not know them all. */
+  async listPaths(options: RunningSearch, after: string | undefined): Promise<ListedPaths | undefined> {
+    const { request, mayReplay = true } = options;
+    if (request.content || request.fuzzyPaths || !mayReplay) return undefined;
+    const kept = await this.#watched?.prepare(options);
+    return kept && new ListedPaths(kept.list, after);
   }
 
   /** How searches use it now. */

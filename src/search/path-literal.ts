@@ -2,7 +2,7 @@ import type { Query } from "./query-compiler.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
 /** The part of a folder that its entries' paths begin with. */
-type PathFolder = Pick<SharedFolder, "prefix">;
+export type PathFolder = Pick<SharedFolder, "prefix">;
 
 /** Whether the query is one for `PathLiteral`. Of case beyond ASCII only the engine knows everything. */
 export const isPathLiteral = ({ pattern, regex, ignoreCase }: Query): boolean =>

@@ -1,4 +1,5 @@
 import type { SearchAnswerBuilder } from "./answer.ts";
+import type { ListedPaths, PathTaker } from "./listed-paths.ts";
 import { PathLiteral } from "./path-literal.ts";
 import { atPath, isAfter } from "./place.ts";
 import type { ResultPage } from "./result-page.ts";
@@ -7,7 +8,7 @@ import type { SearchOptions } from "./state.ts";
 import type { FileSink, Walk } from "./walk.ts";
 
 export interface PathSearchOptions extends Pick<SearchOptions, "request" | "slice"> {
-  readonly walk: Pick<Walk, "fill" | "position" | "passedOver">;
+  readonly walk: Pick<Walk | ListedPaths, "fill" | "position" | "passedOver">;
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
   /** Whether it has to end early. */
@@ -30,7 +31,7 @@ export async function searchPaths(options: PathSearchOptions): Promise<boolean> 
 }
 
 /** Adds the paths that match to the answer, and opens no file. */
-class PathSink implements FileSink {
+class PathSink implements FileSink, PathTaker {
   readonly #literal: PathLiteral;
   readonly #options: PathSearchOptions;
   #isFull: boolean;
@@ -41,7 +42,7 @@ class PathSink implements FileSink {
     this.#options = options;
   }
 
-  add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
+  add(folder: Pick<SharedFolder, "prefix" | "walked">, bytes: Buffer, from: number, to: number): boolean {
     const { answer, page, walk } = this.#options;
     if (this.#isFull) return false;
     page?.countPath();

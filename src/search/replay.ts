@@ -5,7 +5,7 @@ import type { RecordJudge } from "./record-judge.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { nothingPassedOver, outcomes, type PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";
-import { excludedEntry, type WalkList } from "./walk-list.ts";
+import { excludedEntry, firstNotBefore, type WalkList, walkedAt } from "./walk-list.ts";
 import type { Moment, WatchedFiles } from "./watched-files.ts";
 
 export interface ReplayOptions {
@@ -68,7 +68,7 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
 
   get position(): string | undefined {
     const index = this.#candidates[this.#next];
-    return index === undefined ? undefined : this.#walkedOf(index);
+    return index === undefined ? undefined : walkedAt(this.#options.list, index);
   }
 
   /** The files that went to the sink, by their indices there, have the stamps of these records. */
@@ -103,8 +103,8 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
     const { list, watched, judge, mayMatchPath, after } = this.#options;
     const passed = { ...nothingPassedOver };
     let before: PassedOver | undefined;
-    const first = this.#firstIndex();
-    const resumed = list.files[first] !== undefined && this.#walkedOf(first) === after ? first : -1;
+    const first = firstNotBefore(list, after);
+    const resumed = list.files[first] !== undefined && walkedAt(list, first) === after ? first : -1;
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
       const record = file === excludedEntry ? -1 : watched.recordOf(file);
@@ -128,24 +128,5 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
       }
     }
     return passed;
-  }
-
-  /** The index of the first entry that does not come before `after`. A folder that is excluded comes before what is in it. */
-  #firstIndex(): number {
-    const { list, after } = this.#options;
-    if (after === undefined) return 0;
-    let [low, high] = [0, list.files.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#walkedOf(middle) < after) low = middle + 1;
-      else high = middle;
-    }
-    const isIn = low > 0 && list.keys[low - 1]!.endsWith("/") && after.startsWith(this.#walkedOf(low - 1));
-    return isIn ? low - 1 : low;
-  }
-
-  #walkedOf(index: number): string {
-    const { keys, folders, places } = this.#options.list;
-    return places[folders[index]!]!.walked + keys[index]!;
   }
 }

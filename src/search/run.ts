@@ -11,6 +11,7 @@ import { Batch, localBatch, takeBatch } from "./batches.ts";
 import type { Finding } from "./files.ts";
 import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import type { IndexUse } from "./indexing.ts";
+import type { ListedPaths } from "./listed-paths.ts";
 import { LocalSearch } from "./local.ts";
 import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
@@ -31,7 +32,7 @@ import { Walk } from "./walk.ts";
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
-  #walk: Walk | Replay;
+  #walk: Walk | Replay | ListedPaths;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
   readonly #pacing: Pacing;
@@ -116,6 +117,12 @@ export class SearchRun {
   }
 
   async #searchPathsHere(): Promise<void> {
+    const listed = await this.#options.state.index?.listPaths(this.#options, this.#page?.after?.file);
+    if (listed !== undefined) {
+      this.#walk.close();
+      this.#walk = listed;
+      this.#answer.index = "watched";
+    }
     const rest = { ...this.#options, walk: this.#walk, answer: this.#answer, page: this.#page };
     if (!(await searchPaths({ ...rest, isOver: () => this.#isOver() }))) this.#endEarly();
   }

@@ -26,6 +26,23 @@ export interface WalkList {
 
 export const excludedEntry = -1;
 
+/** The path of an entry from the start of the walk, as `Place.file`. */
+export const walkedAt = ({ keys, folders, places }: WalkList, index: number): string =>
+  places[folders[index]!]!.walked + keys[index]!;
+
+/** The index of the first entry that does not come before `after`. A folder that is excluded comes before what is in it. */
+export function firstNotBefore(list: WalkList, after: string | undefined): number {
+  if (after === undefined) return 0;
+  let [low, high] = [0, list.files.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (walkedAt(list, middle) < after) low = middle + 1;
+    else high = middle;
+  }
+  const isIn = low > 0 && list.keys[low - 1]!.endsWith("/") && after.startsWith(walkedAt(list, low - 1));
+  return isIn ? low - 1 : low;
+}
+
 export interface ListOptions extends EntryFilterOptions {
   readonly jail: Jail;
   readonly ignoreFiles?: IgnoreFiles | undefined;

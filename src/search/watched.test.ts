@@ -76,6 +76,27 @@ test("the counts of a page are those of a scan", async () => {
   expect(await search({ page })).toMatchObject({ index: "watched", searched: { files: 19 } });
 });
 
+test("a search of paths takes them from the tree, and its pages are those of a scan", async () => {
+  const { at, search } = await openWatched(["e/file7"]);
+  const scan = openSearcher(at(""), { backend: "openat", threads: 2, deny: ["e/file7"] });
+  closing.push(scan.close);
+  for (const folder of ["d/é", "e/sub", "node_modules"]) mkdirSync(at(folder));
+  for (const file of ["d/é/file x", "e/sub/FILE", "node_modules/file", "file"]) writeFileSync(at(file), "");
+  writeFileSync(at(".gitignore"), "file1*\nsub/\n");
+  symlinkSync("d", at("link-to-file"));
+  const fields = { content: false, respectsIgnoreFiles: true, isExtended: true };
+  for (const pattern of ["file", "e/", "d/file1", "absent"])
+    for (const maxMatches of [1, 3, 1000])
+      for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+        const request = { ...fields, pattern, maxMatches, page: pageFrom(cursor) };
+        const [found, expected] = [await search(request), await scan.search(request)];
+        expect(found).toEqual({ ...expected, index: "watched" });
+        cursor = found.next_cursor;
+      }
+  const upper = { ...fields, pattern: "FILE", ignoreCase: true, path: "e" };
+  expect((await search(upper)).path_matches).toEqual((await scan.search(upper)).path_matches);
+});
+
 test("each kind of change is seen by the next search", async () => {
   const { at, find, settle } = await openWatched();
   const sees = async (...paths: string[]) => {
