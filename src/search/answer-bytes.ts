@@ -1,4 +1,7 @@
-/** The entries of an answer, and their bytes as JSON. */
+/**
+ * The entries of an answer, and their bytes as JSON. Their keys are sorted, as those of the whole answer are: then the embedded
+ * engine sends its text on as it is (decision 43).
+ */
 import { digits, jsonBytes, objectBytes } from "../text/json-size.ts";
 import { cursorBytes } from "./cursors.ts";
 import type { LineMatch } from "./lines.ts";
@@ -18,9 +21,17 @@ export const isPlain = ({ end_column, before, after }: LineMatch): boolean =>
 
 /** A spread takes longer than the rest of a match without other fields. */
 export function matchEntryOf(path: string, match: LineMatch): ContentMatch {
-  if (!isPlain(match)) return { path, ...match };
-  const { line, column, text } = match;
-  return { path, line, column, text };
+  const { column, line, text } = match;
+  if (isPlain(match)) return { column, line, path, text };
+  const { after, before, end_column, end_line } = match;
+  return {
+    ...(after && { after }),
+    ...(before && { before }),
+    column,
+    ...(end_column !== undefined && { end_column }),
+    ...(end_line !== undefined && { end_line }),
+    ...{ line, path, text },
+  };
 }
 
 export function matchEntryBytes(entry: ContentMatch, pathBytes: number): number {

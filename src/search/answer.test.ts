@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SearchAnswerBuilder } from "./answer.ts";
 import { lineMatches } from "./findings.test-kit.ts";
+import type { PageFields } from "./request.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", '"', "\\", "\t", "\u0001", "é", "€", "🚀", "word ") });
 const finding = fc.record({
@@ -16,7 +17,15 @@ const limits = fc.record({
   content: fc.boolean(),
   paths: fc.boolean(),
   lines: fc.record({ mode: fc.constantFrom("content" as const, "files" as const, "counts" as const) }),
+  isExtended: fc.boolean(),
 });
+/** As `ResultPage` makes them. */
+const page: PageFields = {
+  next_cursor: "x",
+  searched: { bytes: 1, files: 1 },
+  skipped: { binary: 0, excluded: 0, long_lines: 0, too_large: 0, unreadable: 0 },
+  stopped_by: "deadline",
+};
 
 test("an answer has the bytes it tells, and is the same when its lines come one by one", () => {
   fc.assert(
@@ -36,7 +45,15 @@ test("an answer has the bytes it tells, and is the same when its lines come one 
       const isEmpty =
         answer.content_matches.length + answer.path_matches.length + (answer.files ?? []).length === 0;
       expect(isEmpty || bytes <= within.maxBytes).toBe(true);
+      for (const rendered of [answer, together.render(page).answer])
+        expect(JSON.stringify(rendered)).toBe(JSON.stringify(rendered, withSortedKeys));
     }),
     { numRuns: 1000 },
   );
 });
+
+/** For `JSON.stringify`. */
+function withSortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -148,14 +148,14 @@ export class SearchAnswerBuilder {
     const { isExtended } = this.#limits;
     const bytes = pathMatchBytes + pathBytes + (isExtended ? kindBytes : 0);
     if (this.#admit(this.#paths, bytes, pathBytes)) {
-      this.#paths.push(isExtended ? { path, kind: "file" } : { path });
+      this.#paths.push(isExtended ? { kind: "file", path } : { path });
       this.#lastAdded = atPath;
     } else this.#end("paths");
   }
 
   #addFile(path: string, count: number, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const file = this.#mode === "counts" ? { path, count } : { path };
+    const file = this.#mode === "counts" ? { count, path } : { path };
     if (this.#admit(this.#files, jsonBytes(file), pathBytes)) {
       this.#files.push(file);
       this.#lastAdded = afterFile;
@@ -198,7 +198,7 @@ export class SearchAnswerBuilder {
   /** The answer, with the fields of a page if it is one. */
   render(page?: PageFields): Found {
     return {
-      answer: { ...this.#answer(this.index), ...page },
+      answer: this.#answer(this.index, page),
       bytes:
         this.#budget.bytes -
         (this.#limits.isExtended ? longestFoundBy.length - this.index.length : 0) +
@@ -207,12 +207,15 @@ export class SearchAnswerBuilder {
     };
   }
 
-  #answer(index: FoundBy): Found["answer"] {
+  /** Its keys are sorted. */
+  #answer(index: FoundBy, { next_cursor, ...others }: Partial<PageFields> = {}): Found["answer"] {
     return {
       content_matches: this.#contents,
-      path_matches: this.#paths,
       ...(this.#mode !== "content" && { files: this.#files }),
       ...(this.#limits.isExtended && { index }),
+      ...(next_cursor !== undefined && { next_cursor }),
+      path_matches: this.#paths,
+      ...others,
       truncated: this.#truncated,
     };
   }

@@ -141,13 +141,13 @@ export class ResultPage {
     );
     return {
       ...(stopped && { next_cursor: this.#seal(stopped.at) }),
-      searched: { files: searched.files + files, bytes: searched.bytes + bytes },
+      searched: { bytes: searched.bytes + bytes, files: searched.files + files },
       skipped: {
-        ...skipped,
-        too_large: skipped.too_large + tooLarge,
         binary: skipped.binary + binary,
-        unreadable: skipped.unreadable + folders.length,
         excluded,
+        long_lines: skipped.long_lines,
+        too_large: skipped.too_large + tooLarge,
+        unreadable: skipped.unreadable + folders.length,
       },
       ...(stopped && { stopped_by: stopped.by }),
     };
