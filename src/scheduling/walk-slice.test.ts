@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 const settle = async () => {
-  for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 600; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
 /** Walks under way that have used up `slices` slices. */

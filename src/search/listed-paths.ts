@@ -1,4 +1,5 @@
 import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import type { PathFolder } from "./path-literal.ts";
 import { nothingPassedOver, type PassedOver } from "./tally.ts";
 import type { Walk } from "./walk.ts";
@@ -9,8 +10,6 @@ export interface PathTaker {
   add(folder: PathFolder & { readonly walked: string }, bytes: Buffer, from: number, to: number): boolean;
 }
 
-/** Milliseconds that it runs before it yields. */
-const sliceMilliseconds = 5;
 /** Entries between two looks at the clock. */
 const entriesPerClockCheck = 256;
 /** The longest name that Linux takes. */

@@ -1,5 +1,6 @@
 import type { Jail } from "../jail/folder.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { openListed } from "./listed-folder.ts";
 import type { RecordJudge } from "./record-judge.ts";
 import { SharedFolder } from "./shared-folder.ts";
@@ -20,9 +21,6 @@ export interface ReplayOptions {
   /** Whether the path of the file at an index may match; undefined where paths are not searched. */
   readonly mayMatchPath: ((index: number) => boolean) | undefined;
 }
-
-/** Milliseconds that it runs before it yields. */
-const sliceMilliseconds = 5;
 
 /**
  * A walk over a list of files that the disk is not asked for: it hands on only the files that have to be looked at. Which these

@@ -47,8 +47,8 @@ test("a large folder is listed and sorted over many fills, and in each for a few
     close() {},
   } as unknown as Folder;
   let time = 0;
-  // Each look at the clock takes a millisecond.
-  const clock = spyOn(performance, "now").mockImplementation(() => time++);
+  // Each look at the clock takes a fifth of a millisecond.
+  const clock = spyOn(performance, "now").mockImplementation(() => (time += 0.2));
   const start = new SharedFolder(large);
   const walk = new Walk(start, options);
   let [fills, files] = [0, 0];

@@ -16,6 +16,7 @@ import type { EntryKind } from "../jail/kind.ts";
 import { type NameBytes, nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { SharedFolder } from "./shared-folder.ts";
@@ -45,9 +46,6 @@ export interface WalkOptions extends EntryFilterOptions {
 
 /** A walk enters no deeper folder: trees made by hand are flatter, and each level holds a descriptor. */
 const maxDepth = 256;
-
-/** Milliseconds that a walk runs before it yields. */
-const sliceMilliseconds = 5;
 
 /** Entries between two checks of the clock. A caller's globs can be slow. */
 const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
