@@ -1,7 +1,7 @@
 /**
  * The trees that are measured on, made once from a seed: S and L like real source trees (most files small, some of
- * megabytes, binaries, minified files, text that is not ASCII), `long` with lines of 200 KB, `wide` with one folder of
- * 100,000 files.
+ * megabytes, binaries, minified files, text that is not ASCII), XL with a million smaller files, `long` with lines of 200 KB,
+ * `wide` with one folder of 100,000 files.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -39,6 +39,9 @@ const digestOfMakers = (): string => {
 const makers = {
   S: (folder: string) => makeSources(folder, { seed: 1, files: 5_000, folders: 890 }),
   L: (folder: string) => makeSources(folder, { seed: 2, files: 60_000, folders: 8_400 }),
+  // Takes some ten minutes, and 6 GB.
+  XL: (folder: string) =>
+    makeSources(folder, { seed: 4, files: 1_000_000, folders: 100_000, medianBytes: 400 }),
   long: makeLongLines,
   wide: makeWideFolder,
 };
@@ -47,6 +50,8 @@ interface Extent {
   readonly seed: number;
   readonly files: number;
   readonly folders: number;
+  /** Of the texts. */
+  readonly medianBytes?: number;
 }
 
 /** What only a few files hold: the share of files, and the line. */
@@ -57,7 +62,7 @@ const rarities: readonly (readonly [number, string])[] = [
   [0.0006, "  // Например: пример из документации"],
 ];
 
-function makeSources(base: string, { seed, files, folders }: Extent): void {
+function makeSources(base: string, { seed, files, folders, medianBytes = 1_600 }: Extent): void {
   const random = randomFrom(seed);
   const places = makeFolders(base, random, folders);
   const pools = { plain: makeLines(random, 60_000), foreign: makeLines(random, 6_000, { foreign: true }) };
@@ -67,8 +72,8 @@ function makeSources(base: string, { seed, files, folders }: Extent): void {
     [0.015, ".png", () => makeBinary(random, noise)],
     [0.019, ".min.js", () => makeLongLine(random, 20_000 + random.below(100_000))],
     [0.021, ".js.map", () => makeLongLine(random, 20_000 + random.below(200_000), { foreign: true })],
-    [0.061, ".md", () => makeText(random, pools.foreign)],
-    [1, ".ts", () => makeText(random, pools.plain)],
+    [0.061, ".md", () => makeText(random, pools.foreign, medianBytes)],
+    [1, ".ts", () => makeText(random, pools.plain, medianBytes)],
   ];
   for (let number = 0; number < files; number++) {
     const draw = random.next();
@@ -91,8 +96,8 @@ function makeFolders(base: string, random: Random, count: number): string[] {
 
 const largestText = 2_000_000;
 
-function makeText(random: Random, pool: readonly string[]): string {
-  const wanted = Math.min(sampleLogNormal(random, 1_600, 1.85), largestText);
+function makeText(random: Random, pool: readonly string[], medianBytes: number): string {
+  const wanted = Math.min(sampleLogNormal(random, medianBytes, 1.85), largestText);
   const lines: string[] = [];
   for (let length = 0; length < wanted; ) {
     const line = random.pick(pool);

@@ -3,6 +3,7 @@
  * and after a whole run writes bench/results.json and docs/bench.svg.
  *
  *     npm run bench -- --quick --only search --rounds 3
+ *     npm run bench -- --only index --tree XL --rounds 3
  *
  * Rows "in process" run the handlers from source in this process; the others run the executable.
  */
@@ -53,9 +54,14 @@ const parts = [
 ] as const;
 type Part = (typeof parts)[number];
 
+/** XL only where it is named: a million files. */
+const sourceTrees = ["S", "L", "XL"] as const;
+type SourceTree = (typeof sourceTrees)[number];
+
 interface Run {
   readonly only: readonly Part[];
   readonly quick: boolean;
+  readonly trees: readonly SourceTree[];
   readonly rounds: number;
 }
 
@@ -104,14 +110,14 @@ async function main(): Promise<void> {
   if (run.only.includes("figures")) figures.push(...(await measureFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));
   console.log(`\n${renderSummary(ratios)}`);
-  if (!run.quick && run.only.length === parts.length) write({ run, peers, ratios, figures });
+  if (run.trees.join() === "S,L" && run.only.length === parts.length) write({ run, peers, ratios, figures });
 }
 
 type CompareAll = (comparisons: readonly Comparison[]) => Promise<void>;
 
-async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+async function search({ trees }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
   await using plain = openPlainPeers();
-  for (const name of treesOf(quick)) {
+  for (const name of trees) {
     await using tree = await openSearchTree(name, rg);
     await verifyCounts(tree);
     await compareAll([...searchesForAll(tree, plain), searchForFirst(tree)]);
@@ -122,8 +128,8 @@ async function search({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Pr
   await compareAll([searchInLongLines(tree)]);
 }
 
-async function searchWithIndex({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
-  for (const name of treesOf(quick)) {
+async function searchWithIndex({ trees }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of trees) {
     await using tree = await openSearchTree(name, rg);
     for (const index of ["verified", "watched"] as const) {
       await using indexed = await openIndexedTree(tree, index);
@@ -132,17 +138,15 @@ async function searchWithIndex({ quick }: Run, { rg }: Peers, compareAll: Compar
   }
 }
 
-async function searchWithOptions({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
-  for (const name of treesOf(quick)) {
+async function searchWithOptions({ trees }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of trees) {
     await using tree = await openSearchTree(name, rg);
     await compareAll(searchesByOption(tree));
   }
 }
 
-const treesOf = (isQuick: boolean) => (isQuick ? (["S"] as const) : (["S", "L"] as const));
-
-async function walk({ quick }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
-  for (const name of treesOf(quick)) {
+async function walk({ trees }: Run, { rg }: Peers, compareAll: CompareAll): Promise<void> {
+  for (const name of trees) {
     await using tree = await openSearchTree(name, rg);
     await compareAll(walksOf(tree));
   }
@@ -154,15 +158,20 @@ function parseFlags(args: string[]): Run {
     options: {
       only: { type: "string", multiple: true },
       quick: { type: "boolean", default: false },
+      tree: { type: "string", multiple: true },
       rounds: { type: "string" },
     },
   });
   const only = values.only?.flatMap((list) => list.split(",")) ?? [...parts];
   const unknown = only.find((name) => !parts.some((part) => part === name));
   if (unknown !== undefined) throw new Error(`There is no part ${unknown}; they are ${parts.join(", ")}.`);
+  const trees = values.tree ?? (values.quick ? ["S"] : ["S", "L"]);
+  const noTree = trees.find((name) => !sourceTrees.some((tree) => tree === name));
+  if (noTree !== undefined)
+    throw new Error(`There is no tree ${noTree}; they are ${sourceTrees.join(", ")}.`);
   const rounds = Number(values.rounds ?? (values.quick ? 3 : 7));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds takes a whole number from 1.");
-  return { only: only as Part[], quick: values.quick, rounds };
+  return { only: only as Part[], quick: values.quick, trees: trees as SourceTree[], rounds };
 }
 
 interface Results {

@@ -50,7 +50,7 @@ export interface SearchTree {
 
 /** A tree to search, by ours and by `rg`. */
 export async function openSearchTree(
-  name: "S" | "L" | "long" | "ignoring",
+  name: "S" | "L" | "XL" | "long" | "ignoring",
   rg: string,
 ): Promise<SearchTree & AsyncDisposable> {
   const folder = name === "ignoring" ? ensureIgnoringTree() : ensureCorpus(name);
