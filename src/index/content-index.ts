@@ -1,7 +1,7 @@
 /** What is known of the contents of files, so that a search reads only those that may match. */
 import { stampWords } from "../jail/stamps.ts";
 import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
-import type { NeededTrigrams } from "./needed-trigrams.ts";
+import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 import type { Signature } from "./signature.ts";
 import { SignatureBlocks } from "./signature-blocks.ts";
@@ -53,7 +53,7 @@ export class ContentIndex {
   /**
    * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much.
    */
-  judge(needed: NeededTrigrams): CandidateSet | undefined {
+  judge(needed: NeededNgrams): CandidateSet | undefined {
     const { count } = this.#table;
     const candidates: number[] = [];
     this.#blocks.visit(needed, (file) => candidates.push(file));

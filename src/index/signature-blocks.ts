@@ -1,6 +1,6 @@
-import type { NeededTrigrams } from "./needed-trigrams.ts";
+import type { NeededNgrams } from "./needed-ngrams.ts";
+import { hashBits } from "./ngrams.ts";
 import type { Signature } from "./signature.ts";
-import { hashBits } from "./trigrams.ts";
 
 /** Signatures in one block: one for each bit of a number. */
 const blockFiles = 32;
@@ -69,7 +69,7 @@ export class SignatureBlocks {
   }
 
   /** Calls `visit` with the number of each file that may hold what is needed, in no order. */
-  visit(needed: NeededTrigrams, visit: (file: number) => void): void {
+  visit(needed: NeededNgrams, visit: (file: number) => void): void {
     for (const block of this.#blocks) {
       for (let left = matchesIn(block, needed); left !== 0; left &= left - 1)
         visit(block.files[31 - Math.clz32(left & -left)]!);
@@ -86,7 +86,7 @@ function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
 }
 
 /** A bit for each signature of the block that may hold what is needed. */
-function matchesIn({ rows, bits, used }: Block, needed: NeededTrigrams): number {
+function matchesIn({ rows, bits, used }: Block, needed: NeededNgrams): number {
   const mask = 2 ** bits - 1;
   let matches = 0;
   for (const sets of needed) {

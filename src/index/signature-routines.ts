@@ -27,18 +27,18 @@ import {
   v128_load,
   v128_store,
 } from "../wasm/assembly.ts";
-import { hashMultiplier } from "./trigrams.ts";
+import { hashMultiplier } from "./ngrams.ts";
 
 /** A mark has the bit that `i8x16_bitmask` collects. */
 const mark = 0x80;
 
 /**
- * mark_trigrams(at, end, marks, mask): marks the hash of each trigram in [at, end), as far as the mask leaves it, with a byte in
- * the table at `marks`. The text has two bytes at least.
+ * mark_ngrams(at, end, marks, mask): marks the hashes of the n-grams in [at, end), as far as the mask leaves them, each with a byte
+ * in the table at `marks`. The text has two bytes at least.
  */
-export function markTrigrams(): Routine {
-  const [at, end, marks, mask, gram, byte, hash] = [0, 1, 2, 3, 4, 5, 6];
-  /** Shifts the next byte, folded, into the third place of the trigram. */
+export function markNgrams(): Routine {
+  const [at, end, marks, mask, ngram, byte, hash] = [0, 1, 2, 3, 4, 5, 6];
+  /** Shifts the next byte, folded, into the fourth place of the 4-gram. */
   const shiftIn: Code = [
     ...local_set(byte, i32_load8_u(local_get(at))),
     ...local_set(at, i32_add(local_get(at), i32_const(1))),
@@ -50,9 +50,14 @@ export function markTrigrams(): Routine {
       ),
     ),
     ...local_set(
-      gram,
-      i32_or(i32_shr_u(local_get(gram), i32_const(8)), i32_shl(local_get(byte), i32_const(16))),
+      ngram,
+      i32_or(i32_shr_u(local_get(ngram), i32_const(8)), i32_shl(local_get(byte), i32_const(24))),
     ),
+  ];
+  const markHashOf = (word: Code): Code => [
+    ...local_set(hash, i32_mul(word, i32_const(hashMultiplier))),
+    ...local_set(hash, i32_xor(local_get(hash), i32_shr_u(local_get(hash), i32_const(16)))),
+    ...i32_store8(i32_add(local_get(marks), i32_and(local_get(hash), local_get(mask))), i32_const(mark)),
   ];
   const body = [
     ...shiftIn,
@@ -61,15 +66,15 @@ export function markTrigrams(): Routine {
       loop(
         br_if(1, i32_ge_s(local_get(at), local_get(end))),
         shiftIn,
-        local_set(hash, i32_mul(local_get(gram), i32_const(hashMultiplier))),
-        local_set(hash, i32_xor(local_get(hash), i32_shr_u(local_get(hash), i32_const(16)))),
-        i32_store8(i32_add(local_get(marks), i32_and(local_get(hash), local_get(mask))), i32_const(mark)),
+        markHashOf(i32_shr_u(local_get(ngram), i32_const(8))),
+        // The first one is none: it has a NUL byte before the text.
+        markHashOf(local_get(ngram)),
         br(0),
       ),
     ),
     ...i32_const(0),
   ];
-  return { name: "mark_trigrams", parameters: 4, numbers: 3, vectors: 0, body };
+  return { name: "mark_ngrams", parameters: 4, numbers: 3, vectors: 0, body };
 }
 
 /**

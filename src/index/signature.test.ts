@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { extractInnerLiterals } from "../prefilter/inner-literals.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { escapePattern, toSource } from "../regex/regex-runtime.ts";
-import { type NeededTrigrams, neededTrigrams } from "./needed-trigrams.ts";
+import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
+import { hashNgram, ngramLengths } from "./ngrams.ts";
 import { createSigner, mayHold, type Signature, type Signer } from "./signature.ts";
 import { SignatureBlocks } from "./signature-blocks.ts";
-import { hashTrigram } from "./trigrams.ts";
 
 const signer = createSigner() as Signer;
 const { runtime } = createRegexEngine({ threads: false });
@@ -59,7 +59,7 @@ test("signatures never lose a text that matches: any contents, any query, any ca
         const source = toSource({ pattern, ignoreCase });
         const regex = runtime.compile(multiline ? `(?mR)${source}` : source);
         const literals = extractInnerLiterals(regex.syntax());
-        const needed = literals && neededTrigrams(literals.seqs);
+        const needed = literals && neededNgrams(literals.seqs);
         if (needed === undefined || !regex.isMatch(text, 0, text.length)) return;
         matches++;
         expect(filesWith(needed, [sign(text)])).toEqual([0]);
@@ -70,16 +70,18 @@ test("signatures never lose a text that matches: any contents, any query, any ca
   expect(matches).toBeGreaterThan(100);
 });
 
-test("a text holds each of its trigrams, in either case, by itself and in blocks of others", () => {
+test("a text holds each of its n-grams, in either case, by itself and in blocks of others", () => {
   fc.assert(
     fc.property(
-      fc.array(fc.uint8Array({ minLength: 3, maxLength: 400 }), { minLength: 1, maxLength: 70 }),
+      fc.array(fc.uint8Array({ minLength: 4, maxLength: 400 }), { minLength: 1, maxLength: 70 }),
       fc.nat(),
-      (all, at) => {
+      fc.constantFrom(...ngramLengths),
+      (all, at, length) => {
         const signatures = all.map((text) => sign(Buffer.from(text)));
         all.forEach((bytes, file) => {
           const text = Buffer.from(bytes).toString("latin1");
-          const hash = hashTrigram(text, at % (text.length - 2));
+          const from = at % (text.length - length + 1);
+          const hash = hashNgram(text.slice(from, from + length));
           expect(mayHold(signatures[file]!, hash)).toBe(true);
           expect(filesWith([[Int32Array.of(hash)]], signatures)).toContain(file);
         });
@@ -91,7 +93,7 @@ test("a text holds each of its trigrams, in either case, by itself and in blocks
 
 test("most texts without a word are ruled out, and a text of random bytes has no signature", () => {
   const text = Buffer.from(Array.from({ length: 4000 }, (_, i) => `word${i * 7} `).join(""));
-  const needed = neededTrigrams([[["registerInstrumentations"]]])!;
+  const needed = neededNgrams([[["registerInstrumentations"]]])!;
   expect(filesWith(needed, [sign(text)])).toEqual([]);
   const random = signer.reserve(200_000);
   let state = 1;
@@ -104,7 +106,7 @@ test("most texts without a word are ruled out, and a text of random bytes has no
 
 test("blocks keep what is in them while others go, take no more than their limit, and use room again", () => {
   const signature = sign(Buffer.from("some text"));
-  const needed = neededTrigrams([[["some"]]])!;
+  const needed = neededNgrams([[["some"]]])!;
   const blocks = new SignatureBlocks(2 * 4 * 2 ** signature.bits);
   const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file)!);
   expect(blocks.add(signature, 64)).toBeUndefined();
@@ -112,22 +114,22 @@ test("blocks keep what is in them while others go, take no more than their limit
   expect(filesIn(blocks, needed)).toHaveLength(60);
   expect(blocks.add(sign(Buffer.from("else")), 99)).toBeNumber();
   expect(filesIn(blocks, needed)).toHaveLength(60);
-  expect(filesIn(blocks, neededTrigrams([[["else"]]])!)).toEqual([99]);
+  expect(filesIn(blocks, neededNgrams([[["else"]]])!)).toEqual([99]);
 });
 
 test("nothing is known of what a pattern needs where a part of it may be anything", () => {
-  expect(neededTrigrams([[["ab"]]])).toBeUndefined();
-  expect(neededTrigrams([[["abc"]], [["x"]]])).toBeUndefined();
-  expect(neededTrigrams([])).toBeUndefined();
+  expect(neededNgrams([[["ab"]]])).toBeUndefined();
+  expect(neededNgrams([[["abc"]], [["x"]]])).toBeUndefined();
+  expect(neededNgrams([])).toBeUndefined();
 });
 
-function filesWith(needed: NeededTrigrams, signatures: readonly Signature[]): number[] {
+function filesWith(needed: NeededNgrams, signatures: readonly Signature[]): number[] {
   const blocks = new SignatureBlocks(2 ** 28);
   for (const [file, signature] of signatures.entries()) blocks.add(signature, file);
   return filesIn(blocks, needed);
 }
 
-function filesIn(blocks: SignatureBlocks, needed: NeededTrigrams): number[] {
+function filesIn(blocks: SignatureBlocks, needed: NeededNgrams): number[] {
   const files: number[] = [];
   blocks.visit(needed, (file) => files.push(file));
   return files.sort((one, other) => one - other);

@@ -1,10 +1,10 @@
-/** Signatures: of each file a set of hashed trigrams, by which a search rules out most files without reading them. */
+/** Signatures: of each file a set of hashed n-grams, by which a search rules out most files without reading them. */
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
-import { markTrigrams, packMarks } from "./signature-routines.ts";
-import { gramBytes, hashBits } from "./trigrams.ts";
+import { hashBits, ngramLengths, shortestNgram } from "./ngrams.ts";
+import { markNgrams, packMarks } from "./signature-routines.ts";
 
-/** Which trigrams a text may hold: a Bloom filter with one hash function. */
+/** Which n-grams a text may hold: a Bloom filter with one hash function. */
 export interface Signature {
   /** A bit for each hash, by its low `bits` bits. */
   readonly words: Uint32Array;
@@ -23,10 +23,10 @@ export interface Signer {
 /** The smallest signature has 2 to the power of this bits. */
 export const fewestBits = 8;
 
-/** Fewest bits of a signature for each trigram: up to twice as many, so that a quarter to two fifths of them are set. */
-const bitsPerTrigram = 2;
+/** Fewest bits of a signature for each n-gram: up to twice as many, so that a third to a half of them are set. */
+const bitsPerNgram = 1.5;
 /** A signature with a larger share of its bits set is of no use. */
-const densest = 0.5;
+const densest = 0.55;
 
 const pageBytes = 65_536;
 /** Addresses: the table of marks, the packed bits, and the text. */
@@ -36,14 +36,14 @@ const textAt = bitsAt + pageBytes;
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  mark_trigrams(at: number, end: number, marks: number, mask: number): number;
+  mark_ngrams(at: number, end: number, marks: number, mask: number): number;
   pack_marks(marks: number, end: number, bits: number): number;
 }
 
 /** Creates a signer; undefined where the machine has no SIMD in WebAssembly. */
 export function createSigner(): Signer | undefined {
   try {
-    const module = compileModule(assemble([markTrigrams(), packMarks()], textAt / pageBytes + 1));
+    const module = compileModule(assemble([markNgrams(), packMarks()], textAt / pageBytes + 1));
     return new WasmSigner(instantiate(module, {}) as Exports);
   } catch {
     return undefined;
@@ -73,11 +73,12 @@ class WasmSigner implements Signer {
   }
 
   sign(length: number): Signature | undefined {
-    let bits = Math.min(hashBits, Math.max(fewestBits, Math.ceil(Math.log2(bitsPerTrigram * length + 1))));
-    if (length >= gramBytes) this.#exports.mark_trigrams(textAt, textAt + length, marksAt, 2 ** bits - 1);
+    const most = ngramLengths.length * length;
+    let bits = Math.min(hashBits, Math.max(fewestBits, Math.ceil(Math.log2(bitsPerNgram * most + 1))));
+    if (length >= shortestNgram) this.#exports.mark_ngrams(textAt, textAt + length, marksAt, 2 ** bits - 1);
     const count = this.#exports.pack_marks(marksAt, marksAt + 2 ** bits, bitsAt);
     if (count > densest * 2 ** bits) return undefined;
-    for (; bits > fewestBits && 2 ** (bits - 1) >= bitsPerTrigram * count; bits--) this.#halve(bits);
+    for (; bits > fewestBits && 2 ** (bits - 1) >= bitsPerNgram * count; bits--) this.#halve(bits);
     return { words: this.#bits.subarray(0, 2 ** bits / 32), bits };
   }
 
@@ -89,7 +90,7 @@ class WasmSigner implements Signer {
   }
 }
 
-/** Whether a text with this signature may hold the trigram with the hash. */
+/** Whether a text with this signature may hold the n-gram with the hash. */
 export function mayHold({ words, bits }: Signature, hash: number): boolean {
   const bit = hash & (2 ** bits - 1);
   return (words[bit >>> 5]! & (1 << (bit & 31))) !== 0;

@@ -2,7 +2,7 @@
 import { firstBytes } from "../files/file-buffer.ts";
 import { type CandidateSet, ContentIndex } from "../index/content-index.ts";
 import { type FilesToSign, Filler } from "../index/filler.ts";
-import { type NeededTrigrams, neededTrigrams } from "../index/needed-trigrams.ts";
+import { type NeededNgrams, neededNgrams } from "../index/needed-ngrams.ts";
 import { createSigner } from "../index/signature.ts";
 import type { Jail } from "../jail/folder.ts";
 import { hasStamps } from "../jail/stamps.ts";
@@ -34,14 +34,14 @@ export interface IndexOptions {
   readonly tree?: SharedTree | undefined;
 }
 
-/** Queries whose needed trigrams are kept. */
+/** Queries whose needed n-grams are kept. */
 const mostQueries = 64;
 
 /** The index of one searcher, with what fills it. */
 export class SearchIndex {
   readonly index: ContentIndex;
   readonly #filler: Filler;
-  readonly #needed = new Map<string, NeededTrigrams | "unknown">();
+  readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
 
   private constructor(index: ContentIndex, filler: Filler, watched: WatchedIndex | undefined) {
@@ -88,13 +88,13 @@ export class SearchIndex {
   }
 
   /** What files that match have to hold; undefined where that is not known yet. */
-  neededBy(query: Query): NeededTrigrams | "unknown" | undefined {
+  neededBy(query: Query): NeededNgrams | "unknown" | undefined {
     if (isLiteral(query))
-      return neededTrigrams([[[Buffer.from(query.pattern).toString("latin1")]]]) ?? "unknown";
+      return neededNgrams([[[Buffer.from(query.pattern).toString("latin1")]]]) ?? "unknown";
     return this.#needed.get(keyOf(query));
   }
 
-  noteNeeded(query: Query, needed: NeededTrigrams | undefined): void {
+  noteNeeded(query: Query, needed: NeededNgrams | undefined): void {
     this.#needed.set(keyOf(query), needed ?? "unknown");
     if (this.#needed.size > mostQueries) this.#needed.delete(this.#needed.keys().next().value as string);
   }
@@ -178,7 +178,7 @@ export class IndexUse {
   }
 
   /** What files that match have to hold; undefined where that is not known. */
-  async #neededAfter(compiling: PendingBatch | undefined): Promise<NeededTrigrams | undefined> {
+  async #neededAfter(compiling: PendingBatch | undefined): Promise<NeededNgrams | undefined> {
     const { request, deadline } = this.#options;
     if (this.wantsNeeded) await compiling?.settledUnless(deadline.signal);
     const outcome = compiling?.outcome;

@@ -1,4 +1,4 @@
-import { type NeededTrigrams, neededTrigrams } from "../index/needed-trigrams.ts";
+import { type NeededNgrams, neededNgrams } from "../index/needed-ngrams.ts";
 import { extractInnerLiterals, type InnerLiterals } from "../prefilter/inner-literals.ts";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { compileLineDfa } from "../prefilter/line-dfa.ts";
@@ -66,10 +66,10 @@ export class QueryCompiler {
     return matcher;
   }
 
-  /** The trigrams of files in which the query matches; undefined where they are not known. Throws as `compile` does. */
-  needed(query: Query): NeededTrigrams | undefined {
+  /** The n-grams of files in which the query matches; undefined where they are not known. Throws as `compile` does. */
+  needed(query: Query): NeededNgrams | undefined {
     const literals = this.#literals.get(this.compile(query))?.();
-    return literals && neededTrigrams(literals.seqs);
+    return literals && neededNgrams(literals.seqs);
   }
 
   #compile({ pattern, regex, ignoreCase, multiline = false }: Query): QueryMatcher {

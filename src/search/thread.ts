@@ -2,7 +2,7 @@
 import { openFileBelow } from "../files/file-buffer.ts";
 import type { CandidateSet } from "../index/content-index.ts";
 import type { SignJob } from "../index/filler.ts";
-import type { NeededTrigrams } from "../index/needed-trigrams.ts";
+import type { NeededNgrams } from "../index/needed-ngrams.ts";
 import { FileSigner, type SignedFiles } from "../index/sign-files.ts";
 import { createSigner } from "../index/signature.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
@@ -54,7 +54,7 @@ export type BatchReply = SearchedBatch | { readonly failure: string; readonly me
 
 export interface SearchedBatch extends EncodedFindings {
   /** What files that match have to hold, where that was requested and is known. */
-  readonly needed?: NeededTrigrams | undefined;
+  readonly needed?: NeededNgrams | undefined;
 }
 
 /** What a thread does, and what it replies. */

@@ -1,12 +1,12 @@
 /** Searches by an index and a watched tree: they ask the disk only for files that may match, or may have changed (decision 35). */
 import type { CandidateSet } from "../index/content-index.ts";
-import type { NeededTrigrams } from "../index/needed-trigrams.ts";
+import type { NeededNgrams } from "../index/needed-ngrams.ts";
 import { unlessOver } from "../scheduling/deadline.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import type { WatchedFolder } from "../watch/tree.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
-import { type PathBytes, PathTrigrams, pathBytesOf } from "./path-trigrams.ts";
+import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { RecordJudge } from "./record-judge.ts";
 import { Replay } from "./replay.ts";
 import type { RunningSearch } from "./running-search.ts";
@@ -28,7 +28,7 @@ interface KeptList {
 
 /** What a search looks for, by the index. */
 interface Judged {
-  readonly needed: NeededTrigrams;
+  readonly needed: NeededNgrams;
   readonly candidates: CandidateSet;
   readonly after: string | undefined;
 }
@@ -146,11 +146,11 @@ export class WatchedIndex {
   }
 }
 
-function pathMatcher(kept: KeptList, needed: NeededTrigrams): (index: number) => boolean {
+function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => boolean {
   kept.paths ??= pathBytesOf(kept.list);
   const { bytes, starts } = kept.paths;
-  const trigrams = new PathTrigrams(needed);
-  return (index) => trigrams.mayMatch(bytes, starts[index]!, starts[index + 1]! - 1);
+  const ngrams = new PathNgrams(needed);
+  return (index) => ngrams.mayMatch(bytes, starts[index]!, starts[index + 1]! - 1);
 }
 
 /** What a list depends on besides the tree; undefined where that cannot be compared. */

@@ -1,5 +1,5 @@
-import type { NeededTrigrams } from "../index/needed-trigrams.ts";
-import { foldByte, gramBytes, hashBits, hashFolded } from "../index/trigrams.ts";
+import type { NeededNgrams } from "../index/needed-ngrams.ts";
+import { foldByte, hashBits, hashFolded, shortestNgram } from "../index/ngrams.ts";
 import type { WalkList } from "./walk-list.ts";
 
 /** The paths of a list, each followed by a NUL. */
@@ -25,17 +25,17 @@ export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
   return { bytes, starts };
 }
 
-/** Sets of trigrams that are looked for: more would rule out few more paths. */
+/** Sets of n-grams that are looked for: more would rule out few more paths. */
 const mostSets = 31;
 
-/** Decides which paths may match, by the trigrams that a match needs. */
-export class PathTrigrams {
+/** Decides which paths may match, by the n-grams that a match needs. */
+export class PathNgrams {
   /** For each hash the sets that it is in, a bit for each. */
   readonly #setsOf = new Int32Array(2 ** hashBits);
   /** The sets of which a path has to have all, of one of these. */
   readonly #wanted: readonly number[];
 
-  constructor(needed: NeededTrigrams) {
+  constructor(needed: NeededNgrams) {
     const most = Math.floor(mostSets / needed.length);
     let set = 0;
     this.#wanted = needed.map((sets) => {
@@ -50,14 +50,12 @@ export class PathTrigrams {
 
   /** Whether the path in `bytes[from, to)` may match. */
   mayMatch(bytes: Buffer, from: number, to: number): boolean {
-    if (to - from < gramBytes) return false;
+    if (to - from < shortestNgram) return false;
     let found = 0;
-    let [first, second] = [foldByte(bytes[from]!), foldByte(bytes[from + 1]!)];
+    let last = (foldByte(bytes[from]!) << 16) | (foldByte(bytes[from + 1]!) << 24);
     for (let at = from + 2; at < to; at++) {
-      const third = foldByte(bytes[at]!);
-      found |= this.#setsOf[hashFolded(first, second, third)]!;
-      first = second;
-      second = third;
+      last = (last >>> 8) | (foldByte(bytes[at]!) << 24);
+      found |= this.#setsOf[hashFolded(last >>> 8)]! | this.#setsOf[hashFolded(last)]!;
     }
     return this.#wanted.some((wanted) => (found & wanted) === wanted);
   }

@@ -1,0 +1,74 @@
+import { byteBits } from "../prefilter/byte-frequency.ts";
+import type { LiteralSeq, Literals } from "../prefilter/inner-literals.ts";
+import { foldByte, hashNgram, ngramLengths } from "./ngrams.ts";
+
+/** Hashes of n-grams, of which a text has to hold one. */
+export type AnyNgram = Int32Array;
+
+/**
+ * What a text has to hold to be of interest: for one of these, an n-gram of each of its sets. Structured-cloneable, so that
+ * threads can send it.
+ */
+export type NeededNgrams = readonly (readonly AnyNgram[])[];
+
+/** N-grams of which one is needed: a set of more says little. */
+const mostAlternatives = 16;
+/** Sets of one sequence: the rarest ones. */
+const mostSets = 32;
+
+/** The n-grams of texts that hold one of the sequences; undefined where those of one of them are not known. */
+export function neededNgrams(seqs: readonly LiteralSeq[]): NeededNgrams | undefined {
+  const needed = seqs.map(setsOf);
+  return needed.length > 0 && needed.every((sets) => sets.length > 0) ? needed : undefined;
+}
+
+/** For each offset of the sequence at which all strings go on, the n-grams that may begin there, the rarest set first. */
+function setsOf(seq: LiteralSeq): AnyNgram[] {
+  const sets = seq.flatMap((literals, index) => {
+    const shortest = Math.min(...literals.map(({ length }) => length));
+    return Array.from({ length: shortest }, (_, from) =>
+      ngramLengths.map((length) => ngramsFrom(seq, { index, from, length })),
+    ).flat();
+  });
+  return sets
+    .filter((set) => set !== undefined)
+    .sort((one, other) => other.rarity - one.rarity)
+    .slice(0, mostSets)
+    .map(({ hashes }) => hashes);
+}
+
+interface RankedSet {
+  readonly hashes: AnyNgram;
+  readonly rarity: number;
+}
+
+interface NgramPlace {
+  /** Of the literals that they begin in, and the byte in each of these. */
+  readonly index: number;
+  readonly from: number;
+  readonly length: number;
+}
+
+/** The n-grams that begin at the place; undefined for too many, and past the end. */
+function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramPlace): RankedSet | undefined {
+  let starts: Literals = seq[index]!.map((string) => string.slice(from, from + length));
+  for (let next = index + 1; starts.some((start) => start.length < length); next++) {
+    const literals = seq[next];
+    if (literals === undefined || starts.length * literals.length > mostAlternatives ** 2) return undefined;
+    starts = distinct(starts.flatMap((start) => literals.map((string) => (start + string).slice(0, length))));
+  }
+  const ngrams = distinct(starts.map(fold));
+  if (ngrams.length > mostAlternatives) return undefined;
+  return {
+    hashes: Int32Array.from(new Set(ngrams.map(hashNgram))),
+    rarity: Math.min(...ngrams.map(rarityOf)) - Math.log2(ngrams.length),
+  };
+}
+
+const distinct = (strings: readonly string[]): string[] => [...new Set(strings)];
+
+const fold = (string: string): string =>
+  String.fromCharCode(...Array.from(string, (byte) => foldByte(byte.charCodeAt(0))));
+
+const rarityOf = (ngram: string): number =>
+  Array.from(ngram).reduce((bits, byte) => bits + byteBits[byte.charCodeAt(0)]!, 0);
