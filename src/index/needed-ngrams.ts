@@ -16,26 +16,31 @@ const mostAlternatives = 16;
 /** Sets of one sequence: the rarest ones. */
 const mostSets = 32;
 
-/** The n-grams of texts that hold one of the sequences; undefined where those of one of them are not known. */
-export function neededNgrams(seqs: readonly LiteralSeq[]): NeededNgrams | undefined {
-  const needed = seqs.map(setsOf);
-  return needed.length > 0 && needed.every((sets) => sets.length > 0) ? needed : undefined;
+/** The n-grams of texts that hold one of `seqs` and each of `also`; undefined where there are none for one of `seqs`. */
+export function neededNgrams(
+  seqs: readonly LiteralSeq[],
+  also: readonly LiteralSeq[] = [],
+): NeededNgrams | undefined {
+  const needed = seqs.map((seq) => [seq, ...also].flatMap(setsOf));
+  return needed.length > 0 && needed.every((sets) => sets.length > 0) ? needed.map(rarest) : undefined;
 }
 
-/** For each offset of the sequence at which all strings go on, the n-grams that may begin there, the rarest set first. */
-function setsOf(seq: LiteralSeq): AnyNgram[] {
-  const sets = seq.flatMap((literals, index) => {
-    const shortest = Math.min(...literals.map(({ length }) => length));
-    return Array.from({ length: shortest }, (_, from) =>
-      ngramLengths.map((length) => ngramsFrom(seq, { index, from, length })),
-    ).flat();
-  });
-  return sets
-    .filter((set) => set !== undefined)
-    .sort((one, other) => other.rarity - one.rarity)
+const rarest = (sets: readonly RankedSet[]): AnyNgram[] =>
+  sets
+    .toSorted((one, other) => other.rarity - one.rarity)
     .slice(0, mostSets)
     .map(({ hashes }) => hashes);
-}
+
+/** For each offset of the sequence at which all strings go on, the n-grams that may begin there. */
+const setsOf = (seq: LiteralSeq): RankedSet[] =>
+  seq
+    .flatMap((literals, index) => {
+      const shortest = Math.min(...literals.map(({ length }) => length));
+      return Array.from({ length: shortest }, (_, from) =>
+        ngramLengths.map((length) => ngramsFrom(seq, { index, from, length })),
+      ).flat();
+    })
+    .filter((set) => set !== undefined);
 
 interface RankedSet {
   readonly hashes: AnyNgram;

@@ -59,7 +59,7 @@ test("signatures never lose a text that matches: any contents, any query, any ca
         const source = toSource({ pattern, ignoreCase });
         const regex = runtime.compile(multiline ? `(?mR)${source}` : source);
         const literals = extractInnerLiterals(regex.syntax());
-        const needed = literals && neededNgrams(literals.seqs);
+        const needed = literals && neededNgrams(literals.seqs, literals.also);
         if (needed === undefined || !regex.isMatch(text, 0, text.length)) return;
         matches++;
         expect(filesWith(needed, [sign(text)])).toEqual([0]);
@@ -121,6 +121,14 @@ test("nothing is known of what a pattern needs where a part of it may be anythin
   expect(neededNgrams([[["ab"]]])).toBeUndefined();
   expect(neededNgrams([[["abc"]], [["x"]]])).toBeUndefined();
   expect(neededNgrams([])).toBeUndefined();
+});
+
+test("a text has to hold each literal of a pattern", () => {
+  const literals = extractInnerLiterals(runtime.compile("export .*\\bfrom\\b\\w+Handler\\{").syntax())!;
+  const needed = neededNgrams(literals.seqs, literals.also)!;
+  const texts = ["export x from aHandler{", "export x aHandler{", "from aHandler{", "export x from a{"];
+  const signed = texts.map((text) => sign(Buffer.from(text)));
+  expect(filesWith(needed, signed)).toEqual([0]);
 });
 
 function filesWith(needed: NeededNgrams, signatures: readonly Signature[]): number[] {

@@ -11,7 +11,9 @@ export type LiteralSeq = readonly Literals[];
 /** Every match contains one of `seqs`. */
 export interface InnerLiterals {
   readonly seqs: readonly LiteralSeq[];
-  /** The pattern matches these and nothing else: each occurrence of one of them is a match. */
+  /** Every match contains each of these as well. */
+  readonly also: readonly LiteralSeq[];
+  /** The pattern matches `seqs` and nothing else: each occurrence of one of them is a match. */
   readonly isWhole: boolean;
 }
 
@@ -21,6 +23,8 @@ interface Extracted {
   readonly exact?: LiteralSeq;
   /** Each match of the part contains one of these; undefined when the extraction knows none. */
   readonly inner?: readonly LiteralSeq[];
+  /** Each match of the part contains each of these as well. */
+  readonly also?: readonly LiteralSeq[];
   /** The part matches each of `inner` and nothing else. */
   readonly isWhole: boolean;
 }
@@ -32,8 +36,8 @@ const maxSeqs = 16;
 
 /** The rarest literals of which every match of `hir` contains one, or undefined when there are none. */
 export function extractInnerLiterals(hir: Hir): InnerLiterals | undefined {
-  const { inner, isWhole } = foldHir(hir, literalFold);
-  return inner === undefined ? undefined : { seqs: inner, isWhole };
+  const { inner, also = [], isWhole } = foldHir(hir, literalFold);
+  return inner === undefined ? undefined : { seqs: inner, also, isWhole };
 }
 
 const unknown: Extracted = { isWhole: false };
@@ -81,15 +85,17 @@ function extractClass(ranges: readonly Range[]): Extracted {
 function extractRepetition(part: Extracted, { min, max }: { min: number; max: number }): Extracted {
   if (min === 0) return unknown;
   if (min === 1 && max === 1) return part;
-  return part.inner === undefined ? unknown : { inner: part.inner, isWhole: false };
+  const { inner, also = [] } = part;
+  return inner === undefined ? unknown : { inner, also, isWhole: false };
 }
 
 /** Joins adjacent exact parts; every match of the whole contains what a match of any part contains. */
 function extractConcat(parts: readonly Extracted[]): Extracted {
   const choices: (readonly LiteralSeq[])[] = [];
+  const also: LiteralSeq[] = [];
   let run: Literals[] = [];
   let isExact = true;
-  for (const { exact, inner } of parts) {
+  for (const { exact, inner, also: alsoInPart = [] } of parts) {
     if (exact !== undefined) {
       run.push(...exact);
       continue;
@@ -98,11 +104,14 @@ function extractConcat(parts: readonly Extracted[]): Extracted {
     if (run.length > 0) choices.push([run]);
     run = [];
     if (inner !== undefined) choices.push(inner);
+    also.push(...alsoInPart);
   }
   if (isExact) return run.length === 0 ? { exact: [], isWhole: false } : exactly(run);
   if (run.length > 0) choices.push([run]);
   const inner = rarest(choices);
-  return inner === undefined ? unknown : { inner, isWhole: false };
+  if (inner === undefined) return unknown;
+  const others = choices.filter((choice) => choice !== inner && choice.length === 1).flat();
+  return { inner, also: [...also, ...others].slice(0, maxSeqs), isWhole: false };
 }
 
 function extractAlternation(branches: readonly Extracted[]): Extracted {

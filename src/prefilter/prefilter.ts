@@ -125,7 +125,7 @@ export function literalPrefilter(text: string, kernel: SearchKernel | undefined)
   return new Prefilter({ searchers, cost: indexCost(prefix) }, true);
 }
 
-function strategyForLiterals({ seqs, isWhole }: InnerLiterals, kernel: SearchKernel | undefined): Strategy {
+function strategyForLiterals({ seqs, isWhole }: Searched, kernel: SearchKernel | undefined): Strategy {
   const strategies = seqs.map((seq) => strategyForSeq(seq, kernel));
   const lines = isWhole ? 0 : seqs.reduce((sum, seq) => sum + share(seq), 0) * lineCost;
   return {
@@ -134,7 +134,9 @@ function strategyForLiterals({ seqs, isWhole }: InnerLiterals, kernel: SearchKer
   };
 }
 
-const shorten = ({ seqs, isWhole }: InnerLiterals): InnerLiterals => ({
+type Searched = Pick<InnerLiterals, "seqs" | "isWhole">;
+
+const shorten = ({ seqs, isWhole }: Searched): Searched => ({
   seqs: seqs.map(prefixOf),
   isWhole: isWhole && seqs.every(isShort),
 });

@@ -69,7 +69,7 @@ export class QueryCompiler {
   /** The n-grams of files in which the query matches; undefined where they are not known. Throws as `compile` does. */
   needed(query: Query): NeededNgrams | undefined {
     const literals = this.#literals.get(this.compile(query))?.();
-    return literals && neededNgrams(literals.seqs);
+    return literals && neededNgrams(literals.seqs, literals.also);
   }
 
   #compile({ pattern, regex, ignoreCase, multiline = false }: Query): QueryMatcher {
