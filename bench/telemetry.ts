@@ -1,4 +1,4 @@
-/** What telemetry costs: the same call in this process, with spans and metrics for a collector and without. */
+/** What telemetry and the audit trail cost: the same call in this process, with them and without. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLog } from "../src/log/log.ts";
@@ -20,6 +20,9 @@ export async function openTelemetryComparisons(): Promise<ComparisonSet> {
   const path = makeNote(folder);
   const observed = await openInProcess(folder, {}, (invoke) => telemetry.observe(invoke));
   const plain = await openInProcess(folder);
+  const audited = await openInProcess(folder, {
+    audit: { file: `${folder}.audit`, max_bytes: 2 ** 26, keep: 1 },
+  });
   return {
     comparisons: [
       {
@@ -29,9 +32,16 @@ export async function openTelemetryComparisons(): Promise<ComparisonSet> {
         peers: [{ name: "without", target: 2, run: () => plain.call("coder::read-file", { path }) }],
         times: 2000,
       },
+      {
+        group: "in process, with an audit trail",
+        name: "read-file, 1 KiB, with a line",
+        ours: () => audited.call("coder::read-file", { path }),
+        peers: [{ name: "without", run: () => plain.call("coder::read-file", { path }) }],
+        times: 2000,
+      },
     ],
     async [Symbol.asyncDispose]() {
-      for (const one of [observed, plain]) await one[Symbol.asyncDispose]();
+      for (const one of [observed, plain, audited]) await one[Symbol.asyncDispose]();
       await telemetry.close();
       collector.closeAllConnections();
       collector.close();
