@@ -2,6 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { countDescriptors } from "../../tests/harness/descriptors.ts";
+import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { Folder } from "../jail/folder.ts";
 import { createLog } from "../log/log.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { createInvoke } from "../worker/invoke.ts";
@@ -77,4 +80,18 @@ test.each(requests)("the bytes of %j are counted as it grows", async (request) =
   if ("error" in outcome) throw new Error(outcome.error);
   expect(outcome.bytes).toBe(jsonBytes(outcome.answer));
   expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
+});
+
+test("a folder whose ignore files cannot be opened for lack of descriptors is closed", async () => {
+  const ignoreFiles = {
+    above: () => IgnoreRules.none,
+    in(folder: Folder) {
+      if (folder.path === "b/c") throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+      return IgnoreRules.none;
+    },
+  };
+  const invoke = createInvoke({ ...runtime, ignoreFiles } as unknown as typeof runtime, log);
+  const before = await countDescriptors();
+  for (let i = 0; i < 3; i++) expect(await invoke(tree, { respect_gitignore: true })).toHaveProperty("error");
+  expect(await countDescriptors(before)).toBe(before);
 });

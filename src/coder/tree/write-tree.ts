@@ -91,8 +91,17 @@ export class TreeWriter {
       this.#addCut(itself, opened.cut);
       return undefined;
     }
-    const rules = snapshot.filter.rulesIn(opened.folder, entry.name, level.rules);
-    return this.#enter(opened.folder, { depth: level.depth + 1, rules }, itself);
+    return this.#enter(opened.folder, this.#levelIn(opened.folder, entry.name, level), itself);
+  }
+
+  /** The level of a folder called `name`, from that of the folder that holds it. Closes it where its ignore files cannot be read. */
+  #levelIn(folder: Folder, name: string, { depth, rules }: Level): Level {
+    try {
+      return { depth: depth + 1, rules: this.#snapshot.filter.rulesIn(folder, name, rules) };
+    } catch (error) {
+      folder.close();
+      throw error;
+    }
   }
 
   /** Lists a folder and makes it the one whose children are written. */
