@@ -70,12 +70,18 @@ interface Stat {
   readonly isDead: boolean;
 }
 
+/** Where `num_threads` is behind the name of the program. */
+const threadsAt = 17;
+
 function statOf(id: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${id}/stat`, "latin1");
     // The second field is the program's name in parentheses, which may hold anything.
-    const [state = "", , , session] = text.slice(text.lastIndexOf(")") + 2).split(" ", 4);
-    return { session: Number(session), isDead: state === "Z" || state === "X" };
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    const [state = "", , , session] = fields;
+    // A process whose first thread has ended is shown as a zombie, too, while others of its threads go on.
+    const threads = Number(fields[threadsAt]);
+    return { session: Number(session), isDead: state === "X" || (state === "Z" && threads <= 1) };
   } catch {
     return undefined;
   }

@@ -95,9 +95,8 @@ export class RunningProgram {
 
   /** Kills what is left of the session, without waiting. */
   kill(): void {
-    if (this.isGone) return;
     this.#group?.kill();
-    killSession(this.session);
+    if (!this.isGone) killSession(this.session);
   }
 
   /** What has been read so far. */
@@ -113,6 +112,8 @@ export class RunningProgram {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#isGone = this.isGone || (await endSession(this.session, graceMs, this.#group));
+    // The group also holds what has left the session, and what ends before its turn in the table of processes comes.
+    this.#group?.kill();
     await withTimeout(drainMs, Promise.all([this.exited, this.drained]));
     this.#group?.remove();
     for (const output of this.#outputs) output.destroy();

@@ -30,6 +30,9 @@ const config = {
   allowed_env: ["PATH"],
 };
 
+/** A program whose first thread ends by itself, with its number of exit(2), and another that goes on. */
+const endFirstThread = `perl -Mthreads -e 'threads->create(sub { sleep 900 }); syscall(${process.arch === "x64" ? 60 : 93}, 0)'`;
+
 /** Seconds that no other sleep of this machine has: the process is found by them. */
 let marks = 0;
 const newMark = () => `86${process.pid}.${++marks}`;
@@ -115,6 +118,16 @@ describe.each(subjects)("%s", (subject) => {
     );
     const [id] = marked(mark);
     process.kill(id!, "SIGKILL");
+    await waitFor(() => (readdirSync("/proc").includes(String(id)) ? undefined : true));
+  });
+
+  test("a process whose first thread has ended ends with its command", async () => {
+    const file = join(served.folder, "threads");
+    // proc(5) says of it that it is a zombie.
+    const line = `${endFirstThread} > /dev/null 2>&1 & echo $! > ${file}; until grep -q ') Z ' /proc/$!/stat; do sleep 0.01; done`;
+    const answer = await served.call("shell::exec", { command: "bash", args: ["-c", line] });
+    expect(answerOf(answer)).toMatchObject({ exit_code: 0, timed_out: false });
+    const id = await readPid(file);
     await waitFor(() => (readdirSync("/proc").includes(String(id)) ? undefined : true));
   });
 
