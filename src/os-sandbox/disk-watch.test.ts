@@ -2,11 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDiskWatch, excess } from "./disk-watch.ts";
+import { createDiskWatch, excess, readFree } from "./disk-watch.ts";
 
 const gibibyte = 1024 ** 3;
 const limits = { disk_bytes: 2 * gibibyte, disk_files: 1000 };
-const free = (gibibytes: number, files?: number) => ({ bytes: gibibytes * gibibyte, files });
+/** Of a file system with room for 10,000 files. */
+const free = (gibibytes: number, files?: number) => ({
+  bytes: gibibytes * gibibyte,
+  files,
+  filesUsed: files === undefined ? undefined : 10_000 - files,
+});
 
 describe("a command has to end", () => {
   test.each([
@@ -23,6 +28,13 @@ describe("a command has to end", () => {
     ["what others have freed", free(1, 10), free(50, 5000), limits],
     ["no limits", free(100, 5000), free(0, 0), { disk_bytes: 0, disk_files: 0 }],
     ["files where none are counted", free(100), free(100), limits],
+    // XFS and ZFS make room for files of what is free.
+    [
+      "room for files that the bytes took",
+      { ...free(100, 5000), filesUsed: 10 },
+      { ...free(99, 3000), filesUsed: 11 },
+      limits,
+    ],
     ["a file system that does not answer", undefined, free(0), limits],
     ["one that answers no more", free(100), undefined, limits],
   ] as const)("but not for %s", (_, atStart, now, chosen) => {
@@ -30,8 +42,17 @@ describe("a command has to end", () => {
   });
 });
 
+test("what is free is what this user may take", () => {
+  const stats = { bsize: 1024, bfree: 5, bavail: 3, files: 10, ffree: 4 };
+  expect(readFree(stats, 0)).toEqual({ bytes: 5 * 1024, files: 4, filesUsed: 6 });
+  expect(readFree({ ...stats, files: 0, ffree: 0 }, 1000)).toEqual({ bytes: 3 * 1024 });
+});
+
 test("a command is ended while it runs, by what the file system says", async () => {
-  const watch = createDiskWatch([tmpdir()], { disk_bytes: 1, disk_files: 1 });
+  const vanishing = mkdtempSync(join(tmpdir(), "coder-"));
+  const watch = createDiskWatch([tmpdir(), vanishing], { disk_bytes: 1, disk_files: 1 });
+  // A command may remove a folder that is in another one which it may write.
+  rmSync(vanishing, { recursive: true });
   const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>();
   const { promise: reason, resolve: end } = Promise.withResolvers<string>();
   watch({ ended, end });

@@ -1,5 +1,5 @@
 /** Ends commands that fill a file system. */
-import { statfs, statSync } from "node:fs";
+import { type StatsFs, statfs, statSync } from "node:fs";
 import { promisify } from "node:util";
 
 /** What one command may take of each file system that it can write; 0 is no limit. */
@@ -19,8 +19,10 @@ export interface Watched {
 /** What is free on a file system. */
 export interface Free {
   readonly bytes: number;
-  /** Undefined where the file system does not count them (btrfs). */
-  readonly files: number | undefined;
+  /** Files that there is room for. Undefined where the file system does not count them (btrfs). */
+  readonly files?: number | undefined;
+  /** Files that there are, where it counts them. */
+  readonly filesUsed?: number | undefined;
 }
 
 /** Milliseconds between two looks. */
@@ -34,8 +36,9 @@ const partLeft = 0.1;
  * ends each command since whose start more was taken than `limits` allows, by whomever.
  */
 export function createDiskWatch(folders: readonly string[], limits: DiskLimits): (command: Watched) => void {
-  // One folder for each file system.
-  const places = [...new Map(folders.map((folder) => [statSync(folder).dev, folder])).values()];
+  // One folder for each file system, the last and shortest: a command may remove one that is in another.
+  const byLength = folders.toSorted((a, b) => b.length - a.length);
+  const places = [...new Map(byLength.map((folder) => [statSync(folder).dev, folder])).values()];
   const commands = new Map<Watched, readonly (Free | undefined)[]>();
   let isLooking = false;
 
@@ -61,11 +64,19 @@ export function createDiskWatch(folders: readonly string[], limits: DiskLimits):
 /** Undefined where the file system does not answer. */
 async function measure(folder: string): Promise<Free | undefined> {
   try {
-    const { bfree, bsize, files, ffree } = await promisify(statfs)(folder);
-    return { bytes: bfree * bsize, files: files === 0 ? undefined : ffree };
+    return readFree(await promisify(statfs)(folder), process.geteuid?.());
   } catch {
     return undefined;
   }
+}
+
+/** What `user` may take: some blocks are reserved for root. */
+export function readFree(
+  { bsize, bfree, bavail, files, ffree }: Omit<StatsFs, "type" | "blocks">,
+  user: number | undefined,
+): Free {
+  const bytes = (user === 0 ? bfree : bavail) * bsize;
+  return files === 0 ? { bytes } : { bytes, files: ffree, filesUsed: files - ffree };
 }
 
 /** Why a command has to end, as a text; undefined if it has not. */
@@ -75,15 +86,17 @@ export function excess(
   { disk_bytes, disk_files }: DiskLimits,
 ): string | undefined {
   if (atStart === undefined || now === undefined) return undefined;
-  if (isBelow(atStart.bytes, now.bytes, disk_bytes))
+  if (isExceeded(disk_bytes, atStart.bytes - now.bytes, atStart.bytes, now.bytes))
     return explain(`${now.bytes} bytes`, atStart.bytes, "disk_bytes");
-  if (isBelow(atStart.files, now.files, disk_files))
+  // Not the difference of the room: where that is made of what is free (XFS, ZFS), bytes take it too.
+  const made = (now.filesUsed ?? 0) - (atStart.filesUsed ?? 0);
+  if (isExceeded(disk_files, made, atStart.files, now.files))
     return explain(`room for ${now.files} files`, atStart.files, "disk_files");
   return undefined;
 }
 
-const isBelow = (atStart = 0, now = 0, limit: number) =>
-  limit > 0 && now < Math.max(atStart - limit, atStart * partLeft);
+const isExceeded = (limit: number, taken: number, atStart = 0, now = 0) =>
+  limit > 0 && (taken > limit || now < atStart * partLeft);
 
 const explain = (left: string, atStart: number | undefined, key: keyof DiskLimits) =>
   `the file system has ${left} left, of ${atStart} when the command started, and limits.${key} allows no less; write less, or remove what it has written`;
