@@ -1,8 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { execa } from "execa";
-import { findHierarchy, joinCalls, openControlGroups } from "./control-groups.ts";
+import { findHierarchy, joinCalls, openControlGroups, openIn } from "./control-groups.ts";
 
 const v1 = "30 20 0:25 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids";
 const v2 = "31 20 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate";
@@ -42,6 +51,30 @@ test("a process enters by itself", () => {
     ["write", 5, "0", 1],
     ["close", 5],
   ]);
+});
+
+describe("the controller of version 2", () => {
+  /** Opens groups twice in what stands for a hierarchy, closes the first, and returns what it has written last. */
+  function closeFirst(prepare: (processes: string) => void) {
+    const folder = mkdtempSync(join(tmpdir(), "coder-"));
+    const control = join(folder, "cgroup.subtree_control");
+    writeFileSync(control, "");
+    prepare(join(folder, "cgroup.procs"));
+    const [first] = [openIn({ version: 2, folder }), openIn({ version: 2, folder })];
+    first.close();
+    const written = readFileSync(control, "utf8");
+    rmSync(folder, { recursive: true });
+    return written;
+  }
+
+  test("stays at the root of the hierarchy, where another worker has groups, too", () => {
+    expect(closeFirst((processes) => writeFileSync(processes, ""))).toBe("+pids");
+  });
+
+  test("is turned off where a process cannot go back before", () => {
+    // No process enters a folder.
+    expect(closeFirst((processes) => mkdirSync(processes))).toBe("-pids");
+  });
 });
 
 describe("the groups of this system", () => {

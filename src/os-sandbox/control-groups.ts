@@ -99,7 +99,7 @@ export const joinCalls = (processes: string, free: number): RequiredCall[] => [
 const writeOnly = 1;
 
 /** Throws where the worker may make no groups. */
-function openIn({ version, folder }: Hierarchy): ControlGroups {
+export function openIn({ version, folder }: Hierarchy): ControlGroups {
   // Ids of processes mean something in one namespace of them only (pid_namespaces(7)).
   const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
   const prefix = `coder-${namespace}-`;
@@ -151,8 +151,13 @@ function delegate(folder: string, prefix: string): () => void {
   const isAlreadyOn = readFileSync(join(folder, "cgroup.subtree_control"), "utf8").includes("pids");
   const leave = () => {
     try {
-      if (!isAlreadyOn) control("-pids");
-      enter(folder);
+      try {
+        enter(folder);
+      } catch {
+        // Not where others may have groups, which lose their bounds by this: at the root of the hierarchy that has worked.
+        if (!isAlreadyOn) control("-pids");
+        enter(folder);
+      }
       rmdirSync(worker);
     } catch {
       // Another worker has groups here. The next that opens some removes this one.
