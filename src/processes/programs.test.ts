@@ -172,6 +172,13 @@ test("64 silent programs hold up no other", async () => {
   expect((await Promise.all(silent)).map((result) => result.stdout)).toEqual(silent.map(() => "done\n"));
 });
 
+test("what a program has left behind is ended for a reason, too", async () => {
+  const running = await createPrograms(1).start(sh("sleep 600 & exit 0"), spawnOptions);
+  await running.exited;
+  await running.end("it fills the disk");
+  expect(running.capture().stderr).toBe("ended: it fills the disk\n");
+});
+
 test("descriptors that run short fail the start, and the worker lives", async () => {
   const script = `
     import { openSync, closeSync } from "node:fs";

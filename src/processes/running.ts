@@ -82,13 +82,13 @@ export class RunningProgram {
 
   /**
    * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and its output is
-   * read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the outputs; never rejects. If the
-   * program still runs at the TERM, `reason` becomes the last line of standard error.
+   * read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the outputs; never rejects. If
+   * anything of it still runs at the TERM, `reason` becomes the last line of standard error.
    */
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
-      void this.#end(this.#hasExited ? undefined : reason).then(this.#markEnded);
+      void this.#end(this.isGone ? undefined : reason).then(this.#markEnded);
     }
     return this.ended;
   }
