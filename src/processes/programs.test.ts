@@ -208,3 +208,27 @@ test("descriptors that run short fail the start, and the worker lives", async ()
   });
   expect(await new Response(stdout).text()).toBe("exhausted,hi\n\n");
 });
+
+test("descriptors that run short after the launcher is prepared leave no group", async () => {
+  const script = `
+    import { openSync, closeSync } from "node:fs";
+    import { startProgram } from ${JSON.stringify(join(import.meta.dir, "start.ts"))};
+    const opened = [];
+    let removed = 0;
+    const launcher = (program) => {
+      try { for (;;) opened.push(openSync("/dev/null", "r")); } catch {}
+      const group = { kill() {}, remove: () => removed++ };
+      return { ...program, descriptor: 0, group, [Symbol.dispose]: () => opened.forEach((each) => closeSync(each)) };
+    };
+    const program = { file: "/bin/echo", argv: ["echo"] };
+    const options = { environment: {}, folder: "/", maxOutputBytes: 99, launcher };
+    const { problem } = await startProgram(program, options, () => {}).catch((error) => error);
+    console.log(problem, removed);
+  `;
+  const path = join(folder, "group.mjs");
+  writeFileSync(path, script);
+  const { stdout } = Bun.spawn(["sh", "-c", `ulimit -n 100; exec "${process.execPath}" ${path}`], {
+    stderr: "inherit",
+  });
+  expect(await new Response(stdout).text()).toBe("exhausted 1\n");
+});

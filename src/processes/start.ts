@@ -62,8 +62,9 @@ export async function startProgram(
 
 /** Throws a `StartFailure`, and then leaves nothing behind. */
 async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
-  const pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
+  let pipes: Pipe[] | undefined;
   try {
+    pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
     const subprocess = spawn(launch, options, pipes);
     const { pid } = subprocess;
     if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
