@@ -4,7 +4,7 @@ import { type JournalRecord, readRecords } from "../journal/read-record.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
-import { isVisible, selectPaths } from "./undoing/select-paths.ts";
+import { endsOf, isShown, selectPaths } from "./undoing/select-paths.ts";
 
 const request = Type.Object(
   {
@@ -96,11 +96,11 @@ function describe(
   selects: (path: string) => boolean,
   { jail }: CoderContext,
 ): Static<typeof Checkpoint> | undefined {
-  const { seq, ts, function_id, caller, label, transaction, bytes } = record;
-  const visible = changedPaths(record).filter(({ path, from = path }) =>
-    [path, from].every((one) => isVisible(one, jail)),
-  );
-  if (!visible.some(({ path, from = path }) => selects(path) || selects(from))) return undefined;
+  const { seq, ts, function_id, caller, label, transaction, steps, bytes } = record;
+  // Of the steps that an undo takes back: what the others made of a path is not there for the call.
+  const visible = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
+  if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
+  const hidden = steps.filter((step) => !isShown(step, jail));
   const files = visible.slice(0, mostFiles);
   const more = visible.length - files.length;
   return {
@@ -112,7 +112,7 @@ function describe(
     ...(transaction !== undefined && { transaction }),
     files,
     ...(more > 0 && { more_files: more }),
-    bytes,
+    bytes: hidden.reduce((left, step) => left - step.bytes, bytes),
   };
 }
 

@@ -1,11 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import {
-  contentOf,
-  type JournalRecord,
-  type RecordedStep,
-  readRecord,
-  readRecords,
-} from "../journal/read-record.ts";
+import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { PendingTree } from "../transactions/pending-tree.ts";
@@ -13,7 +7,7 @@ import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
-import { isVisible, selectPaths } from "./undoing/select-paths.ts";
+import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
 
 const request = Type.Object(
   {
@@ -95,7 +89,7 @@ export const undo = defineCoderFunction({
     const { transactions } = context;
     if (transactions === undefined) throw refuseCoder.noJournal();
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
-    const selects = (step: Ends) => isShown(step, context) && endsOf(step).some(requested);
+    const selects = (step: StepNames) => isShown(step, context.jail) && endsOf(step).some(requested);
     const records = chosenRecords(which, context);
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = pendingTree(context);
@@ -137,28 +131,20 @@ interface Which {
   readonly transaction?: string;
 }
 
-/** The names that a step is about. */
-type Ends = Pick<RecordedStep, "path" | "from">;
-
-const endsOf = ({ path, from = path }: Ends): readonly string[] => [path, from];
-
-/** Whether the call may know of the step: of what was moved, both names. */
-const isShown = (step: Ends, { jail }: CoderContext): boolean =>
-  endsOf(step).every((path) => isVisible(path, jail));
-
 /** Newest first, of those that the call may know of. Throws where there is none. */
 function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext): JournalRecord[] {
   const journal = requireJournal(context);
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
   if (seq !== undefined) {
     const record = readRecord(journal, seq);
-    const isOurs = context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context));
+    const isOurs =
+      context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
     if (record === undefined || !isOurs) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
     return [record];
   }
   const found: JournalRecord[] = [];
   for (const record of readRecords(journal)) {
-    if (!record.steps.some((step) => isShown(step, context))) continue;
+    if (!record.steps.some((step) => isShown(step, context.jail))) continue;
     if (transaction !== undefined && record.transaction !== transaction) continue;
     found.push(record);
     if (found.length === (steps ?? 1)) return found;

@@ -15,6 +15,8 @@ export interface RecordedStep extends StepFrame {
   readonly record: string;
   /** Where the contents begin that its frame keeps. */
   readonly contentsAt: number;
+  /** Of everything that is kept for it. */
+  readonly bytes: number;
 }
 
 /** What one call changed. */
@@ -92,8 +94,8 @@ function recordOf(
   { segment, seq }: { readonly segment: number; readonly seq: number },
 ): JournalRecord {
   const notDone = new Set(frames.flatMap(({ frame }) => (isNotDone(frame) ? frame.notDone : [])));
-  const all = frames.flatMap(({ frame, contentsAt }): RecordedStep[] =>
-    isNotDone(frame) || isHead(frame) ? [] : [{ ...frame, seq, segment, contentsAt }],
+  const all = frames.flatMap(({ frame, contentsAt, bytes }): RecordedStep[] =>
+    isNotDone(frame) || isHead(frame) ? [] : [{ ...frame, seq, segment, contentsAt, bytes }],
   );
   return {
     ...head,

@@ -77,3 +77,40 @@ test("changes are those of the scope, over whose border things come and go", asy
     expect(await news({ fs_scope: { grants: [{ path: "app/in" }] } })).toEqual(["deleted app"]);
   });
 });
+
+test("a checkpoint lists what an undo in the scope would take back, and counts nothing else", async () => {
+  await withWorker(
+    "source",
+    async (served) => {
+      served.build({ "app/a": "a", "docs/b": "b", "docs/c": "c", "docs/large": "large".repeat(1000) });
+      const transact = (...changes: object[]) => answerOf(served, "transact", { changes });
+      const newest = async (more: object = { fs_scope: app }) => {
+        const { checkpoints } = await answerOf(served, "checkpoints", { limit: 1, ...more });
+        return checkpoints[0];
+      };
+      await transact({ op: "move", from: "docs/b", to: "app/b" }, { op: "delete", path: "app/b" });
+      expect(await newest()).toMatchObject({ seq: 1, files: [{ path: "app/b", change: "deleted" }] });
+      await transact({ op: "delete", path: "app/a" }, { op: "move", from: "docs/c", to: "app/a" });
+      expect(await newest()).toMatchObject({ seq: 2, files: [{ path: "app/a", change: "deleted" }] });
+      await transact({ op: "create", path: "app/d", content: "d" });
+      const alone = await newest();
+      expect(alone.bytes).toBe((await newest({})).bytes);
+      await transact({ op: "create", path: "app/e", content: "d" }, { op: "delete", path: "docs/large" });
+      expect((await newest()).bytes).toBe(alone.bytes);
+    },
+    { config },
+  );
+});
+
+test("whether a change is ignored does not depend on the scope", async () => {
+  await withWorker("source", async (served) => {
+    const ignoring = { ".gitignore": "*.log\n", "app/.gitignore": "*.tmp\n", "app/in/.gitignore": "*.bak\n" };
+    served.build(ignoring);
+    const { next: since } = await answerOf(served, "changes", {});
+    await answerOf(served, "transact", create("app/in/a.log", "app/in/a.tmp", "app/in/a.bak", "app/in/a"));
+    const { changes } = await answerOf(served, "changes", { since });
+    expect(changes.map(({ ignored }: { ignored: boolean }) => ignored)).toEqual([true, true, true, false]);
+    for (const fs_scope of [app, { root: "app/in" }, { grants: [{ path: "app/in" }] }])
+      expect((await answerOf(served, "changes", { since, fs_scope })).changes).toEqual(changes);
+  });
+});

@@ -10,13 +10,13 @@ const mostFolders = 256;
 /** Whether ignore files name paths, as they are now: the rules of a folder are read once. */
 export class IgnoredPaths {
   readonly #files: IgnoreFiles;
-  readonly #jail: Pick<Jail, "admitFolder">;
+  readonly #jail: Pick<Jail, "reopenFolder">;
   readonly #rules = new Map<string, IgnoreRules>();
 
   constructor({
     ignoreFiles,
     jail,
-  }: { readonly ignoreFiles: IgnoreFiles; readonly jail: Pick<Jail, "admitFolder"> }) {
+  }: { readonly ignoreFiles: IgnoreFiles; readonly jail: Pick<Jail, "reopenFolder"> }) {
     this.#files = ignoreFiles;
     this.#jail = jail;
   }
@@ -47,7 +47,8 @@ export class IgnoredPaths {
   #read(path: string, above: IgnoreRules): IgnoreRules | undefined {
     try {
       return ignoreVanished(() => {
-        using folder = this.#jail.admitFolder(path);
+        // Paths of changes are from the base, and ignore files above the scope of the call hold too.
+        using folder = this.#jail.reopenFolder(path);
         return this.#files.in(folder, above);
       });
     } catch (error) {

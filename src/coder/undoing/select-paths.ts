@@ -1,5 +1,6 @@
 import { namesOf } from "../../jail/backend.ts";
 import type { Jail } from "../../jail/folder.ts";
+import type { RecordedStep } from "../../journal/read-record.ts";
 
 /**
  * Whether a path of the journal is one of these, or below one. They are compared as text, as records have them: links
@@ -22,6 +23,15 @@ export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "
   return [...start, ...names.split("/")].filter((name) => name !== "" && name !== ".").join("/");
 }
 
+/** The names that a step of the journal is about. */
+export type StepNames = Pick<RecordedStep, "path" | "from">;
+
+export const endsOf = ({ path, from = path }: StepNames): readonly string[] => [path, from];
+
+/** Whether a call may know of the step: of what was moved, both names. */
+export const isShown = (step: StepNames, jail: Pick<Jail, "denies" | "scope">): boolean =>
+  endsOf(step).every((path) => isVisible(path, jail));
+
 /** Whether a call may know of a path of the journal, from the base: it is not denied, and in its scope. */
-export const isVisible = (path: string, { denies, scope }: Pick<Jail, "denies" | "scope">): boolean =>
+const isVisible = (path: string, { denies, scope }: Pick<Jail, "denies" | "scope">): boolean =>
   !denies(namesOf(path)) && (scope?.contains(path) ?? true);
