@@ -54,6 +54,8 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
 /** Sends `response` chunk by chunk; a client that leaves cancels the rest. */
 export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  // A stream of notifications may have nothing to send for long, and its client waits to know that it is open.
+  if (outgoing.req.method === "GET") outgoing.flushHeaders();
   if (response.body === null) outgoing.end();
   else await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(ignoreDeparture);
 }
