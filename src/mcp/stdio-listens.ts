@@ -29,13 +29,15 @@ export class StdioListens implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
-  readonly #host: ToolHost;
+  readonly #host: Pick<ToolHost, "watchResources">;
   readonly #wire: LineTransport;
   readonly #open = new Map<RequestId, Listening>();
-  /** Resolves when all messages so far have been passed on; undefined when they have. */
-  #passing: Promise<void> | undefined;
+  /** Requests that have not been passed on yet. */
+  readonly #beginning = new Set<RequestId>();
+  /** Resolves when they have been, and their cancellations. */
+  #passing: Promise<void> = Promise.resolve();
 
-  constructor(host: ToolHost, wire: LineTransport) {
+  constructor(host: Pick<ToolHost, "watchResources">, wire: LineTransport) {
     this.#host = host;
     this.#wire = wire;
   }
@@ -61,22 +63,23 @@ export class StdioListens implements Transport {
     return this.#wire.close();
   }
 
-  /** Passes a message on; behind a request that is being begun, in order. */
+  /** Passes a message on: a request when it has begun, in order, and its cancellation behind it. No other message waits for that. */
   #receive(message: JSONRPCMessage): void {
-    if (this.#passing === undefined && !isListen(message)) {
+    const isRequest = isListen(message);
+    const cancelled = cancelledBy(message);
+    if (isRequest) this.#beginning.add(message.id);
+    else if (cancelled === undefined || !this.#beginning.has(cancelled)) {
       this.#pass(message);
       return;
     }
-    const passing: Promise<void> = (this.#passing ?? Promise.resolve()).then(async () => {
-      this.#pass(isListen(message) ? await this.#begin(message) : message);
-      if (this.#passing === passing) this.#passing = undefined;
+    this.#passing = this.#passing.then(async () => {
+      this.#pass(isRequest ? await this.#begin(message) : message);
+      if (isRequest) this.#beginning.delete(message.id);
     });
-    this.#passing = passing;
   }
 
   #pass(message: JSONRPCMessage): void {
-    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
-      this.#end(message.params?.["requestId"] as RequestId);
+    this.#end(cancelledBy(message));
     this.onmessage?.(message);
   }
 
@@ -114,3 +117,9 @@ export class StdioListens implements Transport {
     this.#open.delete(id);
   }
 }
+
+/** The request that the message cancels. */
+const cancelledBy = (message: JSONRPCMessage): RequestId | undefined =>
+  isJSONRPCNotification(message) && message.method === "notifications/cancelled"
+    ? (message.params?.["requestId"] as RequestId | undefined)
+    : undefined;
