@@ -74,6 +74,7 @@ test.each<[string, [string, Partial<ReportedChange>?][], string[]]>([
   ["what is not known", [[".", { isFolder: true, isGap: true }]], ["list", ...uris]],
 ])("notifies of %s", async (_, changes, expected) => {
   const fixture = new Fixture();
+  fixture.watch.open();
   for (const uri of uris) await fixture.watch.subscribe(uri);
   fixture.change("d", { isFolder: true });
   fixture.change("dd");
@@ -97,6 +98,7 @@ test("notifies of what comes after, and of nothing that it is unsubscribed from"
 
 test("keeps no more for a client that takes nothing than each thing once", async () => {
   const fixture = new Fixture();
+  fixture.watch.open();
   await fixture.watch.subscribe("coder:///a");
   const taken = Promise.withResolvers<void>();
   const waits = Promise.withResolvers<void>();

@@ -36,6 +36,8 @@ export class ResourceWatch {
   /** What the client is to be notified of. */
   readonly #updated = new Set<string>();
   #hasListChanged = false;
+  /** Whether the client has asked for that. */
+  #wantsList = false;
   #isSending = false;
   /** As `performance.now()`. */
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -49,7 +51,8 @@ export class ResourceWatch {
 
   /** Begins to notify that the list of resources has changed. */
   open(): void {
-    if (!this.#closing.signal.aborted) this.#end ??= this.#changes.open((change) => this.#take(change));
+    this.#wantsList = true;
+    this.#follow();
   }
 
   /** The same, of changes of other programs too. Throws a refusal where the base is gone. */
@@ -72,7 +75,7 @@ export class ResourceWatch {
     const { path } = subscription;
     this.#addresses.set(path, new Set(this.#addresses.get(path)).add(uri));
     this.#characters += uri.length;
-    this.open();
+    this.#follow();
     try {
       subscription.from = await this.#changes.watch();
     } catch (error) {
@@ -102,9 +105,13 @@ export class ResourceWatch {
     this.#updated.clear();
   }
 
+  #follow(): void {
+    if (!this.#closing.signal.aborted) this.#end ??= this.#changes.open((change) => this.#take(change));
+  }
+
   #take(change: ReportedChange): void {
     const { seq, kind, isGap = false } = change;
-    if (kind !== "modified" || isGap) this.#hasListChanged = true;
+    if (this.#wantsList && (kind !== "modified" || isGap)) this.#hasListChanged = true;
     for (const path of this.#pathsOf(change))
       for (const uri of this.#addresses.get(path) ?? [])
         if (isGap || seq > this.#subscriptions.get(uri)!.from) this.#updated.add(uri);

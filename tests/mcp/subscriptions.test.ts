@@ -201,6 +201,16 @@ test("what no file can be, and more than is kept, is refused", async () => {
   expect(await subscribe("coder:///1000")).toEqual({});
 });
 
+test.each(ways.slice(2))(
+  "a client of revision %s gets no notification that it has not asked for",
+  async (_, way) => {
+    const subscriber = await connect(way);
+    await subscriber.client.listen({ resourceSubscriptions: ["coder:///new.txt"] });
+    await subscriber.call("coder_create_file", { files: [{ path: "new.txt", content: "new" }] });
+    expect(await subscriber.until("coder:///new.txt")).toEqual(new Set(["coder:///new.txt"]));
+  },
+);
+
 test("a request of revision 2026-07-28 is acknowledged without what cannot be subscribed to", async () => {
   const subscriber = await connect({ over: "http", options: modern });
   const { honoredFilter } = await subscriber.client.listen({
