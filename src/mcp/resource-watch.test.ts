@@ -16,6 +16,8 @@ class Fixture {
   /** How often the tree was asked to be watched. */
   watched = 0;
   isGone = false;
+  /** Resolves when it is. */
+  watching = Promise.resolve();
   readonly watch = new ResourceWatch(
     {
       open: (report) => {
@@ -24,6 +26,7 @@ class Fixture {
       },
       watch: async () => {
         this.watched++;
+        await this.watching;
         if (this.isGone) throw new Error("the base is gone");
         return this.#seq;
       },
@@ -137,4 +140,38 @@ test("a subscription that cannot begin takes no room, and the end leaves no read
   expect(fixture.readers).toBe(0);
   fixture.watch.open();
   expect(fixture.readers).toBe(0);
+});
+
+test("notifies nothing after the end, also not what waited for the client", async () => {
+  const fixture = new Fixture();
+  fixture.watch.open();
+  const taken = Promise.withResolvers<void>();
+  const waits = Promise.withResolvers<void>();
+  fixture.ready = () => {
+    waits.resolve();
+    return taken.promise;
+  };
+  fixture.change("a", { kind: "created" });
+  await waits.promise;
+  fixture.watch.close();
+  taken.resolve();
+  await setImmediate();
+  expect(fixture.got).toEqual([]);
+});
+
+test("a subscription that is sent twice at once has begun when either is answered", async () => {
+  const fixture = new Fixture();
+  const watching = Promise.withResolvers<void>();
+  fixture.watching = watching.promise;
+  const first = fixture.watch.subscribe("coder:///a");
+  let hasBegun = false;
+  const second = fixture.watch.subscribe("coder:///a").then(() => {
+    hasBegun = true;
+  });
+  await setImmediate();
+  expect(hasBegun).toBe(false);
+  watching.resolve();
+  await Promise.all([first, second]);
+  fixture.change("a");
+  expect(await fixture.until(1)).toEqual(["coder:///a"]);
 });

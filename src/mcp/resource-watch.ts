@@ -23,6 +23,8 @@ interface Subscription {
   readonly path: string;
   /** The number of the newest change when it began. */
   from: number;
+  /** Resolves when it has. */
+  begun: Promise<void>;
 }
 
 export class ResourceWatch {
@@ -66,22 +68,19 @@ export class ResourceWatch {
    * it. Throws for an address of no file, and when there are too many subscriptions.
    */
   async subscribe(uri: string): Promise<void> {
-    const subscription = { path: watchedPath(uri), from: Number.POSITIVE_INFINITY };
-    if (this.#subscriptions.has(uri)) return;
+    const path = watchedPath(uri);
+    const known = this.#subscriptions.get(uri);
+    if (known !== undefined) return known.begun;
     const { count, characters } = mostSubscriptions;
     if (this.#subscriptions.size === count || this.#characters + uri.length > characters)
       throw invalid(`A session has at most ${count} subscriptions; end one with resources/unsubscribe.`);
+    const subscription = { path, from: Number.POSITIVE_INFINITY, begun: Promise.resolve() };
     this.#subscriptions.set(uri, subscription);
-    const { path } = subscription;
     this.#addresses.set(path, new Set(this.#addresses.get(path)).add(uri));
     this.#characters += uri.length;
     this.#follow();
-    try {
-      subscription.from = await this.#changes.watch();
-    } catch (error) {
-      this.unsubscribe(uri);
-      throw error;
-    }
+    subscription.begun = this.#begin(uri, subscription);
+    return subscription.begun;
   }
 
   unsubscribe(uri: string): void {
@@ -107,6 +106,16 @@ export class ResourceWatch {
 
   #follow(): void {
     if (!this.#closing.signal.aborted) this.#end ??= this.#changes.open((change) => this.#take(change));
+  }
+
+  async #begin(uri: string, subscription: Subscription): Promise<void> {
+    try {
+      subscription.from = await this.#changes.watch();
+    } catch (error) {
+      // The client may have ended it meanwhile, and sent another one.
+      if (this.#subscriptions.get(uri) === subscription) this.unsubscribe(uri);
+      throw error;
+    }
   }
 
   #take(change: ReportedChange): void {
@@ -151,6 +160,8 @@ export class ResourceWatch {
   async #sendAll(): Promise<void> {
     if (this.#hasListChanged) {
       await this.#sink.ready();
+      // The session may have ended meanwhile.
+      if (this.#closing.signal.aborted) return;
       this.#hasListChanged = false;
       await this.#sink.resourceListChanged();
     }
