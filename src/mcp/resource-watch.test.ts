@@ -175,3 +175,19 @@ test("a subscription that is sent twice at once has begun when either is answere
   fixture.change("a");
   expect(await fixture.until(1)).toEqual(["coder:///a"]);
 });
+
+test("notifies of what is in a folder that is moved, and of nothing whose name only begins as that does", async () => {
+  const fixture = new Fixture();
+  const uriOf = (path: string) => `coder:///${path}`;
+  const beside = ["d", "d-", "d-/a", "d.", "d0", "d0/a", "D/a", "c/d/a", "\u{1f600}/a"];
+  const below = ["d/b", "d/-", "d/e/f", "d/\u{1f600}", "d/\uffff"];
+  for (const path of [...beside, ...below]) await fixture.watch.subscribe(uriOf(path));
+  const moved = { kind: "moved", isFolder: true } as const;
+  fixture.change("x", { ...moved, from: "d" });
+  expect(new Set(await fixture.until(6))).toEqual(new Set(["d", ...below].map(uriOf)));
+  fixture.watch.unsubscribe(uriOf("d/b"));
+  await fixture.watch.subscribe(uriOf("x/y"));
+  fixture.change("x", { ...moved, from: "d/e" });
+  expect(new Set(await fixture.until(2))).toEqual(new Set(["d/e/f", "x/y"].map(uriOf)));
+  expect(fixture.got).toEqual([]);
+});

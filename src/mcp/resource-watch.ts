@@ -34,6 +34,8 @@ export class ResourceWatch {
   readonly #subscriptions = new Map<string, Subscription>();
   /** The same by their paths. */
   readonly #addresses = new Map<string, Set<string>>();
+  /** Those paths, sorted; undefined when there are others by now. */
+  #sorted: readonly string[] | undefined;
   #characters = 0;
   /** What the client is to be notified of. */
   readonly #updated = new Set<string>();
@@ -77,6 +79,7 @@ export class ResourceWatch {
     const subscription = { path, from: Number.POSITIVE_INFINITY, begun: Promise.resolve() };
     this.#subscriptions.set(uri, subscription);
     this.#addresses.set(path, new Set(this.#addresses.get(path)).add(uri));
+    this.#sorted = undefined;
     this.#characters += uri.length;
     this.#follow();
     subscription.begun = this.#begin(uri, subscription);
@@ -89,6 +92,7 @@ export class ResourceWatch {
     const others = this.#addresses.get(subscription.path)!;
     others.delete(uri);
     if (others.size === 0) this.#addresses.delete(subscription.path);
+    this.#sorted = undefined;
     this.#subscriptions.delete(uri);
     this.#characters -= uri.length;
     this.#updated.delete(uri);
@@ -130,8 +134,25 @@ export class ResourceWatch {
   /** Paths that a change is about, among them all of those with subscriptions. */
   #pathsOf({ path, from = path, kind, isFolder, isGap = false }: ReportedChange): Iterable<string> {
     if (!isGap && (!isFolder || kind === "modified")) return new Set([path, from]);
-    const folders = isGap ? ["."] : [path, from];
-    return [...this.#addresses.keys()].filter((one) => folders.some((folder) => isAtOrBelow(one, folder)));
+    if (isGap) return this.#addresses.keys();
+    return new Set([path, from].flatMap((folder) => this.#atOrBelow(folder)));
+  }
+
+  /** The subscribed paths there, found without a look at all others: programs make thousands of folders at once. */
+  #atOrBelow(folder: string): readonly string[] {
+    this.#sorted ??= [...this.#addresses.keys()].sort();
+    const sorted = this.#sorted;
+    if (folder === ".") return sorted;
+    const start = `${folder}/`;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sorted[middle]! < start) low = middle + 1;
+      else high = middle;
+    }
+    const found = [folder];
+    for (; sorted[low]?.startsWith(start); low++) found.push(sorted[low]!);
+    return found;
   }
 
   /** Notifies what has been gathered, each thing once, until there is nothing more. */
@@ -172,9 +193,6 @@ export class ResourceWatch {
     }
   }
 }
-
-const isAtOrBelow = (path: string, folder: string): boolean =>
-  folder === "." || path === folder || path.startsWith(`${folder}/`);
 
 /** The path in the address, as changes have it. Throws for what none can have, as with `..`, which has a meaning only after links. */
 function watchedPath(uri: string): string {
