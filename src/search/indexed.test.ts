@@ -135,6 +135,18 @@ test("an index takes no more memory than it may, and the files that it has no ro
   expect((await find("98w2999")).paths).toEqual(["large98"]);
 });
 
+test("a literal with U+FFFD is found where a file holds other bytes in its place", async () => {
+  writeFileSync(at("latin1"), Buffer.from("a cr\xe8me br\xfbl\xe9e", "latin1"));
+  const { find, known, search } = await openFilled();
+  await known();
+  const found = { index: "verified" as const, paths: ["latin1"] };
+  expect(await find("br\ufffdl\ufffde")).toMatchObject({ paths: ["latin1"] });
+  expect(await find("a cr\ufffdme br\ufffd")).toEqual(found);
+  const spanning = await search({ pattern: "me br\ufffdl\ufffd", multiline: true });
+  expect(spanning.content_matches).toHaveLength(1);
+  expect(await find("a cr\ufffdme absent")).toEqual({ index: "verified", paths: [] });
+});
+
 test("a file with a NUL far from its beginning is read where matches span lines: it may be a binary for the search", async () => {
   writeFileSync(at("nul"), `${"filler\n".repeat(300)}\0`);
   const { find, known, search } = await openFilled();

@@ -89,8 +89,7 @@ export class SearchIndex {
 
   /** What files that match have to hold; undefined where that is not known yet. */
   neededBy(query: Query): NeededNgrams | "unknown" | undefined {
-    if (isLiteral(query))
-      return neededNgrams([[[Buffer.from(query.pattern).toString("latin1")]]]) ?? "unknown";
+    if (isLiteral(query)) return neededByLiteral(query.pattern) ?? "unknown";
     return this.#needed.get(keyOf(query));
   }
 
@@ -132,6 +131,13 @@ export class SearchIndex {
 }
 
 const keyOf = (query: Query): string => JSON.stringify(query);
+
+/** A U+FFFD may stand for any bytes of a file that are not UTF-8: known is what is before and after it. */
+function neededByLiteral(literal: string): NeededNgrams | undefined {
+  const parts = literal.toWellFormed().split("\ufffd");
+  const [first, ...others] = parts.map((part) => [[Buffer.from(part).toString("latin1")]]);
+  return neededNgrams([first!], others);
+}
 
 /** The use of the index by one search. */
 export class IndexUse {
