@@ -144,7 +144,7 @@ export const plan: Plan = {
     quotas: ["errors"],
     audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],
-    feed: ["files", "jail", "watch"],
+    feed: ["errors", "files", "jail", "watch"],
     watch: ["bun", "jail", "log", "scheduling"],
     "os-sandbox": ["bun"],
     processes: ["bun", "scheduling"],

@@ -1,7 +1,7 @@
 /** A reader of the feed beside calls and another program, for tests. */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createLog } from "../log/log.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { type Config, defaultConfig } from "./config.ts";
@@ -34,6 +34,20 @@ export class FeedFixture implements AsyncDisposable {
     this.#invoke = createInvoke(this.#runtime, this.log);
     this.next = (await this.pull({})).next;
     return this;
+  }
+
+  /** Opens the worker over several folders below the base, each a root with its name; and the feed. */
+  openRoots(paths: readonly string[], config: Partial<Config> = {}, denied: string[] = []): Promise<this> {
+    const roots = paths.map((path) => {
+      mkdirSync(this.at(path), { recursive: true });
+      return {
+        name: basename(path),
+        path: this.at(path),
+        read_only: false,
+        non_accessible_globs: denied,
+      };
+    });
+    return this.open({ ...config, roots });
   }
 
   /** The host path of a path from the base. */

@@ -215,21 +215,3 @@ test("where the tree cannot be watched, changes by calls are reported, and that 
   const { external, changes } = await feed.pull({ since: feed.next });
   expect([external, changes.map(({ path }) => path)]).toEqual([false, ["d", "d/f"]]);
 });
-
-test("with several roots, changes by calls are reported with the root that they are in", async () => {
-  await using feed = new FeedFixture();
-  const roots = ["one", "two"].map((name) => {
-    mkdirSync(feed.at(name));
-    return { name, path: feed.at(name), read_only: false, non_accessible_globs: [] };
-  });
-  await feed.open({ roots });
-  await feed.call("coder::create-file", create("two/d/f"));
-  const { external, changes } = await feed.pull({ since: feed.next, path: "two/d" });
-  expect([external, changes.map(({ path, root }) => [path, root])]).toEqual([
-    false,
-    [
-      ["two/d", "two"],
-      ["two/d/f", "two"],
-    ],
-  ]);
-});

@@ -26,7 +26,8 @@ const response = Type.Object(
   {
     changes: Type.Array(Type.Object(changeFields, { $id: "Change" })),
     external: Type.Boolean({
-      description: "Whether changes of other programs are reported, and not only those of calls.",
+      description:
+        "Whether changes of other programs are reported, in all roots, and not only those of calls.",
     }),
     next: Type.String({ description: "Send it as `since` for what comes after." }),
     note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
@@ -136,7 +137,7 @@ function renderChanges({ changes: found, next, note, external }: Answer): string
   return [
     ...(found.length === 0 ? ["[no changes]"] : lines),
     ...(note === undefined ? [] : [`[${note}]`]),
-    ...(external ? [] : ["[changes of other programs are not reported]"]),
+    ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
     `[since ${next} for what comes after]`,
   ].join("\n");
 }

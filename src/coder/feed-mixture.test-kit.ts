@@ -19,9 +19,10 @@ interface Expected {
   readonly changed: Set<string>;
 }
 
-const folders = ["", "a/", "b/"];
 const names = ["f", "g", "h"];
-const files = folders.flatMap((folder) => names.map((name) => folder + name));
+
+/** The folders whose files are changed. */
+const folders = { base: ["", "a/", "b/"], roots: ["one/", "one/a/", "two/"] } as const;
 
 const nothing = (): Expected => ({ byCall: [], allowed: new Map(), before: new Map(), changed: new Set() });
 
@@ -29,16 +30,20 @@ class Mixture {
   readonly #random: Random;
   readonly #fixture: FeedFixture;
   readonly #program: OtherProgram;
+  readonly #files: readonly string[];
+  readonly #hasRoots: boolean;
   /** Files that are there. */
   readonly #there = new Set<string>();
   #steps: Expected[] = [];
   operations = 0;
   readonly faults: string[] = [];
 
-  constructor(random: Random, fixture: FeedFixture, program: OtherProgram) {
+  constructor(random: Random, fixture: FeedFixture, program: OtherProgram, tree: keyof typeof folders) {
     this.#random = random;
     this.#fixture = fixture;
     this.#program = program;
+    this.#files = folders[tree].flatMap((folder) => names.map((name) => folder + name));
+    this.#hasRoots = tree === "roots";
   }
 
   async step(): Promise<void> {
@@ -49,7 +54,7 @@ class Mixture {
   }
 
   get #file(): string {
-    return this.#random.pick(files);
+    return this.#random.pick(this.#files);
   }
 
   #pickThere(): string | undefined {
@@ -70,7 +75,9 @@ class Mixture {
       await fixture.call("coder::move", { files: [{ from: source, to: target, overwrite: true }] });
       this.#there.delete(source);
       this.#there.add(target);
-      return [`moved ${source} to ${target} by move`];
+      if (!this.#hasRoots || rootOf(source) === rootOf(target))
+        return [`moved ${source} to ${target} by move`];
+      return [`${isThere ? "modified" : "created"} ${target} by move`, `deleted ${source} by move`];
     }
     if (kind === 1 && source !== undefined) {
       await fixture.call("coder::delete-file", { paths: [source] });
@@ -128,6 +135,8 @@ class Mixture {
       operation[0],
       ...operation.slice(1).map((path) => this.#fixture.at(path)),
     ] as never);
+    // A look at the tree may come between the two steps of a save.
+    if (operation[0] === "save") group.allowed.set(`${operation[1]}~`, 2);
     for (const path of operation.slice(1)) {
       // What was moved and written to is reported twice.
       group.allowed.set(path, (group.allowed.get(path) ?? 0) + 2);
@@ -173,6 +182,8 @@ class Mixture {
   }
 }
 
+const rootOf = (path: string): string => path.split("/", 1)[0]!;
+
 /** The paths of a change that is said to be external. */
 const externalPaths = (line: string): string[] | undefined =>
   / (\S+)(?: to (\S+))? by external$/.exec(line)?.slice(1).filter(Boolean);
@@ -214,20 +225,30 @@ export interface MixtureReport {
 }
 
 /** Makes that many changes, and compares them with the feed; stops at the first fault. */
-export async function mixChanges(operations: number, seed = freshSeed()): Promise<MixtureReport> {
-  await using fixture = await new FeedFixture().open({ fsync: false });
-  await fixture.call("coder::make-folder", { paths: ["a", "b"] });
+export async function mixChanges(
+  operations: number,
+  { tree = "base", seed = freshSeed() }: { tree?: keyof typeof folders; seed?: number } = {},
+): Promise<MixtureReport> {
+  await using fixture = new FeedFixture();
+  if (tree === "base") await fixture.open({ fsync: false });
+  else await fixture.openRoots(["one", "two"], { fsync: false });
+  await fixture.call("coder::make-folder", { paths: tree === "base" ? ["a", "b"] : ["one/a"] });
   await fixture.take();
   using program = new OtherProgram();
-  const mixture = new Mixture(randomFrom(seed), fixture, program);
+  const mixture = new Mixture(randomFrom(seed), fixture, program, tree);
   while (mixture.operations < operations && mixture.faults.length === 0) await mixture.step();
   await mixture.compare();
   return { seed, operations: mixture.operations, faults: mixture.faults };
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { operations: { type: "string", default: "10000" } } });
-  const report = await mixChanges(Number(values.operations));
+  const { values } = parseArgs({
+    options: {
+      operations: { type: "string", default: "10000" },
+      roots: { type: "boolean", default: false },
+    },
+  });
+  const report = await mixChanges(Number(values.operations), { tree: values.roots ? "roots" : "base" });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   process.exitCode = report.faults.length === 0 ? 0 : 1;
 }

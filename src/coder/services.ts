@@ -90,7 +90,12 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
   const onIncomplete = opening.log && logIncomplete(opening.log);
-  const watchedTree = new SharedTree({ openBase: () => jail.reopenFolder(""), onIncomplete });
+  const treeOf = (name: string) => ({
+    name,
+    tree: new SharedTree({ openBase: () => jail.reopenFolder(name), onIncomplete }),
+  });
+  const base = treeOf("");
+  const trees = jail.hasTop ? jail.roots.map(({ name }) => treeOf(name)) : [base];
   const searcher = createSearcher({
     jail,
     files,
@@ -100,10 +105,10 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       // The index knows one folder.
       mode: jail.hasTop ? "off" : config.index === "auto" ? profile.index : config.index,
       maxBytes: config.index_max_bytes,
-      tree: watchedTree,
+      tree: base.tree,
     },
   });
-  const feed = new Feed({ jail, watchedTree, listen: storage.listen });
+  const feed = new Feed({ jail, trees, listen: storage.listen });
   const sweeper = openSweeper(files);
   const ignoreFiles = new IgnoreFiles(jail);
   return {
@@ -130,7 +135,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     ignoreFiles,
     defaultExcludes,
     searcher,
-    watchedTree,
+    watchedTree: base.tree,
     quotas: openQuotas(config.quotas),
     callMilliseconds: config.call_timeout_ms,
     maxAnswerBytes: config.max_answer_bytes,
@@ -155,7 +160,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       feed.close();
       await searcher.close();
       await regex.close();
-      watchedTree.close();
+      for (const { tree } of [base, ...trees]) tree.close();
       storage.close();
     },
   };

@@ -3,7 +3,6 @@ import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Mutation, MutationKind, MutationOutcome } from "../files/mutation.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { Cause, ChangeKind, FoundChange } from "./change.ts";
-import { latin1Of } from "./paths.ts";
 
 type Stamped = Stamps | "missing";
 
@@ -14,7 +13,7 @@ export interface CallChangesOptions {
   readonly onFolderMoved: (from: string, to: string) => void;
   readonly onFolderRemoved: (path: string) => void;
   /** What has the name now; undefined where the tree is not watched. */
-  readonly stampsAt: (place: string) => Stamped | undefined;
+  readonly stampsAt: (path: string) => Stamped | undefined;
 }
 
 /** A transaction under way. */
@@ -117,7 +116,7 @@ export class CallChanges {
 
   /** Undefined also for a name that is not UTF-8, whose bytes are not known here. */
   #stampsAt(path: string): Stamped | undefined {
-    return path.includes("\ufffd") || path === "" ? undefined : this.#options.stampsAt(latin1Of(path));
+    return path.includes("\ufffd") || path === "" ? undefined : this.#options.stampsAt(path);
   }
 }
 

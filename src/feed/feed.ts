@@ -1,23 +1,20 @@
 /**
  * The changes of the tree, in order, with who made them: those of calls come from the mutations themselves, those of other
- * programs from the watched tree. Nothing is kept or watched before the first reader.
+ * programs from the watched tree, or from that of each root. Nothing is kept or watched before the first reader.
  */
 import { randomBytes } from "node:crypto";
 import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
 import { namesOf } from "../jail/backend.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
-import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
-import { StampReader } from "../watch/stamp-reader.ts";
-import type { IncompleteReason } from "../watch/tree.ts";
+import type { Jail } from "../jail/folder.ts";
 import { CallChanges } from "./call-changes.ts";
 import { type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
-import { ExternalChanges } from "./external-changes.ts";
-import { presenceIn } from "./presence.ts";
+import { type RootTree, RootWatch } from "./root-watch.ts";
 
 export interface FeedOptions {
-  readonly jail: Pick<Jail, "denies" | "admitFolder">;
-  readonly watchedTree: SharedTree;
+  readonly jail: Pick<Jail, "denies" | "reopenFolder">;
+  /** That of the one base, or one of each root. */
+  readonly trees: readonly RootTree[];
   /** Has the listener notified of every mutation from now on. */
   readonly listen: (listener: MutationListener) => void;
 }
@@ -28,24 +25,15 @@ const mostDrains = 4;
 /** Milliseconds between two drains without a reader, so that few names are noted at once. */
 const drainEvery = 1000;
 
-/** Why a tree is not complete that cannot be built at once. */
-const lasting: ReadonlySet<IncompleteReason> = new Set(["limit", "base-gone"]);
-
-/** The part of a feed that watches the tree. */
-interface Watching {
-  readonly base: Folder;
-  readonly subscription: TreeSubscription;
-  readonly external: ExternalChanges;
-  readonly stamps: StampReader;
-}
-
 export class Feed implements MutationListener {
   /** Another one in each process: numbers of one mean nothing in another. */
   readonly epoch: string = randomBytes(6).toString("hex");
   readonly #options: FeedOptions;
   readonly #ring: ChangeRing;
   readonly #calls: CallChanges;
-  #watching: Watching | undefined;
+  readonly #roots: readonly RootWatch[];
+  /** By the names with which paths begin. */
+  readonly #rootsByName: ReadonlyMap<string, RootWatch>;
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #isListening = false;
@@ -56,29 +44,40 @@ export class Feed implements MutationListener {
   #drains = 0;
   /** Changes up to this number were found by a drain that is over: a folder that is new among them is watched. */
   #settled = 0;
-  /** Changes of other programs are not known until the tree is complete and was drained. */
-  #hasGap = true;
 
   constructor(options: FeedOptions, ring: ChangeRing = new ChangeRing()) {
     this.#options = options;
     this.#ring = ring;
+    const { jail, trees } = options;
+    this.#roots = trees.map(
+      (root) =>
+        new RootWatch({
+          ...root,
+          openBase: () => jail.reopenFolder(root.name),
+          isHeld: (path) => this.#calls.holds(path),
+          onFound: (change) => this.#add(change),
+          onGap: () => this.#addGap(),
+        }),
+    );
+    this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
     this.#calls = new CallChanges({
       onFound: (change) => this.#add(change),
-      onLeft: (path, stamps) => this.#watching?.external.leave(path, stamps, this.#drains),
-      stampsAt: (place) => this.#watching?.stamps.at(place),
-      onFolderMoved: (from, to) => this.#watching?.external.moveBelow(from, to),
-      onFolderRemoved: (path) => this.#watching?.external.dropBelow(path),
+      onLeft: (path, stamps) => this.#rootOf(path)?.leave(path, stamps, this.#drains),
+      stampsAt: (path) => this.#rootOf(path)?.stampsAt(path),
+      // What is moved from one root into another is copied and removed.
+      onFolderMoved: (from, to) => this.#rootOf(to)?.moveBelow(from, to),
+      onFolderRemoved: (path) => this.#rootOf(path)?.dropBelow(path),
     });
   }
 
-  /** Whether changes of other programs are reported, now. */
+  /** Whether changes of other programs are reported, now and wherever they are. */
   get reportsExternal(): boolean {
-    return this.#watching !== undefined && !this.#hasGap;
+    return this.#roots.every((root) => root.reportsExternal);
   }
 
   /** Folders of which other programs' changes are not reported. */
   get unwatchedFolders(): number {
-    return this.#watching?.subscription.tree.unwatchedFolders ?? 0;
+    return this.#roots.reduce((sum, root) => sum + root.unwatchedFolders, 0);
   }
 
   /** Begins to keep changes of calls, once. Returns the number of the newest change. */
@@ -90,7 +89,7 @@ export class Feed implements MutationListener {
 
   /**
    * Begins to keep changes of calls, and of other programs where the tree can be watched, once. Resolves when it has begun.
-   * Throws a refusal when the base is gone.
+   * Throws a refusal when the one base is gone.
    */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
@@ -109,18 +108,19 @@ export class Feed implements MutationListener {
     else this.listen();
     for (let drains = 0; drains < mostDrains; drains++) {
       await this.#drain();
-      if (this.#hasGap) await this.#build();
-      else if (this.#settled === this.#ring.newest) break;
+      this.#follow();
+      if (!(await this.#build()) && this.#settled === this.#ring.newest) break;
     }
     return this.#settled;
   }
 
   /**
-   * Resolves when there is a change after that of this number, or may be one that only a drain finds; or when the signal aborts. So who
+   * Resolves when there is a change after that of this number, or may be one that only a look finds; or when the signal aborts. So who
    * reads the changes of calls alone need not look for them.
    */
   due(after: number, signal: AbortSignal): Promise<void> {
-    if (this.#watching !== undefined || this.#ring.newest > after || signal.aborted) return Promise.resolve();
+    if (this.#roots.some(({ isWatched, isGone }) => isWatched || isGone)) return Promise.resolve();
+    if (this.#ring.newest > after || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
         this.#waiting.delete(end);
@@ -154,76 +154,60 @@ export class Feed implements MutationListener {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#watching?.subscription.end();
-    this.#watching?.base.close();
-    this.#watching = undefined;
+    for (const root of this.#roots) root.close();
+  }
+
+  get #isWatching(): boolean {
+    return this.#roots.some((root) => root.isWatched);
+  }
+
+  #rootOf(path: string): RootWatch | undefined {
+    const slash = path.indexOf("/");
+    return this.#rootsByName.get("") ?? this.#rootsByName.get(slash < 0 ? path : path.slice(0, slash));
   }
 
   async #open(): Promise<void> {
-    const { watchedTree, jail } = this.#options;
-    const external = new ExternalChanges({
-      stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
-      presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
-      isHeld: (path) => this.#calls.holds(path),
-      onFound: (change) => this.#add(change),
-    });
-    const base = jail.admitFolder(".");
-    const subscription = watchedTree.subscribe({
-      onChange: (change) => external.add(change),
-      onAllDirty: () => {
-        this.#hasGap = true;
-      },
-    });
-    if (typeof subscription === "string") {
-      base.close();
-      this.listen();
-      return;
-    }
-    this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
+    for (const root of this.#roots) root.open();
     this.listen();
-    this.#wake();
-    this.#timer = setInterval(() => void this.#drain(), drainEvery);
-    this.#timer.unref();
-    await subscription.tree.build();
+    this.#begin();
+    await this.#build();
     await this.#drain();
     this.#isOpen = true;
   }
 
-  /** Builds the tree where it can be built again, so that the gap ends. */
-  async #build(): Promise<void> {
-    const tree = this.#watching?.subscription.tree;
-    if (tree !== undefined && !tree.state.isComplete && !lasting.has(tree.state.reason)) await tree.build();
+  /** From now on readers have to look for changes of other programs. */
+  #begin(): void {
+    if (this.#timer !== undefined || !this.#isWatching) return;
+    this.#wake();
+    this.#timer = setInterval(() => void this.#drain(), drainEvery);
+    this.#timer.unref();
+  }
+
+  /** Watches what the roots are now, once it is open. */
+  #follow(): void {
+    if (this.#opening === undefined) return;
+    for (const root of this.#roots) root.follow();
+    this.#begin();
+  }
+
+  /** Builds trees again where they are incomplete. Returns whether another drain may find more. */
+  async #build(): Promise<boolean> {
+    const built = await Promise.all(this.#roots.map((root) => root.build()));
+    return built.includes(true);
   }
 
   /** Finds what other programs have changed until now. */
   async #drain(): Promise<void> {
-    const watching = this.#watching;
-    if (watching === undefined) {
+    if (!this.#isWatching) {
       this.#settled = this.#ring.newest;
       return;
     }
-    const { subscription, external } = watching;
     const number = ++this.#drains;
-    const drained = subscription.drain();
-    // The queue was read already, as a rule, and what is noted happened before what a call is about to do.
-    if (!this.#hasGap && !external.isOverfull) external.reconcile(0);
+    const drains = this.#roots.map((root) => root.drain(number));
     const found = this.#ring.newest;
-    const { isComplete } = await drained;
-    if (this.#watching !== watching) return;
-    if (isComplete && (this.#hasGap || external.isOverfull)) {
-      // What is noted may be what the tree has found itself, when it was built.
-      external.clear(number);
-      this.#hasGap = false;
-      if (this.#isOpen) this.#ring.add(gap);
-      this.#settled = this.#ring.newest;
-    } else if (isComplete) {
-      external.reconcile(number);
-      this.#settled = Math.max(this.#settled, found);
-    } else {
-      // The end of the gap forgets it anyway. With a tree that stays incomplete it would grow with each call.
-      external.clear(number);
-      this.#settled = this.#ring.newest;
-    }
+    const compared = await Promise.all(drains);
+    // What was added since then may be about folders that are not watched yet.
+    this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
   }
 
   #add(change: FoundChange): void {
@@ -231,6 +215,13 @@ export class Feed implements MutationListener {
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
     if (visible === undefined) return;
     this.#ring.add(visible);
+    this.#wake();
+  }
+
+  /** What was lost before the first reader could begin is no gap. */
+  #addGap(): void {
+    if (!this.#isOpen) return;
+    this.#ring.add(gap);
     this.#wake();
   }
 

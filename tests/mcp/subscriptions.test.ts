@@ -165,7 +165,7 @@ describe.each(ways)("a client of revision %s", (_, way) => {
     expect(await subscriber.until("coder:///a.txt")).toEqual(new Set(["coder:///a.txt"]));
   });
 
-  test("is notified of calls where there are several roots, whose trees are not watched", async () => {
+  test("is notified of calls and of other programs where there are several roots", async () => {
     const folder = mkdtempSync(join(tmpdir(), "coder-"));
     closing.push(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, "one"));
@@ -173,9 +173,11 @@ describe.each(ways)("a client of revision %s", (_, way) => {
     writeFileSync(join(folder, "one/a.txt"), "a\n");
     const roots = ["one", "two"].map((name) => ({ name, path: join(folder, name) }));
     const subscriber = await connect(way, { roots });
-    await subscriber.subscribe("coder:///one/a.txt");
+    await subscriber.subscribe("coder:///one/a.txt", "coder:///two/b.txt");
     await subscriber.call("coder_move", { files: [{ from: "one/a.txt", to: "two/a.txt" }] });
     expect(await subscriber.until("coder:///one/a.txt")).toEqual(new Set(["coder:///one/a.txt", list]));
+    writeFileSync(join(folder, "two/b.txt"), "b\n");
+    expect(await subscriber.until("coder:///two/b.txt")).toEqual(new Set(["coder:///two/b.txt", list]));
   });
 });
 

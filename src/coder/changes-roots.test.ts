@@ -1,0 +1,168 @@
+/** The feed over several roots, each of which is watched. */
+import { expect, test } from "bun:test";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { FeedFixture } from "./changes.test-kit.ts";
+
+const create = (path: string, content = "text\n") => ({ files: [{ path, content, parents: true }] });
+
+test("with several roots, changes are reported with the root that they are in", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  await feed.call("coder::create-file", create("two/d/f"));
+  writeFileSync(feed.at("one/g"), "");
+  const { external, changes } = await feed.pull({ since: feed.next });
+  expect([external, changes.map(({ path, root, cause }) => [path, root, cause.by])]).toEqual([
+    true,
+    [
+      ["two/d", "two", "call"],
+      ["two/d/f", "two", "call"],
+      ["one/g", "one", "external"],
+    ],
+  ]);
+  expect((await feed.pull({ since: feed.next, path: "two/d" })).changes).toHaveLength(2);
+});
+
+test("changes by calls and by other programs in two roots are reported in order, each once", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  writeFileSync(feed.at("two/f"), "");
+  await feed.call("coder::create-file", create("one/d/f"));
+  appendFileSync(feed.at("one/d/f"), "more\n");
+  await feed.call("coder::create-file", create("two/g"));
+  renameSync(feed.at("two/f"), feed.at("one/f"));
+  await feed.call("coder::move", { files: [{ from: "one/d", to: "one/e" }] });
+  appendFileSync(feed.at("one/e/f"), "more\n");
+  renameSync(feed.at("two/g"), feed.at("two/h"));
+  expect(await feed.take()).toEqual([
+    "created two/f by external",
+    "created one/d/ by create-file",
+    "created one/d/f by create-file",
+    "modified one/d/f by external",
+    "created two/g by create-file",
+    "created one/f by external",
+    "deleted two/f by external",
+    "moved one/d/ to one/e/ by move",
+    "modified one/e/f by external",
+    "moved two/g to two/h by external",
+  ]);
+  expect(await feed.take()).toEqual([]);
+});
+
+test("what a call moves from one root into another is a copy and a removal, by that call alone", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  for (const path of ["one/d/e/f", "one/g", "one/h"]) await feed.call("coder::create-file", create(path));
+  await feed.take();
+  await feed.call("coder::move", { files: [{ from: "one/d", to: "two/d" }] });
+  await feed.call("coder::move", { files: [{ from: "one/g", to: "two/g" }] });
+  await feed.call("coder::transact", { changes: [{ op: "move", from: "one/h", to: "two/h" }] });
+  expect(await feed.take()).toEqual([
+    "created two/d/ by move",
+    "deleted one/d/ by move",
+    "created two/g by move",
+    "deleted one/g by move",
+    "created two/h by transact",
+    "deleted one/h by transact",
+  ]);
+  appendFileSync(feed.at("two/d/e/f"), "more\n");
+  expect(await feed.take()).toEqual(["modified two/d/e/f by external"]);
+});
+
+test("what is denied in a root is not there", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"], {}, ["private/**"]);
+  for (const root of ["one", "two"]) {
+    mkdirSync(feed.at(`${root}/private`));
+    writeFileSync(feed.at(`${root}/private/f`), "");
+    writeFileSync(feed.at(`${root}/.env`), "SECRET=1");
+  }
+  await feed.take();
+  renameSync(feed.at("one/private/f"), feed.at("one/f"));
+  renameSync(feed.at("two/.env"), feed.at("two/env"));
+  expect(await feed.take()).toEqual(["created one/f by external", "created two/env by external"]);
+  expect(feed.next).toMatch(/:[24]$/);
+});
+
+test("what happens in a root within a root has one path", async () => {
+  await using feed = await new FeedFixture().openRoots(["outer", "outer/d/inner"]);
+  writeFileSync(feed.at("outer/d/inner/f"), "");
+  writeFileSync(feed.at("outer/d/f"), "");
+  await feed.call("coder::create-file", create("inner/e/g"));
+  await feed.call("coder::move", { files: [{ from: "inner/f", to: "outer/g" }] });
+  expect(await feed.take()).toEqual([
+    "created outer/d/f by external",
+    "created inner/f by external",
+    "created inner/e/ by create-file",
+    "created inner/e/g by create-file",
+    "created outer/g by move",
+    "deleted inner/f by move",
+  ]);
+  renameSync(feed.at("outer/d/inner/e/g"), feed.at("outer/d/g"));
+  expect(await feed.take()).toEqual(["created outer/d/g by external", "deleted inner/e/g by external"]);
+  rmSync(feed.at("outer/d/inner/e"), { recursive: true });
+  expect(await feed.take()).toEqual(["deleted inner/e/ by external"]);
+});
+
+test("a root that is gone is said, and so is that it is back; the others go on meanwhile", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  writeFileSync(feed.at("two/f"), "");
+  await feed.take();
+  rmSync(feed.at("two"), { recursive: true });
+  writeFileSync(feed.at("one/f"), "");
+  const gone = await feed.pull({ since: feed.next });
+  expect([gone.external, gone.overflow]).toEqual([false, true]);
+  expect(await feed.take()).toEqual(["created one/f by external", "deleted two/f by external", "gap"]);
+  await feed.call("coder::create-file", create("one/g"));
+  appendFileSync(feed.at("one/f"), "more\n");
+  expect((await feed.pull({ since: feed.next })).external).toBe(false);
+  expect(await feed.take()).toEqual(["created one/g by create-file", "modified one/f by external"]);
+  mkdirSync(feed.at("two"));
+  writeFileSync(feed.at("two/before"), "");
+  expect((await feed.pull({ since: feed.next })).external).toBe(true);
+  expect(await feed.take()).toEqual(["gap"]);
+  writeFileSync(feed.at("two/g"), "");
+  await feed.call("coder::create-file", create("two/h"));
+  appendFileSync(feed.at("two/h"), "more\n");
+  expect(await feed.take()).toEqual([
+    "created two/g by external",
+    "created two/h by create-file",
+    "modified two/h by external",
+  ]);
+});
+
+test("a root that another folder has taken the place of is a gap, and calls there are reported", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  rmSync(feed.at("two"), { recursive: true });
+  mkdirSync(feed.at("two"));
+  await feed.call("coder::create-file", create("two/f"));
+  expect(await feed.take()).toEqual(["created two/f by create-file", "gap"]);
+  appendFileSync(feed.at("two/f"), "more\n");
+  await feed.call("coder::delete-file", { paths: ["two/f"] });
+  expect(await feed.take()).toEqual(["modified two/f by external", "deleted two/f by delete-file"]);
+});
+
+test("an overflow of one root's queue is said, and what comes after is reported in both", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"]);
+  for (const name of ["a", "b"]) writeFileSync(feed.at(`one/${name}`), "");
+  await feed.take();
+  const files = ["a", "b"].map((name) => openSync(feed.at(`one/${name}`), "r+"));
+  const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
+  for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
+  for (const file of files) closeSync(file);
+  writeFileSync(feed.at("two/f"), "");
+  const { external, changes } = await feed.pull({ since: feed.next });
+  expect(external).toBe(true);
+  expect(changes.map(({ path, overflow }) => [path, overflow])).toEqual([
+    ["two/f", undefined],
+    [".", true],
+  ]);
+  await feed.take();
+  for (const path of ["one/a", "two/f"]) appendFileSync(feed.at(path), "more");
+  expect(await feed.take()).toEqual(["modified one/a by external", "modified two/f by external"]);
+});

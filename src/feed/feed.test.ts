@@ -1,0 +1,90 @@
+/** A feed over several roots, of which some are not there or cannot be watched. */
+import { expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { compileGlobSet } from "../globs/glob-set.ts";
+import type { BackendName, Jail } from "../jail/folder.ts";
+import { JailFixture } from "../jail/jail.test-kit.ts";
+import { openRootsJail } from "../jail/jail.ts";
+import type { openWatchedTree } from "../watch/open-tree.ts";
+import { SharedTree } from "../watch/shared-tree.ts";
+import { Feed } from "./feed.ts";
+
+const names = ["one", "two"];
+
+class RootsFixture extends JailFixture {
+  readonly feed: Feed;
+  readonly #jail: Jail;
+  #next = 0;
+
+  /** `open`: how to open the tree of the root "two". */
+  constructor(backend: BackendName = "openat", open?: typeof openWatchedTree) {
+    super({ "one/": null, "two/": null });
+    const roots = names.map((name) => ({ name, path: this.at(name) }));
+    const jail = openRootsJail({ roots, deny: compileGlobSet([]), backend });
+    const trees = names.map((name) => {
+      const openBase = () => jail.reopenFolder(name);
+      return { name, tree: new SharedTree({ openBase, ...(name === "two" && open && { open }) }) };
+    });
+    this.feed = new Feed({ jail, trees, listen: () => {} });
+    this.#jail = jail;
+  }
+
+  /** What has come since the last time, and whether all changes of other programs are reported. */
+  async take(): Promise<[string[], boolean]> {
+    const newest = await this.feed.newest();
+    const lines: string[] = [];
+    while (this.#next < newest) {
+      const { kind, path, isGap } = this.feed.at(++this.#next);
+      lines.push(isGap ? "gap" : `${kind} ${path}`);
+    }
+    return [lines, this.feed.reportsExternal];
+  }
+
+  override [Symbol.dispose](): void {
+    this.feed.close();
+    this.#jail.close();
+    super[Symbol.dispose]();
+  }
+}
+
+test("a root that is gone when the feed opens is watched from when it is back", async () => {
+  using fixture = new RootsFixture();
+  rmSync(fixture.at("two"), { recursive: true });
+  expect(await fixture.take()).toEqual([[], false]);
+  writeFileSync(fixture.at("one/f"), "");
+  expect(await fixture.take()).toEqual([["created one/f"], false]);
+  mkdirSync(fixture.at("two"));
+  expect(await fixture.take()).toEqual([["gap"], true]);
+  writeFileSync(fixture.at("two/f"), "");
+  expect(await fixture.take()).toEqual([["created two/f"], true]);
+});
+
+test("where all roots are gone a reader looks for them, and is told when they are back", async () => {
+  using fixture = new RootsFixture();
+  for (const name of names) rmSync(fixture.at(name), { recursive: true });
+  expect(await fixture.take()).toEqual([[], false]);
+  await fixture.feed.due(0, new AbortController().signal);
+  for (const name of names) mkdirSync(fixture.at(name));
+  expect(await fixture.take()).toEqual([["gap", "gap"], true]);
+});
+
+test("a root that cannot be watched is said, and the other is watched", async () => {
+  using fixture = new RootsFixture("openat", () => "filesystem");
+  expect(await fixture.take()).toEqual([[], false]);
+  for (const name of names) writeFileSync(fixture.at(`${name}/f`), "");
+  expect(await fixture.take()).toEqual([["created one/f"], false]);
+});
+
+test("where no root can be watched a reader waits for changes of calls", async () => {
+  using fixture = new RootsFixture("current-directory");
+  expect(await fixture.take()).toEqual([[], false]);
+  const stopping = new AbortController();
+  let isDue = false;
+  const due = fixture.feed.due(0, stopping.signal).then(() => {
+    isDue = true;
+  });
+  expect(await fixture.take()).toEqual([[], false]);
+  expect(isDue).toBe(false);
+  stopping.abort();
+  await due;
+});
