@@ -106,6 +106,28 @@ describe.each(subjects)("%s", (subject) => {
     });
   });
 
+  test("a trigger gets the changes of several roots in order", async () => {
+    const roots = ["one", "two"].map((name) => ({ name, path: `<base>/${name}` }));
+    const use = async ({ base, client, engine }: WorkerFixture) => {
+      const own = connectClient(engine.url);
+      const receiver = new Receiver(own, "receiver::changed");
+      const began = await begin(own);
+      receiver.bind({ since: began.next, coalesce_ms: 50 });
+      writeFileSync(join(base, "two/f.txt"), "");
+      await client.trigger(create("one/a.txt"));
+      renameSync(join(base, "two/f.txt"), join(base, "two/g.txt"));
+      await client.trigger(create("two/last.txt"));
+      expect(await receiver.until("two/last.txt")).toEqual([
+        ...external(["created two/f.txt by external"], began),
+        "created one/a.txt by coder::create-file",
+        ...external(["moved two/f.txt to two/g.txt by external"], began),
+        "created two/last.txt by coder::create-file",
+      ]);
+      await own.shutdown();
+    };
+    await withWorker(subject, use, { config: { roots } });
+  });
+
   test("a trigger selects by path, globs and kinds", async () => {
     await withReceiver(subject, async ({ client }, receiver, { next: since }) => {
       receiver.bind({
