@@ -1,18 +1,29 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Tree } from "../harness/tree.ts";
-import { type ClientOutcome, startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
+import {
+  type ClientOutcome,
+  type ConfigFields,
+  startWorker,
+  type WorkerFixture,
+} from "../harness/worker-fixture.ts";
 
-let guarded: WorkerFixture;
-let open: WorkerFixture;
+interface Layout {
+  readonly name: string;
+  /** What paths begin with. */
+  readonly prefix: string;
+  readonly config: ConfigFields;
+}
 
-beforeAll(async () => {
-  [guarded, open] = await Promise.all([
-    startWorker("source"),
-    startWorker("source", { non_accessible_globs: [] }),
-  ]);
-});
-afterAll(() => Promise.all([guarded?.stop(), open?.stop()]));
+const roots = [
+  { name: "a", path: "<base>/a" },
+  { name: "b", path: "<base>/b", read_only: true },
+];
+const layouts: readonly Layout[] = [
+  { name: "below the base", prefix: "", config: {} },
+  { name: "in one of two roots", prefix: "a/", config: { roots } },
+  { name: "in a root that is read-only", prefix: "b/", config: { roots } },
+];
 
 // Whole characters only: the engine drops a frame with half of a surrogate pair, and the call is never answered.
 const character = fc.constantFrom("a", "z", "é", "😀", " ", ".", "-", "A");
@@ -47,27 +58,40 @@ const succeedsOnMissing = ["coder::create-file", "coder::delete-file"];
 
 const seen = ({ answer, error }: ClientOutcome): unknown => error?.message ?? answer;
 
-test.each(Object.keys(calls))("%s tells nobody whether a path is denied or missing", async (functionId) => {
-  await fc.assert(
-    fc.asyncProperty(situation, async ({ folders, denied, kind }) => {
-      const path = [...folders, denied].join("/");
-      const payload = calls[functionId]!(path);
-      const above: Tree = folders.length > 0 ? { [`${folders.join("/")}/`]: null } : {};
-      const there: Tree =
-        kind === "folder"
-          ? { [`${path}/x`]: "denied-secret" }
-          : { [path]: kind === "link" ? { link: "nowhere" } : "denied-secret" };
-      guarded.build({ ...above, ...there });
-      const whenDenied = seen(await guarded.call(functionId, payload));
-      guarded.build(above);
-      expect(seen(await guarded.call(functionId, payload))).toEqual(whenDenied);
-      if (succeedsOnMissing.includes(functionId)) {
-        expect(JSON.stringify(whenDenied)).toContain("C211");
-        return;
-      }
-      open.build(above);
-      expect(seen(await open.call(functionId, payload))).toEqual(whenDenied);
-    }),
-    { numRuns: 40 },
-  );
+describe.each(layouts)("$name", ({ prefix, config }) => {
+  let guarded: WorkerFixture;
+  let open: WorkerFixture;
+
+  beforeAll(async () => {
+    [guarded, open] = await Promise.all([
+      startWorker("source", config),
+      startWorker("source", { ...config, non_accessible_globs: [] }),
+    ]);
+  });
+  afterAll(() => Promise.all([guarded?.stop(), open?.stop()]));
+
+  test.each(Object.keys(calls))("%s tells nobody whether a path is denied or missing", async (functionId) => {
+    await fc.assert(
+      fc.asyncProperty(situation, async ({ folders, denied, kind }) => {
+        const path = prefix + [...folders, denied].join("/");
+        const payload = calls[functionId]!(path);
+        const above: Tree = { "a/": null, "b/": null, [`${[`${prefix}.`, ...folders].join("/")}/`]: null };
+        const there: Tree =
+          kind === "folder"
+            ? { [`${path}/x`]: "denied-secret" }
+            : { [path]: kind === "link" ? { link: "nowhere" } : "denied-secret" };
+        guarded.build({ ...above, ...there });
+        const whenDenied = seen(await guarded.call(functionId, payload));
+        guarded.build(above);
+        expect(seen(await guarded.call(functionId, payload))).toEqual(whenDenied);
+        if (succeedsOnMissing.includes(functionId)) {
+          expect(JSON.stringify(whenDenied)).toContain("C211");
+          return;
+        }
+        open.build(above);
+        expect(seen(await open.call(functionId, payload))).toEqual(whenDenied);
+      }),
+      { numRuns: 40 },
+    );
+  });
 });
