@@ -167,7 +167,7 @@ export class RootWatch {
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
       presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
-      isHeld: name === "" ? isHeld : (path) => isHeld(pathIn(name, path)),
+      isHeld: (path) => isHeld(pathIn(name, path)),
       onFound: (change) => this.#report(change),
     });
     this.#hasGap = true;
@@ -204,14 +204,8 @@ export class RootWatch {
 
   #report(change: FoundChange): void {
     const { name, onFound } = this.#options;
-    if (name === "") onFound(change);
-    else {
-      const { path, from } = change;
-      onFound({
-        ...change,
-        path: pathIn(name, path),
-        ...(from !== undefined && { from: pathIn(name, from) }),
-      });
-    }
+    const { path, from } = change;
+    const moved = from !== undefined && { from: pathIn(name, from) };
+    onFound({ ...change, path: pathIn(name, path), ...moved });
   }
 }
