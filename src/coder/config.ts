@@ -106,7 +106,7 @@ export const configSchema = Type.Object({
     {
       default: "auto",
       description:
-        "Whether coder::search keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. watched asks the kernel for what has changed instead of each file, and does not see a store through a mapping made after the file was read until the mapping ends (coder §22). auto is off in the profile contract, and verified in agent.",
+        "Whether coder::search keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. watched asks the kernel for what has changed instead of each file, and sees late, or when the mapping ends, a store through a mapping made after the file was read (coder §22). auto is off in the profile contract, and watched in agent.",
     },
   ),
   index_max_bytes: Type.Integer({

@@ -62,7 +62,8 @@ const response = Type.Object(
     globs: Globs,
     health: Health,
     index: Type.Union([Type.Literal("scan"), Type.Literal("verified"), Type.Literal("watched")], {
-      description: "How a search finds what can match, where an index is of use.",
+      description:
+        "How a search finds what can match, where an index is of use. watched: a store through a mapping made after the file was read, and a write by a name outside of the base, are seen after some searches, and all else at once.",
     }),
     journal: JournalState,
     limits: Limits,

@@ -27,7 +27,7 @@ export const profileTable = {
   /** What changes take away is kept, where the configuration does not say. */
   journal: { contract: false, agent: true },
   /** How searches use an index of contents, where the configuration does not say. */
-  index: { contract: "off", agent: "verified" },
+  index: { contract: "off", agent: "watched" },
   "read-file.revision": { contract: false, agent: true },
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
   "update-file.answer": { contract: "bodies", agent: "echo" },

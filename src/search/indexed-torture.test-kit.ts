@@ -38,7 +38,10 @@ export async function tortureSearches({
   for (const made of [base, outside]) mkdirSync(made);
   const options = { backend: "openat", threads: 2, deny: ["**/g"] } as const;
   const scan = openSearcher(base, options);
-  const indexed = openSearcher(base, { ...options, index: { mode: "watched", maxBytes: 2 ** 24 } });
+  const indexed = openSearcher(base, {
+    ...options,
+    index: { mode: "watched", maxBytes: 2 ** 24, scrubbedFiles: 0 },
+  });
   const writer = startWriter(base, outside, seed);
   try {
     return await run({ operations, random: randomFrom(seed), writer, scan, indexed });

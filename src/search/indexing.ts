@@ -15,6 +15,7 @@ import type { PendingBatch } from "./pending.ts";
 import { isLiteral, type Query } from "./query-compiler.ts";
 import type { Replay } from "./replay.ts";
 import type { FoundBy } from "./request.ts";
+import type { ResultPage } from "./result-page.ts";
 import type { RunningSearch } from "./running-search.ts";
 import type { SearchJob, ThreadReply } from "./thread.ts";
 import type { Walk } from "./walk.ts";
@@ -32,6 +33,8 @@ export interface IndexOptions {
   readonly maxBytes: number;
   /** What changes below the base of the jail; without it, `watched` is `verified`. */
   readonly tree?: SharedTree | undefined;
+  /** See `WatchedIndex`. */
+  readonly scrubbedFiles?: number;
 }
 
 /** Queries whose needed n-grams are kept. */
@@ -52,7 +55,7 @@ export class SearchIndex {
 
   /** Undefined where this system does not say exactly when files change. */
   static open(
-    { mode, maxBytes, tree }: IndexOptions,
+    { mode, maxBytes, tree, scrubbedFiles }: IndexOptions,
     jail: Jail,
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
@@ -63,7 +66,8 @@ export class SearchIndex {
       const reply = await pool.run(job).reply.catch(() => undefined);
       return reply !== undefined && "stamps" in reply ? reply : undefined;
     };
-    const watched = mode === "watched" && tree !== undefined ? new WatchedIndex(tree) : undefined;
+    const isWatched = mode === "watched" && tree !== undefined;
+    const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
     return new SearchIndex(index, new Filler({ index, jail, sign }), watched);
   }
 
@@ -75,11 +79,11 @@ export class SearchIndex {
   }
 
   /** The paths below the start of a search of nothing else; undefined where the watched tree does not know them all. */
-  async listPaths(options: RunningSearch, after: string | undefined): Promise<ListedPaths | undefined> {
+  async listPaths(options: RunningSearch, page: ResultPage | undefined): Promise<ListedPaths | undefined> {
     const { request, mayReplay = true } = options;
     if (request.content || request.fuzzyPaths || !mayReplay) return undefined;
-    const kept = await this.#watched?.prepare(options);
-    return kept && new ListedPaths(kept.list, after);
+    const kept = await this.#watched?.prepare(options, page?.preparationMilliseconds);
+    return kept && new ListedPaths(kept.list, page?.after?.file);
   }
 
   /** How searches use it now. */
@@ -160,12 +164,12 @@ export class IndexUse {
 
   /**
    * Asks the index, after the thread that compiles the query has said what that needs where the index does not know it yet. Returns the
-   * walk, or closes it and returns the files to look at, where no walk is needed to find them. `after`: where the walk starts.
+   * walk, or closes it and returns the files to look at, where no walk is needed to find them.
    */
   async consult(
     compiling: PendingBatch | undefined,
     walk: Walk,
-    after: string | undefined,
+    page: ResultPage | undefined,
   ): Promise<Walk | Replay> {
     const needed = await this.#neededAfter(compiling);
     this.#fillsIndex = this.#index.index.isEmpty;
@@ -174,7 +178,8 @@ export class IndexUse {
     if (candidates === undefined) return walk;
     this.candidates = candidates;
     this.foundBy = "verified";
-    const kept = await this.#watched?.prepare(this.#options);
+    const kept = await this.#watched?.prepare(this.#options, page?.preparationMilliseconds);
+    const after = page?.after?.file;
     if (kept !== undefined)
       this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, after });
     if (this.#replay === undefined) return walk;

@@ -9,13 +9,21 @@ import type { FileSink, Walk } from "./walk.ts";
 import { excludedEntry, firstNotBefore, type WalkList, walkedAt } from "./walk-list.ts";
 import type { Moment, WatchedFiles } from "./watched-files.ts";
 
+/** Entries of a list from an index up to another. */
+export interface ListRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface ReplayOptions {
   readonly list: WalkList;
   readonly jail: Pick<Jail, "reopenFolder">;
-  readonly watched: Pick<WatchedFiles, "recordOf" | "confirm">;
+  readonly watched: Pick<WatchedFiles, "recordOf" | "confirm" | "forget">;
   readonly judge: RecordJudge;
   /** When the search began. */
   readonly since: Moment;
+  /** The part of the list, from an index up to another, whose stamps it asks for whatever is known of them. */
+  readonly scrubbed: ListRange;
   /** See `WalkOptions.after`. */
   readonly after: string | undefined;
   /** Whether the path of the file at an index may match; undefined where paths are not searched. */
@@ -98,13 +106,14 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
 
   /** Finds the candidates, and returns what is passed over in all. */
   #select(): PassedOver {
-    const { list, watched, judge, mayMatchPath, after } = this.#options;
+    const { list, watched, judge, mayMatchPath, after, scrubbed } = this.#options;
     const passed = { ...nothingPassedOver };
     let before: PassedOver | undefined;
     const first = firstNotBefore(list, after);
     const resumed = list.files[first] !== undefined && walkedAt(list, first) === after ? first : -1;
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
+      if (index >= scrubbed.from && index < scrubbed.to && file !== excludedEntry) watched.forget(file);
       const record = file === excludedEntry ? -1 : watched.recordOf(file);
       // The record of a file may be newer than what a search has seen of it, and say that it got another name.
       const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);

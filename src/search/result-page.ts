@@ -53,6 +53,11 @@ export class ResultPage {
     return this.#hasProgress && this.#deadline?.left === 0;
   }
 
+  /** Milliseconds that may pass before it comes further: half of those that are left. Undefined where there is no limit. */
+  get preparationMilliseconds(): number | undefined {
+    return this.#deadline && this.#deadline.left / 2;
+  }
+
   /** Aborts when the time is up. */
   get signal(): AbortSignal | undefined {
     return this.#deadline?.signal;

@@ -96,7 +96,7 @@ export class SearchRun {
   }
 
   async #consult(use: IndexUse): Promise<void> {
-    this.#walk = await use.consult(this.#pending[0], this.#walk as Walk, this.#page?.after?.file);
+    this.#walk = await use.consult(this.#pending[0], this.#walk as Walk, this.#page);
     this.#answer.index = use.foundBy;
   }
 
@@ -117,7 +117,7 @@ export class SearchRun {
   }
 
   async #searchPathsHere(): Promise<void> {
-    const listed = await this.#options.state.index?.listPaths(this.#options, this.#page?.after?.file);
+    const listed = await this.#options.state.index?.listPaths(this.#options, this.#page);
     if (listed !== undefined) {
       this.#walk.close();
       this.#walk = listed;

@@ -38,6 +38,11 @@ export class WatchedFiles implements TreeListener {
     if (this.#changedAt[file]! < since) this.#records[file] = record;
   }
 
+  /** The next search asks for the stamps of the file, as though it had changed. */
+  forget(file: number): void {
+    if (this.recordOf(file) !== unknown) this.#records[file] = unknown;
+  }
+
   /** A search is about to read rules from this file. */
   watchRules(file: number): void {
     this.#ruleFiles.add(file);

@@ -1,14 +1,14 @@
 /** Searches by an index and a watched tree: they ask the disk only for files that may match, or may have changed (decision 35). */
 import type { CandidateSet } from "../index/content-index.ts";
 import type { NeededNgrams } from "../index/needed-ngrams.ts";
-import { unlessOver } from "../scheduling/deadline.ts";
+import { deadlineIn, unlessOver } from "../scheduling/deadline.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import type { WatchedFolder } from "../watch/tree.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { RecordJudge } from "./record-judge.ts";
-import { Replay } from "./replay.ts";
+import { type ListRange, Replay } from "./replay.ts";
 import type { RunningSearch } from "./running-search.ts";
 import { listFiles, type WalkList } from "./walk-list.ts";
 import { WatchedFiles } from "./watched-files.ts";
@@ -17,6 +17,8 @@ import { WatchedFiles } from "./watched-files.ts";
 const mostLists = 4;
 /** How often a list is made again because the tree has changed meanwhile. */
 const mostTries = 3;
+/** Files that a search scrubs, which takes about a millisecond. */
+const defaultScrubbed = 128;
 
 /** A list of files, and what of the tree it rests on. */
 interface KeptList {
@@ -24,6 +26,8 @@ interface KeptList {
   readonly version: number;
   readonly rulesVersion: number;
   paths?: PathBytes;
+  /** Where in the list the next search scrubs. */
+  scrubAt: number;
 }
 
 /** What a search looks for, by the index. */
@@ -39,10 +43,16 @@ export class WatchedIndex {
   /** By what they depend on besides the tree, the one used last is the last. */
   readonly #lists = new Map<string, KeptList>();
   #subscription: TreeSubscription | undefined;
+  readonly #scrubbedFiles: number;
   #isOpened = false;
 
-  constructor(shared: Pick<SharedTree, "subscribe">) {
+  /**
+   * `scrubbedFiles`: of how many files of its list a search asks for the stamps although no event came for them, as there are changes
+   * without one. The next search goes on from there.
+   */
+  constructor(shared: Pick<SharedTree, "subscribe">, scrubbedFiles = defaultScrubbed) {
     this.#shared = shared;
+    this.#scrubbedFiles = scrubbedFiles;
   }
 
   /** Whether searches need not ask for the stamps of all files now. */
@@ -69,9 +79,22 @@ export class WatchedIndex {
     this.#lists.clear();
   }
 
-  /** Brings the tree up to date, and makes a list of the files of the search. Undefined where not all of them are known. */
-  async prepare(options: RunningSearch): Promise<KeptList | undefined> {
+  /**
+   * Brings the tree up to date, and makes a list of the files of the search. Undefined where not all of them are known, or
+   * that would take more than `milliseconds`.
+   */
+  async prepare(options: RunningSearch, milliseconds?: number): Promise<KeptList | undefined> {
     if (!this.isReady || options.walk.only !== undefined) return undefined;
+    if (milliseconds === undefined) return await this.#prepare(options);
+    const deadline = deadlineIn(milliseconds, options.deadline.signal);
+    try {
+      return await this.#prepare({ ...options, deadline });
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #prepare(options: RunningSearch): Promise<KeptList | undefined> {
     const state = await unlessOver(this.#subscription!.drain(), options.deadline);
     if (state?.isComplete !== true) return undefined;
     for (let tries = 0; tries < mostTries; tries++) {
@@ -94,9 +117,16 @@ export class WatchedIndex {
       watched: this.#watched,
       judge,
       since: this.#watched.begin(judge.records),
+      scrubbed: this.#nextScrubbed(kept),
       after,
       mayMatchPath: options.request.paths ? pathMatcher(kept, needed) : undefined,
     });
+  }
+
+  #nextScrubbed(kept: KeptList): ListRange {
+    const from = kept.scrubAt < kept.list.files.length ? kept.scrubAt : 0;
+    kept.scrubAt = from + this.#scrubbedFiles;
+    return { from, to: kept.scrubAt };
   }
 
   #isValid({ version, rulesVersion }: KeptList): boolean {
@@ -129,13 +159,20 @@ export class WatchedIndex {
     try {
       const list = await runInSlices(steps, options.slice, requireSame);
       if (list === undefined) return undefined;
-      const kept = { list, version, rulesVersion };
-      if (list.isLasting) this.#keep(keyOf(options), kept);
+      const key = keyOf(options);
+      // A list that was made again goes on where the one before it was; one that is not kept scrubs any part.
+      const scrubAt = this.#scrubAt(key) ?? Math.floor(Math.random() * list.files.length);
+      const kept = { list, version, rulesVersion, scrubAt };
+      if (list.isLasting) this.#keep(key, kept);
       return kept;
     } catch (error) {
       if (error instanceof TreeChanged) return undefined;
       throw error;
     }
+  }
+
+  #scrubAt(key: string | undefined): number | undefined {
+    return key === undefined ? undefined : this.#lists.get(key)?.scrubAt;
   }
 
   #keep(key: string | undefined, kept: KeptList): void {

@@ -1,11 +1,10 @@
 /** Searches that take the files from a watched tree: when they do, when they do not, and that they say so. */
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   appendFileSync,
   closeSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
@@ -14,55 +13,12 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
-import { openJail } from "../jail/jail.ts";
 import { SharedTree, type TreeSubscription } from "../watch/shared-tree.ts";
-import { mapShared } from "../watch/torture-writer.test-kit.ts";
 import type { TreeListener } from "../watch/tree.ts";
 import { pageFrom } from "./pages.test-kit.ts";
-import { openSearcher, type RequestFields } from "./search.test-kit.ts";
-
-const closing: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-/** A searcher over twenty files, by an index that knows them and a tree that is watched; and a search that finds one word. */
-async function openWatched(deny: readonly string[] = [], Tree: typeof SharedTree = SharedTree) {
-  const base = mkdtempSync(join(tmpdir(), "coder-"));
-  closing.push(() => rmSync(base, { recursive: true }));
-  const at = (path: string) => join(base, path);
-  for (const folder of ["d", "e"]) mkdirSync(at(folder));
-  for (let i = 0; i < 20; i++)
-    writeFileSync(at(`${"de"[i % 2]}/file${i}`), `text of file ${i}\nwithout it\n`);
-  const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "openat" });
-  closing.push(() => jail.close());
-  const tree = new Tree({ openBase: () => jail.admitFolder(".") });
-  const searcher = openSearcher(base, {
-    backend: "openat",
-    threads: 2,
-    deny,
-    index: { mode: "watched", maxBytes: 2 ** 24, tree },
-  });
-  closing.push(searcher.close);
-  const search = (fields: RequestFields = {}, milliseconds?: number) =>
-    searcher.search({ pattern: "needle", isExtended: true, ...fields }, milliseconds);
-  const find = async (fields: RequestFields = {}) => {
-    const { index, content_matches, path_matches } = await search(fields);
-    return [index, ...[...content_matches, ...path_matches].map(({ path }) => path)];
-  };
-  /** Lets the index get to know the files, and searches once to find that out. */
-  const settle = async () => {
-    await searcher.index?.filled();
-    await searcher.watched();
-    await find();
-  };
-  await find();
-  await settle();
-  return { at, search, find, settle, searcher, tree };
-}
+import { openSearcher } from "./search.test-kit.ts";
+import { closing, openWatched } from "./watched.test-kit.ts";
 
 test("the counts of a page are those of a scan", async () => {
   const { at, search } = await openWatched();
@@ -77,7 +33,7 @@ test("the counts of a page are those of a scan", async () => {
 });
 
 test("a search of paths takes them from the tree, and its pages are those of a scan", async () => {
-  const { at, search } = await openWatched(["e/file7"]);
+  const { at, search } = await openWatched({ deny: ["e/file7"] });
   const scan = openSearcher(at(""), { backend: "openat", threads: 2, deny: ["e/file7"] });
   closing.push(scan.close);
   for (const folder of ["d/é", "e/sub", "node_modules"]) mkdirSync(at(folder));
@@ -123,38 +79,6 @@ test("each kind of change is seen by the next search", async () => {
   expect(await find()).toEqual(["watched", "f/file2", "f/a needle"]);
 });
 
-test("a file that is open for writing, and one with a name outside of the tree, are read", async () => {
-  const { at, find, settle, searcher } = await openWatched();
-  const outside = `${at("")}-outside`;
-  closing.push(() => rmSync(outside, { force: true }));
-  writeFileSync(at("d/held"), "text");
-  writeFileSync(outside, "text");
-  linkSync(outside, at("d/linked"));
-  const held = openSync(at("d/held"), "r+");
-  writeFileSync(at("e/mapped"), "nothing");
-  const mapping = mapShared(at("e/mapped"));
-  await find();
-  await settle();
-  await searcher.index?.filled();
-  await find();
-  writeSync(held, "needle", 0);
-  writeFileSync(outside, "needle");
-  mapping.store(0x4e);
-  expect(await find({ pattern: "needle", paths: false })).toEqual(["watched", "d/held", "d/linked"]);
-  expect(await find({ pattern: "Nothing" })).toEqual(["watched", "e/mapped"]);
-  closeSync(held);
-  mapping.end();
-});
-
-test("no stamps are asked for: what no event says is seen with the next one", async () => {
-  const { at, find } = await openWatched();
-  const mapping = mapShared(at("d/file2"));
-  mapping.store(0x4e);
-  expect(await find({ pattern: "Next of" })).toEqual(["watched"]);
-  mapping.end();
-  expect(await find({ pattern: "Next of" })).toEqual(["watched", "d/file2"]);
-});
-
 test("after more events than the kernel keeps, stamps are asked for until the tree is built again", async () => {
   const { at, find, searcher } = await openWatched();
   const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
@@ -196,18 +120,6 @@ test("a link that was written to and is gone again has changed the file, and so 
   expect(await find()).toEqual(["watched", "d/file2", "d/file4", "e/file1", "e/file3"]);
 });
 
-test("a file that was found to have got a name outside of the tree is read from then on", async () => {
-  const { at, find, searcher } = await openWatched();
-  const outside = `${at("")}-outside`;
-  closing.push(() => rmSync(outside, { force: true }));
-  linkSync(at("d/file2"), outside);
-  expect(await find({ pattern: "text of file 2" })).toEqual(["watched", "d/file2"]);
-  await searcher.index?.filled();
-  await find();
-  appendFileSync(outside, "a needle");
-  expect(await find()).toEqual(["watched", "d/file2"]);
-});
-
 test("ignore files hold as they are now, also those of git that no search meets", async () => {
   const { at, find } = await openWatched();
   writeFileSync(at("d/file2"), "a needle");
@@ -230,7 +142,7 @@ test("ignore files hold as they are now, also those of git that no search meets"
 });
 
 test("denied files are in no list, and globs choose among the others", async () => {
-  const { at, find } = await openWatched(["d/secret*", "e"]);
+  const { at, find } = await openWatched({ deny: ["d/secret*", "e"] });
   for (const path of ["d/secret", "d/file2.ts", "e/file1"]) writeFileSync(at(path), "a needle");
   expect(await find()).toEqual(["watched", "d/file2.ts"]);
   expect(await find({ include: compileGlobSet(["**/*.js"]) })).toEqual(["watched"]);
@@ -251,7 +163,7 @@ test("where the tree does not know all files, stamps are asked for, and the answ
 
 test("ignore files that are denied count for nothing, and keep no search from the list", async () => {
   for (const deny of ["**/.git/**", ".git/info"]) {
-    const { at, find } = await openWatched([deny]);
+    const { at, find } = await openWatched({ deny: [deny] });
     mkdirSync(at(".git/info"), { recursive: true });
     for (const path of [".git/info/exclude", ".gitignore"]) writeFileSync(at(path), "nothing\n");
     expect(await find({ respectsIgnoreFiles: true })).toEqual(["watched"]);
@@ -274,15 +186,24 @@ class HeldTree extends SharedTree {
 }
 
 test("a searcher that is closed while a search asks the tree answers with what it has", async () => {
-  const { search, searcher, tree } = await openWatched([], HeldTree);
+  const { search, searcher, tree } = await openWatched({ Tree: HeldTree });
   const other = tree.subscribe({}) as TreeSubscription;
   (tree as HeldTree).held = async () => searcher.index?.close();
   expect(await search({ path: "d" })).toMatchObject({ index: "verified", content_matches: [] });
   other.end();
 });
 
+test("a page spends no more than half of its time on the tree", async () => {
+  const { at, search, tree } = await openWatched({ Tree: HeldTree });
+  writeFileSync(at("d/file2"), "a needle");
+  (tree as HeldTree).held = () => new Promise(() => {});
+  const page = { ...pageFrom(undefined), milliseconds: 200 };
+  expect(await search({ page })).toMatchObject({ index: "verified", content_matches: [{ path: "d/file2" }] });
+  expect(await search({ page, content: false })).toMatchObject({ index: "scan" });
+});
+
 test("a search does not wait for the tree beyond its deadline", async () => {
-  const { search, tree } = await openWatched([], HeldTree);
+  const { search, tree } = await openWatched({ Tree: HeldTree });
   (tree as HeldTree).held = () => new Promise(() => {});
   expect(await search({}, 50)).toMatchObject({ truncated: true });
 });

@@ -148,7 +148,7 @@ export const shellConfigSchema = Type.Object({
   index: Type.Union([Type.Literal("off"), Type.Literal("verified"), Type.Literal("watched")], {
     default: "off",
     description:
-      "Whether shell::fs::grep keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. watched asks the kernel for what has changed below fs.host_root instead of each file, and does not see a store through a mapping made after the file was read until the mapping ends (coder §22).",
+      "Whether shell::fs::grep keeps an index of contents in memory. With off it reads each file; with verified it does not read those that cannot match and are unchanged by size, inode and times. Answers are the same. watched asks the kernel for what has changed below fs.host_root instead of each file, and sees late, or when the mapping ends, a store through a mapping made after the file was read (coder §22).",
   }),
   index_max_bytes: Type.Integer({
     minimum: 1024 * 1024,

@@ -25,6 +25,8 @@ export interface InotifyTreeOptions {
   readonly inotify: WatchQueue;
   readonly mounts: MountTable;
   readonly listener: TreeListener;
+  /** How many folders it may watch; asked before each build. */
+  readonly mostFolders: () => number;
   /** How long a drain or a build runs before it yields. */
   readonly sliceMilliseconds?: number;
 }
@@ -45,7 +47,7 @@ export class InotifyTree implements WatchedTree {
   #next: Promise<WatchState> | undefined;
 
   constructor(options: InotifyTreeOptions) {
-    const { descriptor, type, inotify, mounts, listener, sliceMilliseconds = 10 } = options;
+    const { descriptor, type, inotify, mounts, listener, mostFolders, sliceMilliseconds = 10 } = options;
     const table = new FolderTable(inotify, listener);
     const pending = this.#pending;
     this.#inotify = inotify;
@@ -56,7 +58,7 @@ export class InotifyTree implements WatchedTree {
     this.#events = new EventReader({ inotify, table, pending, listener });
     const readEvents = () => this.#readEvents();
     const reader = new FolderReader(descriptor, { type, mounts });
-    this.#updater = new TreeUpdater({ inotify, table, reader, pending, listener, readEvents });
+    this.#updater = new TreeUpdater({ inotify, table, reader, pending, listener, mostFolders, readEvents });
   }
 
   get base(): WatchedFolder {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Folder } from "../jail/folder.ts";
 import { fileSystemType } from "../jail/pseudo.ts";
 import { supportsOpenat2 } from "../jail/selftest.ts";
@@ -30,7 +31,20 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
   const mounts = MountTable.open(base);
   if (mounts === undefined) return "unsupported";
   const inotify = Inotify.open();
-  if (typeof inotify === "object") return new InotifyTree({ descriptor, type, inotify, mounts, listener });
+  if (typeof inotify === "object")
+    return new InotifyTree({ descriptor, type, inotify, mounts, listener, mostFolders });
   mounts.close();
   return inotify ?? "unsupported";
+}
+
+/** The share of the watches of a user that a tree takes: editors and servers of the same user need theirs. */
+const watchShare = 0.5;
+
+/** The limit is one of sysctl(8), and may change at any time. */
+function mostFolders(): number {
+  try {
+    return watchShare * Number(readFileSync("/proc/sys/fs/inotify/max_user_watches", "latin1"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

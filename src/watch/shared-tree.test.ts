@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { appendFileSync, closeSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { SharedTree, type TreeSubscription } from "./shared-tree.ts";
-import type { TreeChange, TreeListener } from "./tree.ts";
+import type { TreeChange, TreeListener, WatchedTree } from "./tree.ts";
 
 class SharedFixture extends JailFixture {
   readonly incomplete: string[] = [];
@@ -96,4 +96,57 @@ test("where no tree can be watched, a listener gets to know why", () => {
     open: () => "filesystem",
   });
   expect(shared.subscribe({})).toBe("filesystem");
+});
+
+/** How often the tree is drained in the next ten seconds of fake time. */
+async function drainsIn(drains: () => number): Promise<number> {
+  const before = drains();
+  for (let step = 0; step < 100; step++) {
+    jest.advanceTimersByTime(100);
+    // What a drain waits for is settled by then.
+    await new Promise((resolve) => process.nextTick(() => setImmediate(resolve)));
+  }
+  return drains() - before;
+}
+
+test("at rest a tree is drained once in a second, until there is a request, an event, or who wants each change", async () => {
+  using fixture = new JailFixture({});
+  jest.useFakeTimers();
+  let drains = 0;
+  let [listener, isChanged]: [TreeListener, boolean] = [{}, false];
+  const drain = async () => {
+    drains++;
+    if (isChanged) listener.onDirty?.(1);
+    isChanged = false;
+    return { isComplete: true } as const;
+  };
+  const shared = new SharedTree({
+    openBase: () => fixture.jail("openat").admitFolder("."),
+    open: (_, own) => {
+      listener = own;
+      return { state: { isComplete: true }, drain, close() {} } as unknown as WatchedTree;
+    },
+  });
+  const subscription = shared.subscribe({}) as TreeSubscription;
+  const next = () => drainsIn(() => drains);
+  const wakeups = [
+    () => {},
+    () => subscription.drain(),
+    () => {
+      isChanged = true;
+    },
+  ];
+  for (const wakeUp of wakeups) {
+    await wakeUp();
+    await next();
+    expect(await next()).toBeGreaterThan(90);
+    await next();
+    await next();
+    expect(await next()).toBeLessThan(12);
+  }
+  shared.subscribe({ onChange() {} });
+  await next();
+  expect(await next()).toBeGreaterThan(90);
+  shared.close();
+  jest.useRealTimers();
 });

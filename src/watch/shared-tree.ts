@@ -3,10 +3,17 @@ import type { Folder } from "../jail/folder.ts";
 import { openWatchedTree, type Unwatchable } from "./open-tree.ts";
 import type { IncompleteReason, TreeChange, TreeListener, WatchedTree, WatchState } from "./tree.ts";
 
-/** Milliseconds between two drains without a request: in less than that few programs fill the kernel's queue. */
-const drainEvery = 100;
-/** Milliseconds between two builds of a tree that becomes incomplete again and again: at first, at most, and after a limit of the system. */
-const buildEvery = { first: 250, most: 8000, limit: 60_000 } as const;
+/**
+ * Milliseconds between two drains without a request. In 100 few programs fill the kernel's queue. At rest, where no listener wants to know
+ * each change, fewer wakeups are worth that the tree may have to be built again.
+ */
+const drainEvery = { active: 100, atRest: 1000 } as const;
+/** Milliseconds without a request or an event after which a tree is at rest. */
+const restAfter = 30_000;
+/** Milliseconds between two builds of a tree that becomes incomplete again and again: at first, and at most. */
+const buildEvery = { first: 250, most: 8000 } as const;
+/** The same where the system allows no more watches. */
+const buildEveryAtLimit = { first: 60_000, most: 3_600_000 } as const;
 
 /** The part that one listener has in the tree. */
 export interface TreeSubscription {
@@ -33,8 +40,9 @@ export class SharedTree {
   readonly #options: SharedTreeOptions;
   readonly #listeners = new Listeners();
   #opened: { readonly tree: WatchedTree; readonly base: Folder } | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #isBuilding = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When there was a request or an event, as `performance.now()`. */
+  #activeAt = 0;
   /** When it may be built again, as `performance.now()`, and how long that was put off. */
   #buildAt = 0;
   #delay = 0;
@@ -56,7 +64,10 @@ export class SharedTree {
     this.#listeners.add(listener);
     return {
       tree,
-      drain: () => drained(tree),
+      drain: () => {
+        this.#activeAt = performance.now();
+        return drained(tree);
+      },
       end: () => {
         this.#listeners.delete(listener);
         if (this.#listeners.isEmpty) this.#end();
@@ -80,14 +91,13 @@ export class SharedTree {
       return tree;
     }
     this.#opened = { tree, base };
-    this.#timer = setInterval(() => void this.#maintain(tree), drainEvery);
-    this.#timer.unref();
+    this.#activeAt = performance.now();
     void this.#maintain(tree);
     return tree;
   }
 
   #end(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#opened?.tree.close();
     this.#opened?.base.close();
     this.#opened = undefined;
@@ -95,16 +105,26 @@ export class SharedTree {
     this.#buildAt = 0;
   }
 
-  /** Drains the tree, or builds it if it is incomplete and that is due. */
+  /** Until it ends, drains the tree, or builds it if it is incomplete and that is due. */
   async #maintain(tree: WatchedTree): Promise<void> {
+    const { reports } = this.#listeners;
     const state = await drained(tree);
+    if (this.#opened?.tree !== tree) return;
     this.#reportState(state);
-    if (state.isComplete || state.reason === "base-gone" || this.#isBuilding) return;
-    if (this.#opened?.tree !== tree || performance.now() < this.#buildAt) return;
-    this.#isBuilding = true;
-    const built = await tree.build().catch(() => tree.state);
-    this.#isBuilding = false;
-    this.#putOffNextBuild(!built.isComplete && built.reason === "limit");
+    const isDue = !state.isComplete && state.reason !== "base-gone" && performance.now() >= this.#buildAt;
+    if (isDue) {
+      const built = await tree.build().catch(() => tree.state);
+      this.#putOffNextBuild(!built.isComplete && built.reason === "limit");
+    }
+    if (this.#listeners.reports !== reports) this.#activeAt = performance.now();
+    if (this.#opened?.tree === tree) this.#schedule(tree);
+  }
+
+  #schedule(tree: WatchedTree): void {
+    const isAtRest = performance.now() - this.#activeAt > restAfter && this.#listeners.onChange === undefined;
+    const delay = isAtRest ? drainEvery.atRest : drainEvery.active;
+    this.#timer = setTimeout(() => void this.#maintain(tree), delay);
+    this.#timer.unref();
   }
 
   #reportState(state: WatchState): void {
@@ -115,11 +135,12 @@ export class SharedTree {
   }
 
   #putOffNextBuild(isLimit: boolean): void {
-    const { first, most, limit } = buildEvery;
+    const { first, most } = isLimit ? buildEveryAtLimit : buildEvery;
     const now = performance.now();
     // Where it was complete for long, it may be built at once.
-    this.#delay = now - this.#buildAt > most ? first : Math.min(2 * this.#delay, most);
-    this.#buildAt = now + (isLimit ? limit : this.#delay);
+    const wasLong = now - this.#buildAt > most;
+    this.#delay = wasLong ? first : Math.min(Math.max(2 * this.#delay, first), most);
+    this.#buildAt = now + this.#delay;
   }
 }
 
@@ -130,6 +151,8 @@ const drained = (tree: WatchedTree): Promise<WatchState> => tree.drain().catch((
 class Listeners implements TreeListener {
   /** There while one of them wants it: to follow moves takes time. */
   onChange: ((change: TreeChange) => void) | undefined;
+  /** How often something was reported. */
+  reports = 0;
   readonly #all = new Set<TreeListener>();
 
   get isEmpty(): boolean {
@@ -147,35 +170,36 @@ class Listeners implements TreeListener {
   }
 
   onAdded(file: number): void {
-    for (const one of this.#all) one.onAdded?.(file);
+    this.#report((one) => one.onAdded?.(file));
   }
 
   onRemoved(file: number): void {
-    for (const one of this.#all) one.onRemoved?.(file);
+    this.#report((one) => one.onRemoved?.(file));
   }
 
   onDirty(file: number): void {
-    for (const one of this.#all) one.onDirty?.(file);
+    this.#report((one) => one.onDirty?.(file));
   }
 
   onAllDirty(): void {
-    for (const one of this.#all) one.onAllDirty?.();
+    this.#report((one) => one.onAllDirty?.());
   }
 
   onUnseenWrite(): void {
-    for (const one of this.#all) one.onUnseenWrite?.();
+    this.#report((one) => one.onUnseenWrite?.());
   }
 
   onLinked(inode: bigint): void {
-    for (const one of this.#all) one.onLinked?.(inode);
+    this.#report((one) => one.onLinked?.(inode));
   }
 
   #setOnChange(): void {
     const wants = [...this.#all].some(({ onChange }) => onChange !== undefined);
-    this.onChange = wants ? (change) => this.#report(change) : undefined;
+    this.onChange = wants ? (change) => this.#report((one) => one.onChange?.(change)) : undefined;
   }
 
-  #report(change: TreeChange): void {
-    for (const one of this.#all) one.onChange?.(change);
+  #report(to: (one: TreeListener) => void): void {
+    this.reports++;
+    for (const one of this.#all) to(one);
   }
 }

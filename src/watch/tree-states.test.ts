@@ -4,12 +4,14 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { join } from "node:path";
 import { openWith, TreeFixture } from "./tree.test-kit.ts";
 import type { IncompleteReason, WatchState } from "./tree.ts";
 
@@ -76,14 +78,34 @@ test("a drain that begins while another one runs has what happened between", asy
 });
 
 test("too few watches: the tree is incomplete, and complete once there are more", async () => {
-  const limit = { folders: 3 };
+  const limit = { watches: 3 };
   using fixture = new TreeFixture({ "a/f": "", "b/f": "", "c/f": "" }, { open: openWith({ limit }) });
   expect(await fixture.tree.build()).toEqual(incomplete("limit"));
-  limit.folders = 8;
+  // Four were tried before, and each folder takes one again.
+  limit.watches = 4 + 4;
   expect(await fixture.tree.build()).toEqual(complete);
   expect(fixture.paths).toEqual(["a/f", "b/f", "c/f"]);
   mkdirSync(fixture.at("d"));
   expect(await fixture.tree.drain()).toEqual(incomplete("limit"));
+});
+
+test("more folders than its share of the watches: it ends all, and watches again once it may", async () => {
+  const limit = { folders: 3 };
+  const before = watchesOfProcess();
+  using fixture = new TreeFixture({ "a/f": "", "b/f": "", "c/f": "" }, { open: openWith({ limit }) });
+  expect(await fixture.tree.build()).toEqual(incomplete("limit"));
+  expect(watchesOfProcess()).toBe(before);
+  limit.folders = 4;
+  expect(await fixture.tree.build()).toEqual(complete);
+  expect(watchesOfProcess()).toBe(before + 4);
+  mkdirSync(fixture.at("d"));
+  expect(await fixture.tree.drain()).toEqual(incomplete("limit"));
+  expect(watchesOfProcess()).toBe(before);
+  limit.folders = 5;
+  expect(await fixture.tree.build()).toEqual(complete);
+  fixture.add({ "d/f": "" });
+  expect(await fixture.tree.drain()).toEqual(complete);
+  expect(fixture.paths).toEqual(["a/f", "b/f", "c/f", "d/f"]);
 });
 
 test("a closed tree is incomplete, also while it is built", async () => {
@@ -143,3 +165,17 @@ test("a drain that fails does not stand for later ones", async () => {
   expect(fixture.paths).toEqual(["a", "e/f"]);
   await first;
 });
+
+/** How many folders this process watches, as the kernel says. */
+function watchesOfProcess(): number {
+  const folder = "/proc/self/fdinfo";
+  const ofDescriptor = (name: string): number => {
+    try {
+      return readFileSync(join(folder, name), "latin1").split("inotify wd:").length - 1;
+    } catch {
+      // That of the listing itself.
+      return 0;
+    }
+  };
+  return readdirSync(folder).reduce((sum, name) => sum + ofDescriptor(name), 0);
+}

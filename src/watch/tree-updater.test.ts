@@ -24,7 +24,15 @@ test("a file may be another one where the system did not say what has its name, 
   let unseen = 0;
   const listener = { onUnseenWrite: () => unseen++ };
   const readEvents = () => undefined;
-  const updater = new TreeUpdater({ inotify, table, reader, pending, listener, readEvents });
+  const updater = new TreeUpdater({
+    inotify,
+    table,
+    reader,
+    pending,
+    listener,
+    readEvents,
+    mostFolders: () => 100,
+  });
   expect([...updater.settle()].length).toBeGreaterThan(0);
   expect(table.base.keys).toEqual(["f"]);
   expect(unseen).toBe(1);

@@ -24,6 +24,8 @@ export interface TreeUpdaterOptions {
   readonly reader: FolderReader;
   readonly pending: ChangedNames;
   readonly listener: TreeListener;
+  /** How many folders it may watch; asked before each build. */
+  readonly mostFolders: () => number;
   /** Reads the queue; see `EventReader.read`. */
   readonly readEvents: () => IncompleteReason | undefined;
 }
@@ -34,6 +36,7 @@ export class TreeUpdater {
   readonly #retries = new ChangedNames();
   /** Everything is dirty until this ends. */
   #isBuild = false;
+  #mostFolders = 0;
 
   constructor(options: TreeUpdaterOptions) {
     this.#options = options;
@@ -41,10 +44,12 @@ export class TreeUpdater {
 
   /** Lists all folders, known ones too. Returns why it failed. */
   *build(): Steps<IncompleteReason | undefined> {
-    const { table } = this.#options;
+    const { table, mostFolders } = this.#options;
+    this.#mostFolders = mostFolders();
     this.#isBuild = true;
     table.unlisted.length = 0;
-    table.unlisted.push(...table.all());
+    // Taken from the end, so each folder comes before those in it: where it has another watch, they are other folders too.
+    for (const folder of [...table.all()].reverse()) table.unlisted.push(folder);
     return yield* this.settle();
   }
 
@@ -64,11 +69,22 @@ export class TreeUpdater {
       }
       return "busy";
     } catch (error) {
-      if (error instanceof Incomplete) return error.reason;
-      throw error;
+      if (!(error instanceof Incomplete)) throw error;
+      if (error.reason === "limit") yield* this.#unwatchAll();
+      return error.reason;
     } finally {
       this.#isBuild = false;
       this.#retries.clear();
+    }
+  }
+
+  /** Leaves to other programs of the user the watches that are of no use here. */
+  *#unwatchAll(): Steps<void> {
+    const { table } = this.#options;
+    let ended = 0;
+    for (const folder of table.all()) {
+      table.unwatch(folder);
+      if (++ended % namesPerStep === 0) yield;
     }
   }
 
@@ -115,7 +131,7 @@ export class TreeUpdater {
   /** Watches an opened folder; false when that is not possible for this one. */
   #watch(folder: FolderNode, { descriptor, inode }: OpenedFolder): boolean {
     const { table, inotify } = this.#options;
-    const watch = inotify.watch(descriptor);
+    const watch = table.folders > this.#mostFolders ? "limit" : inotify.watch(descriptor);
     if (watch === "limit") throw new Incomplete("limit");
     if (typeof watch === "string") {
       table.setUnwatched(folder, "unreadable");

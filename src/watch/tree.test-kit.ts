@@ -80,8 +80,8 @@ export function unwatchedIn(folder: WatchedFolder, prefix = ""): string[] {
 }
 
 interface OpenOptions {
-  /** Folders that its user may watch. */
-  readonly limit?: { folders: number };
+  /** How often it may watch a folder, and how many folders a tree may have. */
+  readonly limit?: { watches?: number; folders?: number };
   readonly sliceMilliseconds?: number;
   /** Called for each folder that it is about to watch. */
   readonly onWatch?: () => void;
@@ -89,11 +89,7 @@ interface OpenOptions {
 
 /** Opens a tree in another way than usual. */
 export const openWith =
-  ({
-    limit = { folders: Number.POSITIVE_INFINITY },
-    sliceMilliseconds = 10,
-    onWatch = () => {},
-  }: OpenOptions): typeof openWatchedTree =>
+  ({ limit = {}, sliceMilliseconds = 10, onWatch = () => {} }: OpenOptions): typeof openWatchedTree =>
   (base, listener) => {
     const inotify = Inotify.open() as Inotify;
     let watches = 0;
@@ -103,11 +99,12 @@ export const openWith =
       type: 0x794c7630,
       mounts: MountTable.open(base)!,
       listener,
+      mostFolders: () => limit.folders ?? Number.POSITIVE_INFINITY,
       sliceMilliseconds,
       inotify: {
         watch(folder) {
           onWatch();
-          return watches++ < limit.folders ? inotify.watch(folder) : "limit";
+          return watches++ < (limit.watches ?? Number.POSITIVE_INFINITY) ? inotify.watch(folder) : "limit";
         },
         unwatch: (watch) => inotify.unwatch(watch),
         read: (onEvent) => inotify.read(onEvent),
