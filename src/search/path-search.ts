@@ -42,6 +42,10 @@ class PathSink implements FileSink, PathTaker {
     this.#options = options;
   }
 
+  mayTake(folder: Pick<SharedFolder, "prefix">, bytes: Buffer, from: number, to: number): boolean {
+    return this.#options.page !== undefined || this.#literal.matches(folder, bytes, from, to);
+  }
+
   add(folder: Pick<SharedFolder, "prefix" | "walked">, bytes: Buffer, from: number, to: number): boolean {
     const { answer, page, walk } = this.#options;
     if (this.#isFull) return false;

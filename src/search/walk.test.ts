@@ -2,6 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import type { OnDirent } from "../jail/dirents.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
 import { Batch } from "./batches.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { Walk } from "./walk.ts";
@@ -103,4 +104,34 @@ test("a folder that is removed while it is listed has no files", () => {
   taken.release();
   start.release();
   expect(closed).toEqual(["gone", "base"]);
+});
+
+test("a walk keeps only what its sink may take, and asks for files alone", () => {
+  const files = { kept: "file", other: "file", link: "symlink", inner: "dir" } as const;
+  const folderAt = (path: string, entries: Readonly<Record<string, EntryKind>>): Folder =>
+    ({
+      path,
+      requested: ".",
+      *list(onDirent: OnDirent) {
+        for (const [name, kind] of Object.entries(entries)) onDirent(Buffer.from(name), 0, name.length, kind);
+        yield;
+      },
+      child: () => folderAt("inner", { kept: "file", third: "file" }),
+      close() {},
+    }) as unknown as Folder;
+  const start = new SharedFolder(folderAt("", files));
+  const walk = new Walk(start, options);
+  const requested: string[] = [];
+  const added: string[] = [];
+  const note =
+    (list: string[]) =>
+    ({ prefix }: SharedFolder, bytes: Buffer, from: number, to: number) => {
+      const name = bytes.toString("utf8", from, to);
+      list.push(prefix + name);
+      return name === "kept";
+    };
+  while (walk.fill({ mayTake: note(requested), add: note(added) }));
+  start.release();
+  expect(requested).toEqual(["kept", "other", "inner/kept", "inner/third"]);
+  expect(added).toEqual(["inner/kept", "kept"]);
 });

@@ -11,7 +11,7 @@ import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/i
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import { listAtOnce } from "../jail/backend.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
+import type { Jail } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { type NameBytes, nameOf } from "../jail/name.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
@@ -26,6 +26,8 @@ import { nothingPassedOver, type PassedOver } from "./tally.ts";
 export interface FileSink {
   /** Adds the file with the name `bytes[from, to)`, after all others. False, without adding it, when it is full. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
+  /** Whether it may take the file. A walk that is asked for nothing else keeps no other file, and does not count it. */
+  mayTake?(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
 export interface WalkOptions extends EntryFilterOptions {
@@ -72,6 +74,7 @@ export class Walk {
   /** The unfinished listing of the deepest folder. */
   #listing: Steps<void> | undefined;
   #slice: TimeSlice | undefined;
+  #sink: FileSink | undefined;
   #passedOver = nothingPassedOver;
 
   /** Holds `start` until the walk has left it, or is closed. */
@@ -87,6 +90,7 @@ export class Walk {
    */
   fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
+    this.#sink = sink;
     this.#begin();
     for (;;) {
       if (!this.#continueListing()) return true;
@@ -232,7 +236,7 @@ export class Walk {
     let rest: Generator<void, void, void> | undefined;
     try {
       rest = listAtOnce(folder, (bytes, from, to, kind) =>
-        this.#push(folder, found, { bytes, from, to }, kind),
+        this.#push(level.held, found, { bytes, from, to }, kind),
       );
     } catch (error) {
       throw refusalOfErrno(error, folder.requested);
@@ -254,14 +258,15 @@ export class Walk {
   }
 
   /** Adds an entry, or notes it. */
-  #push(folder: Folder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
+  #push(held: SharedFolder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
     const { bytes, from, to } = name;
     if (isTemporaryIn(bytes, from, to)) {
       const raw = nameOf(bytes.subarray(from, to));
       found.temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
     } else {
-      const known = kind ?? kindIn(folder, bytes.subarray(from, to));
-      this.#entries.push(bytes, from, to, known);
+      const known = kind ?? kindIn(held.folder, bytes.subarray(from, to));
+      const isWanted = known !== "file" || this.#sink?.mayTake?.(held, bytes, from, to) !== false;
+      if (isWanted) this.#entries.push(bytes, from, to, known);
       if (this.#options.ignoreFiles !== undefined) found.ignoreFiles |= ignoreFileBit(name, known);
     }
   }
