@@ -148,7 +148,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
         return searcher.index?.index.state.files ?? 0;
       },
       get "coder.index.size"() {
-        return searcher.index?.index.state.bytes ?? 0;
+        return searcher.index?.bytes ?? 0;
       },
       get "coder.journal.size"() {
         return journal?.bytes ?? 0;

@@ -34,15 +34,33 @@ export function hasStamps(): boolean {
  * a name, those of the file that it holds. False for anything else, and for every failure.
  */
 export function readStamps(descriptor: number, name?: NameBytes): boolean {
-  if (!hasStamps()) return false;
-  if (name === undefined) pathArgument[0] = 0;
-  else if (!putNameIn(name)) return false;
-  const flags = name === undefined ? emptyPath | noFollowing : noFollowing;
-  if (!callStatx(descriptor, flags, wanted)) return false;
-  if (statxHalves[modeAt]! >>> 12 !== regularFile) return false;
+  if (name !== undefined && !putNameIn(name)) return false;
+  const isRead = name === undefined ? callStatxOn(descriptor) : callStatx(descriptor, noFollowing, wanted);
+  if (!isRead || statxHalves[modeAt]! >>> 12 !== regularFile) return false;
   links = statxWords[linksAt]!;
-  for (let i = 0; i < stampWords; i++) stamps[i] = statxWords[wordsOfStamps[i]!]!;
+  takeStamps();
   return true;
+}
+
+/**
+ * Reads the stamps of the folder that `descriptor` holds to `stamps`: they change with the names in it. False for anything else, for every
+ * failure, and where the names are encrypted: they are other ones once the key is there (fscrypt), and the stamps are not.
+ */
+export function readFolderStamps(descriptor: number): boolean {
+  if (!callStatxOn(descriptor) || statxHalves[modeAt]! >>> 12 !== folder) return false;
+  if ((statxWords[attributesAt]! & encrypted) !== 0) return false;
+  takeStamps();
+  return true;
+}
+
+/** Describes what the descriptor itself holds. */
+function callStatxOn(descriptor: number): boolean {
+  pathArgument[0] = 0;
+  return callStatx(descriptor, emptyPath | noFollowing, wanted);
+}
+
+function takeStamps(): void {
+  for (let i = 0; i < stampWords; i++) stamps[i] = statxWords[wordsOfStamps[i]!]!;
 }
 
 /**
@@ -129,7 +147,11 @@ const wanted = 0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200;
 /** Offsets of fields of struct statx, in units of the view that reads them. */
 const modeAt = 28 / 2;
 const linksAt = 16 / 4;
+const attributesAt = 8 / 4;
 const regularFile = 0o10;
+const folder = 0o4;
+/** STATX_ATTR_ENCRYPTED. */
+const encrypted = 0x800;
 /** Each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their nanoseconds. */
 const wordsOfStamps = [8, 9, 34, 35, 10, 11, 28, 29, 30, 24, 25, 26];
 const deviceAt = 2;

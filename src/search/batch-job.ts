@@ -27,6 +27,7 @@ export function batchJobOf(batch: Batch, { request, answer, page, signal, indexU
     wantsOutcomes: page !== undefined,
     signal,
     candidates: indexUse?.candidates,
+    wantsKnown: indexUse?.wantsKnown === true,
     wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
     files: batch.post(answer.wantsPaths),
   };

@@ -9,8 +9,10 @@ import { hasStamps } from "../jail/stamps.ts";
 import type { Pool } from "../threads/pool.ts";
 import type { SharedTree } from "../watch/shared-tree.ts";
 import type { Batch } from "./batches.ts";
+import type { FileCursor } from "./file-cursor.ts";
 import { type FoundInIndex, KnownFiles } from "./known-files.ts";
 import { ListedPaths } from "./listed-paths.ts";
+import { ListingCache } from "./listing-cache.ts";
 import type { PendingBatch } from "./pending.ts";
 import { isLiteral, type Query } from "./query-compiler.ts";
 import type { Replay } from "./replay.ts";
@@ -40,15 +42,20 @@ export interface IndexOptions {
 /** Queries whose needed n-grams are kept. */
 const mostQueries = 64;
 
+/** Share of the memory for listings of folders; the rest is for what is in files. */
+const listingShare = 1 / 8;
+
 /** The index of one searcher, with what fills it. */
 export class SearchIndex {
   readonly index: ContentIndex;
+  readonly listings: ListingCache;
   readonly #filler: Filler;
   readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
 
-  private constructor(index: ContentIndex, filler: Filler, watched: WatchedIndex | undefined) {
+  private constructor({ index, listings }: Memory, filler: Filler, watched: WatchedIndex | undefined) {
     this.index = index;
+    this.listings = listings;
     this.#filler = filler;
     this.#watched = watched;
   }
@@ -61,14 +68,15 @@ export class SearchIndex {
   ): SearchIndex | undefined {
     if (!hasStamps() || jail.backend === "current-directory" || createSigner() === undefined)
       return undefined;
-    const index = new ContentIndex(maxBytes);
+    const index = new ContentIndex(maxBytes * (1 - listingShare));
+    const listings = new ListingCache(maxBytes * listingShare);
     const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
       const reply = await pool.run(job).reply.catch(() => undefined);
       return reply !== undefined && "stamps" in reply ? reply : undefined;
     };
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
-    return new SearchIndex(index, new Filler({ index, jail, sign }), watched);
+    return new SearchIndex({ index, listings }, new Filler({ index, jail, sign }), watched);
   }
 
   /** Begins the use of the index by a search; undefined where it is of no use for this one. */
@@ -84,6 +92,11 @@ export class SearchIndex {
     if (request.content || request.fuzzyPaths || !mayReplay) return undefined;
     const kept = await this.#watched?.prepare(options, page?.preparationMilliseconds);
     return kept && new ListedPaths(kept.list, page?.after?.file);
+  }
+
+  /** Bytes of memory that it takes. */
+  get bytes(): number {
+    return this.index.state.bytes + this.listings.bytes;
   }
 
   /** How searches use it now. */
@@ -133,6 +146,9 @@ export class SearchIndex {
     this.#watched?.close();
   }
 }
+
+/** What it keeps. */
+type Memory = Pick<SearchIndex, "index" | "listings">;
 
 const keyOf = (query: Query): string => JSON.stringify(query);
 
@@ -202,15 +218,27 @@ export class IndexUse {
     return needed === "unknown" ? undefined : needed;
   }
 
+  /** For the walk. The first search does not keep them: that takes as long as it saves the next one. */
+  get listings(): ListingCache | undefined {
+    return this.#index.index.isEmpty ? undefined : this.#index.listings;
+  }
+
   /** Whether a thread has to say what files that match have to hold. */
   get wantsNeeded(): boolean {
     return this.#index.neededBy(this.#options.request.query) === undefined;
   }
 
+  /** Whether to say which files are as the index knows them. */
+  get wantsKnown(): boolean {
+    return this.#replay !== undefined;
+  }
+
   /** What is known of the files of a batch that this thread searches. */
   knownIn(batch: Batch): KnownFiles | undefined {
     const { request } = this.#options;
-    return this.candidates && new KnownFiles(this.candidates, request, (file) => batch.descriptorOf(file));
+    const { candidates, wantsKnown } = this;
+    const descriptorOf = (file: FileCursor) => batch.descriptorOf(file);
+    return candidates && new KnownFiles({ candidates, search: request, wantsKnown, descriptorOf });
   }
 
   /** The files of a batch were searched, with this of them known and unknown to the index, where it was asked. */

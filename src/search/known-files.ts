@@ -7,8 +7,17 @@ import { type JudgedSearch, RecordJudge } from "./record-judge.ts";
 export interface FoundInIndex {
   /** Indices of the files that it does not know as they are. */
   readonly unknown: Int32Array | readonly number[];
-  /** Of each file that it knows as it is the index, and then the number of its record. */
+  /** Of each file that it knows as it is the index, and then the number of its record; empty where that is not wanted. */
   readonly known: Int32Array | readonly number[];
+}
+
+export interface KnownFilesOptions {
+  readonly candidates: CandidateSet;
+  readonly search: JudgedSearch;
+  /** Whether to say which files it knows as they are. */
+  readonly wantsKnown: boolean;
+  /** The descriptor of the folder of a file. */
+  readonly descriptorOf: (file: FileCursor) => number;
 }
 
 /** Finds the files that need not be read: their stamps are those with which the index has seen that they do not match. */
@@ -16,10 +25,12 @@ export class KnownFiles implements FoundInIndex {
   readonly unknown: number[] = [];
   readonly known: number[] = [];
   readonly #judge: RecordJudge;
+  readonly #wantsKnown: boolean;
   readonly #descriptorOf: (file: FileCursor) => number;
 
-  constructor(candidates: CandidateSet, search: JudgedSearch, descriptorOf: (file: FileCursor) => number) {
+  constructor({ candidates, search, wantsKnown, descriptorOf }: KnownFilesOptions) {
     this.#judge = new RecordJudge(candidates, search);
+    this.#wantsKnown = wantsKnown;
     this.#descriptorOf = descriptorOf;
   }
 
@@ -32,7 +43,7 @@ export class KnownFiles implements FoundInIndex {
       this.unknown.push(file.index);
       return undefined;
     }
-    this.known.push(file.index, number);
+    if (this.#wantsKnown) this.known.push(file.index, number);
     return this.#judge.outcomeOf(number);
   };
 }

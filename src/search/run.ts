@@ -57,6 +57,7 @@ export class SearchRun {
     this.#pacing = new Pacing(options.state, this.#answer);
     this.#walk = new Walk(options.folder, {
       ...options.walk,
+      listings: this.#indexUse?.listings,
       after: this.#page?.after?.file,
       onTooDeep: () => this.#answer.cut(),
       onUnreadable: (folder) => this.#page?.countUnreadableFolder(folder),
@@ -157,10 +158,9 @@ export class SearchRun {
   #searchBatchHere(batch: Batch): void {
     const record = this.#page && createOutcomes(batch.count);
     const known = this.#indexUse?.knownIn(batch);
-    const after = this.#page?.afterIn(batch);
-    const options = { after, outcomes: record, outcomeUnread: known?.outcomeUnread };
+    const options = { outcomes: record, outcomeUnread: known?.outcomeUnread };
     const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
-    this.#local.search(batch, sink, options);
+    this.#local.search(batch, sink, { ...options, after: this.#page?.afterIn(batch) });
     this.#pacing.note(batch.count);
     this.#indexUse?.note(batch, known);
     if (record !== undefined) this.#noteOutcomes(batch, record);

@@ -44,6 +44,8 @@ export interface BatchJob {
   readonly signal: Int32Array;
   /** Which files need not be read. */
   readonly candidates?: CandidateSet | undefined;
+  /** Whether to say which of them are as the index knows them. */
+  readonly wantsKnown?: boolean;
   /** Whether to say what the index has to look for. */
   readonly wantsNeeded?: boolean;
   readonly files: PostedFiles;
@@ -95,18 +97,23 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Ba
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  const known =
-    job.candidates && new KnownFiles(job.candidates, job, (file) => files.descriptors[file.folder]!);
+  const known = knownIn(job);
   const { outcomeUnread } = known ?? {};
   const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, outcomeUnread };
   searchFiles(cursor, search, sink);
   return {
     ...encodeFindings(sink.findings, outcomes),
     ...(known && {
-      inIndex: { unknown: Int32Array.from(known.unknown), known: Int32Array.from(known.known) },
+      inIndex: { unknown: new Int32Array(known.unknown), known: new Int32Array(known.known) },
     }),
     ...(job.wantsNeeded && { needed: compiler.needed(job.query) }),
   };
+}
+
+function knownIn(job: BatchJob): KnownFiles | undefined {
+  const { candidates, files, wantsKnown = false } = job;
+  const descriptorOf = (file: FileCursor) => files.descriptors[file.folder]!;
+  return candidates && new KnownFiles({ candidates, search: job, wantsKnown, descriptorOf });
 }
 
 class Collector implements FindingSink {

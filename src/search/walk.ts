@@ -3,31 +3,25 @@
  * open.
  */
 
-import { kindIn } from "../files/entries.ts";
 import type { Files } from "../files/files.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Entry } from "../files/types.ts";
-import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
+import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
-import { listAtOnce } from "../jail/backend.ts";
-import { refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import type { EntryKind } from "../jail/kind.ts";
-import { type NameBytes, nameOf } from "../jail/name.ts";
-import { isTemporaryIn } from "../jail/temporary.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
+import { type FileChooser, type FolderExtras, FolderLister } from "./folder-lister.ts";
+import type { ListingCache } from "./listing-cache.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { nothingPassedOver, type PassedOver } from "./tally.ts";
 
 /** Takes the files of a walk. */
-export interface FileSink {
+export interface FileSink extends FileChooser {
   /** Adds the file with the name `bytes[from, to)`, after all others. False, without adding it, when it is full. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
-  /** Whether it may take the file. A walk that is asked for nothing else keeps no other file, and does not count it. */
-  mayTake?(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
 export interface WalkOptions extends EntryFilterOptions {
@@ -36,6 +30,8 @@ export interface WalkOptions extends EntryFilterOptions {
   readonly files: Pick<Files, "sweepFolder">;
   /** Leaves out what ignore files name. */
   readonly ignoreFiles?: IgnoreFiles | undefined;
+  /** What folders held before. */
+  readonly listings?: ListingCache | undefined;
   /** The one entry of the start to walk, instead of all of them. */
   readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
   /** The path to start at, one character per byte (`Place.file`): the walk opens no folder that comes before it. */
@@ -69,6 +65,7 @@ export class Walk {
   readonly #options: WalkOptions;
   readonly #filter: EntryFilter;
   readonly #entries = new EntryStack();
+  readonly #lister: FolderLister;
   readonly #levels: Level[] = [];
   #start: SharedFolder | undefined;
   /** The unfinished listing of the deepest folder. */
@@ -81,6 +78,13 @@ export class Walk {
   constructor(start: SharedFolder, options: WalkOptions) {
     this.#options = options;
     this.#filter = new EntryFilter(options, start.folder);
+    const { ignoreFiles, listings } = options;
+    this.#lister = new FolderLister({
+      entries: this.#entries,
+      sink: () => this.#sink,
+      ignoreFiles,
+      listings,
+    });
     this.#start = start.hold();
   }
 
@@ -231,48 +235,11 @@ export class Walk {
 
   /** Adds the entries of the deepest folder: at once if they are few, or returns the steps that are left. Throws a refusal. */
   #list(level: Level): Steps<void> | undefined {
-    const found: Found = { temporary: [], ignoreFiles: 0 };
-    const { folder } = level.held;
-    let rest: Generator<void, void, void> | undefined;
-    try {
-      rest = listAtOnce(folder, (bytes, from, to, kind) =>
-        this.#push(level.held, found, { bytes, from, to }, kind),
-      );
-    } catch (error) {
-      throw refusalOfErrno(error, folder.requested);
-    }
-    if (rest !== undefined || !this.#entries.sortChunk(level.first))
-      return this.#listRest(level, found, rest);
-    this.#endListing(level, found);
-    return undefined;
-  }
-
-  *#listRest(level: Level, found: Found, rest: Iterable<void> = []): Steps<void> {
-    try {
-      for (const _ of rest) yield;
-    } catch (error) {
-      throw refusalOfErrno(error, level.held.folder.requested);
-    }
-    yield* this.#entries.sort(level.first);
-    this.#endListing(level, found);
-  }
-
-  /** Adds an entry, or notes it. */
-  #push(held: SharedFolder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
-    const { bytes, from, to } = name;
-    if (isTemporaryIn(bytes, from, to)) {
-      const raw = nameOf(bytes.subarray(from, to));
-      found.temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
-    } else {
-      const known = kind ?? kindIn(held.folder, bytes.subarray(from, to));
-      const isWanted = known !== "file" || this.#sink?.mayTake?.(held, bytes, from, to) !== false;
-      if (isWanted) this.#entries.push(bytes, from, to, known);
-      if (this.#options.ignoreFiles !== undefined) found.ignoreFiles |= ignoreFileBit(name, known);
-    }
+    return this.#lister.list(level.held, (found) => this.#endListing(level, found));
   }
 
   /** Makes the entries ready to take. */
-  #endListing(level: Level, { temporary, ignoreFiles }: Found): void {
+  #endListing(level: Level, { temporary, ignoreFiles }: FolderExtras): void {
     const { folder } = level.held;
     const entries = this.#entries;
     level.end = entries.size;
@@ -280,12 +247,6 @@ export class Walk {
     level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
     if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
   }
-}
-
-/** What the listing of a folder finds besides the entries to take. */
-interface Found {
-  readonly temporary: Entry[];
-  ignoreFiles: IgnoreFileSet;
 }
 
 /** The key in a folder of the entry that the path leads to. */
