@@ -1,5 +1,6 @@
 /** A tree that follows the kernel's events: see `WatchedTree`. */
 import { createTimeSlice, runInSlices, type Steps } from "../scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import { EventReader } from "./event-reader.ts";
 import { FolderNode } from "./folder-node.ts";
@@ -27,7 +28,7 @@ export interface InotifyTreeOptions {
   readonly listener: TreeListener;
   /** How many folders it may watch; asked before each build. */
   readonly mostFolders: () => number;
-  /** How long a drain or a build runs before it yields. */
+  /** How long a drain or a build runs before it yields. Default: as long as a walk. */
   readonly sliceMilliseconds?: number;
 }
 
@@ -47,12 +48,12 @@ export class InotifyTree implements WatchedTree {
   #next: Promise<WatchState> | undefined;
 
   constructor(options: InotifyTreeOptions) {
-    const { descriptor, type, inotify, mounts, listener, mostFolders, sliceMilliseconds = 10 } = options;
+    const { descriptor, type, inotify, mounts, listener, mostFolders } = options;
     const table = new FolderTable(inotify, listener);
     const pending = this.#pending;
     this.#inotify = inotify;
     this.#mounts = mounts;
-    this.#sliceMilliseconds = sliceMilliseconds;
+    this.#sliceMilliseconds = options.sliceMilliseconds ?? sliceMilliseconds;
     this.#listener = listener;
     this.#table = table;
     this.#events = new EventReader({ inotify, table, pending, listener });
