@@ -26,7 +26,6 @@ export function batchJobOf(batch: Batch, { request, answer, page, signal, indexU
     after: page?.afterIn(batch),
     wantsOutcomes: page !== undefined,
     signal,
-    candidates: indexUse?.candidates,
     wantsKnown: indexUse?.wantsKnown === true,
     wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
     files: batch.post(answer.wantsPaths),

@@ -64,6 +64,20 @@ test("the first search reads all files, and later ones do not read those that ca
   expect(await find()).toEqual({ index: "verified", paths: ["file3"] });
 });
 
+test("searches at once have each their own candidates, also where some are given up", async () => {
+  const { find, known, search } = await openFilled();
+  for (let i = 0; i < 20; i++) writeFileSync(at(`word${i}`), `it is wordnumber${i}end\n`);
+  await find();
+  await known();
+  const words = Array.from({ length: 20 }, (_, i) => i);
+  for (let round = 0; round < 3; round++) {
+    const answers = words.map((i) => search({ pattern: `wordnumber${i}end`, maxMatches: 1 + (i % 2) }));
+    const regexes = words.map((i) => search({ pattern: `wordnumber${i}e\\wd`, regex: true }));
+    for (const [at, { index, content_matches }] of (await Promise.all([...answers, ...regexes])).entries())
+      expect([index, content_matches.map(({ path }) => path)]).toEqual(["verified", [`word${at % 20}`]]);
+  }
+});
+
 test("every change is seen by the search that comes right after it", async () => {
   const { find, known } = await openFilled();
   await known();

@@ -226,8 +226,8 @@ export class SearchRun {
 
   #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
     const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
-    const job = batchJobOf(batch, { ...this.#options, ...own });
-    return new PendingBatch(batch, pool.run(job), { isRetry, onSettled: () => this.#wake() });
+    const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#indexUse?.candidates);
+    return new PendingBatch(batch, job, { isRetry, onSettled: () => this.#wake() });
   }
 
   /** Collects the first batch under way, if it is settled. */

@@ -42,8 +42,6 @@ export interface BatchJob {
   readonly wantsOutcomes: boolean;
   /** One of `batchSignals`, or 0. */
   readonly signal: Int32Array;
-  /** Which files need not be read. */
-  readonly candidates?: CandidateSet | undefined;
   /** Whether to say which of them are as the index knows them. */
   readonly wantsKnown?: boolean;
   /** Whether to say what the index has to look for. */
@@ -70,13 +68,13 @@ serveJobs(({ engine }: SearchThreadData, check) => {
     return runtime;
   });
   let signer: FileSigner | undefined;
-  return (job: SearchJob): ThreadReply => {
+  return (job: SearchJob, candidates): ThreadReply => {
     try {
       if ("what" in job) {
         signer ??= new FileSigner(createSigner()!);
         return signFiles(job, signer);
       }
-      return searchBatch(job, engines);
+      return searchBatch(job, engines, candidates as CandidateSet | undefined);
     } catch (error) {
       const { name, message } = error as Error;
       return { failure: name, message };
@@ -89,7 +87,12 @@ function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFil
   return signer.sign(cursor, { ...files, isOver: () => Atomics.load(signal, 0) !== 0 });
 }
 
-function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): BatchReply {
+/** `candidates`: which files need not be read. */
+function searchBatch(
+  job: BatchJob,
+  { compiler, ...engines }: ThreadEngines,
+  candidates: CandidateSet | undefined,
+): BatchReply {
   const sink = new Collector(job);
   const matcher = compiler.compile(job.query);
   const isOver = () => Atomics.load(job.signal, 0) === batchSignals.isOver;
@@ -97,7 +100,7 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Ba
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
-  const known = knownIn(job);
+  const known = candidates && knownIn(job, candidates);
   const { outcomeUnread } = known ?? {};
   const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, outcomeUnread };
   searchFiles(cursor, search, sink);
@@ -110,10 +113,10 @@ function searchBatch(job: BatchJob, { compiler, ...engines }: ThreadEngines): Ba
   };
 }
 
-function knownIn(job: BatchJob): KnownFiles | undefined {
-  const { candidates, files, wantsKnown = false } = job;
+function knownIn(job: BatchJob, candidates: CandidateSet): KnownFiles {
+  const { files, wantsKnown = false } = job;
   const descriptorOf = (file: FileCursor) => files.descriptors[file.folder]!;
-  return candidates && new KnownFiles({ candidates, search: job, wantsKnown, descriptorOf });
+  return new KnownFiles({ candidates, search: job, wantsKnown, descriptorOf });
 }
 
 class Collector implements FindingSink {

@@ -41,9 +41,13 @@ export class Pool<Job, Reply> {
     this.#options = options;
   }
 
-  /** Throws when it needs a thread and none can start. */
-  run(job: Job): PoolJob<Reply> {
-    const { promise, task } = taskOf<Reply>(job);
+  /**
+   * `shared`: what the job needs and has in common with others, posted to each thread once. A buffer of shared memory counts in the heap of
+   * a thread each time that it is posted, and large ones would keep the garbage collector busy. Throws when it needs a thread and
+   * none can start.
+   */
+  run(job: Job, shared?: object): PoolJob<Reply> {
+    const { promise, task } = taskOf<Reply>(job, shared);
     if (this.#isClosed) task.reject(new ThreadEnded("the pool was closed"));
     else this.#waiting.push(task);
     try {
@@ -143,10 +147,10 @@ export class Pool<Job, Reply> {
   }
 }
 
-function taskOf<Reply>(job: unknown): { task: Task; promise: Promise<Reply> } {
+function taskOf<Reply>(job: unknown, shared: unknown): { task: Task; promise: Promise<Reply> } {
   let settle: Pick<Task, "resolve" | "reject"> | undefined;
   const promise = new Promise<Reply>((resolve, reject) => {
     settle = { resolve: (reply) => resolve(reply as Reply), reject };
   });
-  return { task: { job, ...(settle as Pick<Task, "resolve" | "reject">) }, promise };
+  return { task: { job, shared, ...(settle as Pick<Task, "resolve" | "reject">) }, promise };
 }

@@ -11,6 +11,8 @@ export class ThreadEnded extends Error {
 /** A job and the promise of its reply. */
 export interface Task {
   readonly job: unknown;
+  /** See `Pool.run`. */
+  readonly shared?: unknown;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: ThreadEnded) => void;
 }
@@ -42,6 +44,8 @@ export class PooledThread {
   readonly #events: ThreadEvents;
   #tasks: QueuedTask[] = [];
   #posted = 0;
+  /** What it was posted last that jobs share. */
+  #shared: unknown;
   /** When it began the first of its tasks. */
   #begun = 0;
   #hasEnded = false;
@@ -81,7 +85,10 @@ export class PooledThread {
     const number = ++this.#posted;
     const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#tasks.push({ task, number, state });
-    this.#worker.postMessage({ number, job: task.job, state } satisfies PostedJob);
+    const { job, shared } = task;
+    const message: PostedJob = { number, job, state };
+    this.#worker.postMessage(shared === this.#shared ? message : { ...message, shared });
+    this.#shared = shared;
   }
 
   /** Takes back and returns the tasks that it has not begun. */

@@ -6,6 +6,8 @@ export interface PostedJob {
   /** Number of the job in this thread, from 1. */
   readonly number: number;
   readonly job: unknown;
+  /** For this job and those after it, until another message has one. */
+  readonly shared?: unknown;
   /** One `JobState`, shared by the thread and the pool. */
   readonly state: Int32Array;
 }
@@ -45,19 +47,25 @@ function lowerPriority(): void {
 
 /**
  * Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from
- * `workerData`.
+ * `workerData`; it gets each job, and what several jobs share (`Pool.run`).
  */
-export function serveJobs<Data, Job>(open: (data: Data, check: CheckJob) => (job: Job) => unknown): void {
+export function serveJobs<Data, Job>(
+  open: (data: Data, check: CheckJob) => (job: Job, shared: unknown) => unknown,
+): void {
   if (parentPort === null) return;
   lowerPriority();
   const port = parentPort;
   let current: Int32Array | undefined;
+  let shared: unknown;
   const act = open(workerData as Data, () => {
     if (current !== undefined && Atomics.load(current, 0) === JobState.cancelled) throw new Cancelled();
   });
-  port.on("message", ({ number, job, state }: PostedJob) => {
+  port.on("message", (message: PostedJob) => {
+    const { number, job, state } = message;
+    // Also that of a job which the pool has reclaimed is for those after it.
+    if ("shared" in message) ({ shared } = message);
     if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;
     current = state;
-    port.postMessage({ number, reply: act(job as Job) } satisfies PostedReply);
+    port.postMessage({ number, reply: act(job as Job, shared) } satisfies PostedReply);
   });
 }
