@@ -71,15 +71,21 @@ function extractLiteral(bytes: Uint8Array): Extracted {
 }
 
 function extractClass(ranges: readonly Range[]): Extracted {
+  const strings = classStrings(ranges);
+  return strings === undefined ? unknown : exactly([strings]);
+}
+
+/** The characters of a class in UTF-8, or undefined when there are none or many. */
+export function classStrings(ranges: readonly Range[]): Literals | undefined {
   const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  if (count === 0 || count > maxLiterals) return unknown;
+  if (count === 0 || count > maxLiterals) return undefined;
   const strings: string[] = [];
   for (const [first, last] of ranges) {
     for (let code = first; code <= last; code++) {
       strings.push(Buffer.from(String.fromCodePoint(code)).toString("latin1"));
     }
   }
-  return exactly([strings]);
+  return strings;
 }
 
 function extractRepetition(part: Extracted, { min, max }: { min: number; max: number }): Extracted {

@@ -2,6 +2,7 @@
 
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
+import type { ForwardDfa } from "./forward-dfa.ts";
 import { layout } from "./layout.ts";
 import type { FindLineBounds } from "./line-bounds.ts";
 import type { LineDfa } from "./line-dfa.ts";
@@ -39,15 +40,39 @@ export interface SearchKernel {
    * is not ASCII.
    */
   matchLine(text: Buffer, dfa: LineDfa, from: number, to: number): number | undefined;
+  /** Searches for a match of a pattern that starts with a string. The text up to the end of the span is ASCII. */
+  searchForward(text: Buffer, pattern: AnchoredPattern, span: ForwardSpan): ForwardMatch;
   readonly lineBounds: FindLineBounds;
+}
+
+/** A pattern whose matches start with a string. */
+export interface AnchoredPattern {
+  readonly string: FoldedString;
+  readonly dfa: ForwardDfa;
+}
+
+/** Where a match may start, and bytes that the DFA may read behind starts without a match, and behind matches. */
+export interface ForwardSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly budget: number;
+}
+
+/** The result of `searchForward`, which the next call overwrites. */
+export interface ForwardMatch {
+  /** -1 when there is no match; undefined when the budget is spent. */
+  readonly start: number | undefined;
+  readonly end: number;
+  /** What a match leaves of it. */
+  readonly budget: number;
 }
 
 /** Bytes of the longest folded string. */
 export const maxFoldedLength = layout.maxStringLength;
 
 const pageBytes = 65_536;
-/** The first page holds the tables, the others hold the text. */
-const textStart = pageBytes;
+/** The first pages hold the tables, the others hold the text. */
+const textStart = layout.text;
 /** Bytes that the routines load after the end of a text, and ignore. */
 const overread = maxFoldedLength + 64;
 
@@ -63,12 +88,14 @@ interface Exports {
   teddy_nibbles: Call;
   line_bounds: Call;
   match_line: Call;
+  forward_exact: Call;
+  forward_folded: Call;
 }
 
 /** Creates a kernel; undefined where the machine has no SIMD in WebAssembly. */
 export function createSearchKernel(): SearchKernel | undefined {
   try {
-    return new SimdKernel(instantiate(compileModule(assemble(searchRoutines(), 2)), {}) as Exports);
+    return new SimdKernel(instantiate(compileModule(assemble(searchRoutines(), 3)), {}) as Exports);
   } catch {
     return undefined;
   }
@@ -77,17 +104,19 @@ export function createSearchKernel(): SearchKernel | undefined {
 class SimdKernel implements SearchKernel {
   readonly #exports: Exports;
   #text: Buffer;
-  /** The first page. */
+  /** The pages of tables. */
   #tables: Buffer;
-  /** The result of `line_bounds`. */
-  #bounds: Int32Array;
+  /** The results of `line_bounds`, and after those of `forward_exact` and `forward_folded`. */
+  #numbers: Int32Array;
   #string: FoldedString | undefined;
   #masks: TeddyMasks | undefined;
   #dfa: LineDfa | undefined;
+  #forwardDfa: ForwardDfa | undefined;
+  readonly #forwardMatch = { start: -1 as number | undefined, end: -1, budget: 0 };
 
   constructor(exports: Exports) {
     this.#exports = exports;
-    [this.#text, this.#tables, this.#bounds] = this.#view(0);
+    [this.#text, this.#tables, this.#numbers] = this.#view(0);
   }
 
   // A property, so that callers can pass it on without the kernel.
@@ -95,26 +124,29 @@ class SimdKernel implements SearchKernel {
     const { memory } = this.#exports;
     const missing = textStart + bytes + overread - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / pageBytes));
-    [this.#text, this.#tables, this.#bounds] = this.#view(bytes);
+    [this.#text, this.#tables, this.#numbers] = this.#view(bytes);
     return this.#text;
   };
 
   #view(bytes: number): [text: Buffer, page: Buffer, line: Int32Array] {
     const { buffer } = this.#exports.memory;
     const text = Buffer.from(buffer, textStart, bytes);
-    return [text, Buffer.from(buffer, 0, textStart), new Int32Array(buffer, layout.lineBounds, 3)];
+    return [text, Buffer.from(buffer, 0, textStart), new Int32Array(buffer, layout.lineBounds, 6)];
   }
 
   memmem(text: Buffer, string: FoldedString, from: number, to: number): number {
     this.#requireOwn(text);
-    if (this.#string !== string) {
-      this.#tables.set(string.bytes, layout.string);
-      this.#tables.set(string.folds, layout.string + layout.maxStringLength);
-      this.#string = string;
-    }
+    this.#load(string);
     const memmem = string.isExact ? this.#exports.memmem_exact : this.#exports.memmem_folded;
     const [first, second] = string.pair;
     return offsetOf(memmem(textStart + from, textStart + to, string.bytes.length, first, second));
+  }
+
+  #load(string: FoldedString): void {
+    if (this.#string === string) return;
+    this.#tables.set(string.bytes, layout.string);
+    this.#tables.set(string.folds, layout.string + layout.maxStringLength);
+    this.#string = string;
   }
 
   teddy(text: Buffer, masks: TeddyMasks, { from, to, hasNonAscii }: Span): number {
@@ -135,12 +167,8 @@ class SimdKernel implements SearchKernel {
   matchLine(text: Buffer, dfa: LineDfa, from: number, to: number): number | undefined {
     this.#requireOwn(text);
     if (this.#dfa !== dfa) {
-      const { classes, transitions } = dfa;
-      this.#tables.set(classes, layout.classes);
-      this.#tables.set(
-        new Uint8Array(transitions.buffer, transitions.byteOffset, transitions.byteLength),
-        layout.transitions,
-      );
+      this.#tables.set(dfa.classes, layout.classes);
+      this.#tables.set(bytesOf(dfa.transitions), layout.transitions);
       this.#dfa = dfa;
     }
     const { minMatch, startColumn } = dfa;
@@ -148,12 +176,33 @@ class SimdKernel implements SearchKernel {
     return found === notAscii ? undefined : offsetOf(found);
   }
 
+  searchForward(text: Buffer, { string, dfa }: AnchoredPattern, span: ForwardSpan): ForwardMatch {
+    this.#requireOwn(text);
+    this.#load(string);
+    if (this.#forwardDfa !== dfa) {
+      this.#tables.set(dfa.classes, layout.forwardClasses);
+      this.#tables.set(bytesOf(dfa.transitions), layout.forwardTransitions);
+      this.#forwardDfa = dfa;
+    }
+    const search = string.isExact ? this.#exports.forward_exact : this.#exports.forward_folded;
+    const { minMatch, minDead, width } = dfa;
+    const found = search(
+      ...[textStart + span.from, textStart + span.to, string.bytes.length, ...string.pair],
+      ...[span.budget, minMatch, minDead, minDead + width, width - 1],
+    );
+    const match = this.#forwardMatch;
+    match.start = found === overBudget ? undefined : offsetOf(found);
+    match.end = this.#numbers[4]! - textStart;
+    match.budget = this.#numbers[5]!;
+    return match;
+  }
+
   readonly lineBounds: FindLineBounds = (text, hit, { from, counted }, line) => {
     this.#requireOwn(text);
     this.#exports.line_bounds(textStart + from, textStart + hit, textStart + counted);
-    line.start = this.#bounds[0]! - textStart;
-    line.next = this.#bounds[1]! - textStart;
-    line.newlines = this.#bounds[2]!;
+    line.start = this.#numbers[0]! - textStart;
+    line.next = this.#numbers[1]! - textStart;
+    line.newlines = this.#numbers[2]!;
   };
 
   #requireOwn(text: Buffer): void {
@@ -163,5 +212,10 @@ class SimdKernel implements SearchKernel {
 
 /** The result of `match_line` for a line that is not ASCII. */
 const notAscii = -2;
+/** The result of `forward_exact` and `forward_folded` when the budget is spent. */
+const overBudget = -2;
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint16Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 const offsetOf = (address: number): number => (address < 0 ? -1 : address - textStart);

@@ -1,4 +1,4 @@
-/** Addresses of the routines' tables in the first page of the memory. */
+/** Addresses of the routines' tables in the first two pages of the memory. */
 export const layout = {
   /** Bytes of a folded string, followed by as many folds. */
   string: 0,
@@ -10,11 +10,18 @@ export const layout = {
   vectors: 8192,
   /** The result of `line_bounds`: three numbers of four bytes. */
   lineBounds: 8320,
-  /** For each byte, its class in the DFA. */
+  /** The result of `forward_exact` and `forward_folded`: two numbers of four bytes. */
+  forwardMatch: 8336,
+  /** For each byte, its class in the reverse DFA. */
   classes: 8448,
-  /** The DFA's transitions: two bytes each. */
+  /** The reverse DFA's transitions: two bytes each. */
   transitions: 16_384,
   maxTransitions: 24_576,
+  /** The same of the forward DFA. */
+  forwardClasses: 65_536,
+  forwardTransitions: 65_792,
+  /** Where the text starts, behind the tables. */
+  text: 131_072,
   /** Stands for a state: the line is not ASCII. */
   nonAscii: 0xffff,
 } as const;

@@ -4,6 +4,7 @@ import { createRegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
 import { createSearchKernel, type SearchKernel } from "./kernel.ts";
 import { compileLineDfa } from "./line-dfa.ts";
+import { anyPattern } from "./patterns.test-kit.ts";
 
 const { runtime } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
@@ -54,22 +55,6 @@ describe("compileLineDfa", () => {
   });
 });
 
-const atom = fc.constantFrom(
-  ..."a,b,ab,_,-,\\w,\\W,\\d,\\s,.,[^a],[a-b],é,\\b,\\B,^,$,\\A,\\z,(?m:^),(?m:$),(?Rm:^),(?Rm:$),\\r,\\n,(?-u:\\b),(?-u:\\B),\\b{start},\\b{end},\\b{start-half},\\b{end-half},(?-u:\\b{start}),(?-u:\\b{end}),(?-u:\\b{start-half}),(?-u:\\b{end-half}),(?i:k),(?:)".split(
-    ",",
-  ),
-);
-const quantifier = fc.constantFrom("", "", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "+?", "{0}");
-const pattern = fc.letrec<{ any: string; group: string; part: string }>((tie) => ({
-  part: fc.oneof({ weight: 4, arbitrary: atom }, { weight: 1, arbitrary: tie("group") }),
-  any: fc
-    .array(
-      fc.tuple(tie("part"), quantifier).map(([part, times]) => `(?:${part})${times}`),
-      { minLength: 1, maxLength: 4 },
-    )
-    .map((parts) => parts.join("")),
-  group: fc.tuple(tie("any"), tie("any")).map(([one, other]) => `(?:${one}|${other})`),
-})).any;
 const line = fc
   .array(fc.constantFrom(..."aaabbk_-1 .\r\t\0"), { maxLength: 24 })
   .map((parts) => parts.join(""));
@@ -77,7 +62,7 @@ const line = fc
 test("an dfa finds in a line what the engine finds", () => {
   let [tried, found] = [0, 0];
   fc.assert(
-    fc.property(pattern, line, (requested, text) => {
+    fc.property(anyPattern, line, (requested, text) => {
       const bytes = Buffer.from(text);
       let expected: number;
       try {

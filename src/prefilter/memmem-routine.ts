@@ -27,46 +27,64 @@ import {
 import { layout } from "./layout.ts";
 import { forEachCandidate, increment, skipToCandidate } from "./loops.ts";
 
+/** How the case of letters counts: not at all, or exactly. */
+export type StringKind = "exact" | "folded";
+
+/** The locals of `findString`: numbers, then vectors. */
+export interface StringLocals {
+  readonly at: number;
+  readonly end: number;
+  readonly length: number;
+  /** Positions of the packed pair. */
+  readonly pair: readonly [first: number, second: number];
+  readonly last: number;
+  readonly candidates: number;
+  readonly start: number;
+  readonly position: number;
+  /** The first of four vectors. */
+  readonly vectors: number;
+}
+
 /**
- * memmem_exact, memmem_folded(at, end, length, first, second): the first address in [at, end) of the string, or -1. `first`
- * and `second` are the positions of its packed pair.
+ * Runs `found` for each `start` in [at, end) where the string of the tables is. To go on, it branches past the end of
+ * the outermost of three blocks.
  */
-export function memmem(kind: "exact" | "folded"): Routine {
-  const [at, end, length, first, second, last, candidates, start, position] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-  const [firstByte, firstFold, secondByte, secondFold] = [9, 10, 11, 12];
+export function findString(kind: StringKind, locals: StringLocals, found: Code): Code {
+  const { at, end, length, pair, last, candidates, start, position, vectors } = locals;
   const { maxStringLength: folds } = layout;
-  const splatByte = (which: number, byte: number, fold: number): Code => [
-    ...local_set(byte, i8x16_splat(i32_load8_u(local_get(which)))),
-    ...local_set(fold, i8x16_splat(i32_load8_u(local_get(which), folds))),
+  const byteAndFold = (index: number): readonly [byte: number, fold: number] => [
+    vectors + 2 * index,
+    vectors + 2 * index + 1,
   ];
-  const compare = (which: number, byte: number, fold: number, offset: number): Code => {
-    const loaded = v128_load(i32_add(local_get(at), local_get(which)), offset);
+  const splat = (index: 0 | 1): Code => {
+    const [byte, fold] = byteAndFold(index);
+    return [
+      ...local_set(byte, i8x16_splat(i32_load8_u(local_get(pair[index])))),
+      ...local_set(fold, i8x16_splat(i32_load8_u(local_get(pair[index]), folds))),
+    ];
+  };
+  const compare = (index: 0 | 1, offset: number): Code => {
+    const [byte, fold] = byteAndFold(index);
+    const loaded = v128_load(i32_add(local_get(at), local_get(pair[index])), offset);
     return i8x16_eq(kind === "exact" ? loaded : v128_or(loaded, local_get(fold)), local_get(byte));
   };
-  const candidatesAt = (offset: number): Code =>
-    v128_and(compare(first, firstByte, firstFold, offset), compare(second, secondByte, secondFold, offset));
+  const candidatesAt = (offset: number): Code => v128_and(compare(0, offset), compare(1, offset));
+  const byteHere = i32_load8_u(i32_add(local_get(start), local_get(position)));
   const verify = block(
     local_set(position, i32_const(0)),
     loop(
-      if_(i32_eq(local_get(position), local_get(length)), return_(local_get(start))),
+      if_(i32_eq(local_get(position), local_get(length)), found),
       br_if(
         1,
-        i32_ne(
-          i32_or(
-            i32_load8_u(i32_add(local_get(start), local_get(position))),
-            i32_load8_u(local_get(position), folds),
-          ),
-          i32_load8_u(local_get(position)),
-        ),
+        i32_ne(i32_or(byteHere, i32_load8_u(local_get(position), folds)), i32_load8_u(local_get(position))),
       ),
       increment(position, 1),
       br(0),
     ),
   );
-  const body = [
+  return [
     ...local_set(last, i32_sub(local_get(end), local_get(length))),
-    ...splatByte(first, firstByte, firstFold),
-    ...splatByte(second, secondByte, secondFold),
+    ...[...splat(0), ...splat(1)],
     ...block(
       loop(
         skipToCandidate({ at, last, step: 64 }, candidatesAt),
@@ -77,7 +95,18 @@ export function memmem(kind: "exact" | "folded"): Routine {
         br(0),
       ),
     ),
-    ...i32_const(-1),
   ];
+}
+
+/**
+ * memmem_exact, memmem_folded(at, end, length, first, second): the first address in [at, end) of the string, or -1. `first`
+ * and `second` are the positions of its packed pair.
+ */
+export function memmem(kind: StringKind): Routine {
+  const locals: StringLocals = {
+    ...{ at: 0, end: 1, length: 2, pair: [3, 4] },
+    ...{ last: 5, candidates: 6, start: 7, position: 8, vectors: 9 },
+  };
+  const body = [...findString(kind, locals, return_(local_get(locals.start))), ...i32_const(-1)];
   return { name: `memmem_${kind}`, parameters: 5, numbers: 4, vectors: 4, body };
 }

@@ -10,6 +10,7 @@ import {
   literalBits,
 } from "./inner-literals.ts";
 import { type FoldedString, maxFoldedLength, type SearchKernel } from "./kernel.ts";
+import { extractPrefixLiterals } from "./prefix-literals.ts";
 import { CaseFoldSearcher, MemmemSearcher, type PrefilterSearcher, TeddySearcher } from "./searchers.ts";
 import { teddyMasksOf } from "./teddy.ts";
 
@@ -77,13 +78,14 @@ const none = Number.MAX_SAFE_INTEGER;
 /**
  * Costs in nanoseconds, roughly; only their ratios matter. Per byte of text: a pass of `indexOf`, of the kernel for a
  * folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`, of a candidate that a
- * searcher verifies, of a line that the engine verifies.
+ * searcher verifies, of a start that the forward DFA verifies, of a line that the engine verifies.
  */
 const passCost = 0.02;
 const firstByteCost = 4;
 const caseFoldCost = 0.07;
 const verifyCost = 30;
 const teddyCost = 0.1;
+const startCost = 60;
 const lineCost = 300;
 const engineCost = 1.2;
 
@@ -95,9 +97,46 @@ const maxLiteralLength = 8;
 export const choosePrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
   cheapest(extractInnerLiterals(hir), extractByteClasses(hir), kernel);
 
+/** The same for a part of a pattern: what follows has to be verified in any case. */
+export const choosePartPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined => {
+  const literals = extractInnerLiterals(hir);
+  return cheapest(literals && { ...literals, isWhole: false }, extractByteClasses(hir), kernel);
+};
+
 /** The same where a match may span lines: of such, byte classes say less. */
 export const chooseTextPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
   cheapest(extractInnerLiterals(hir), undefined, kernel);
+
+/** A string that each match starts with, and a prefilter that finds it. */
+export interface PrefixPrefilter {
+  readonly prefilter: Prefilter;
+  /** Of a text of ASCII. */
+  readonly string: FoldedString;
+}
+
+/** The prefilter by the literals that each match of `hir` starts with, where there are some that the kernel finds. */
+export function choosePrefixPrefilter(hir: Hir, kernel: SearchKernel): PrefixPrefilter | undefined {
+  const string = prefixStringOf(hir);
+  if (string === undefined) return undefined;
+  const seq = prefixSeqOf(hir);
+  const { cost, searchers } = strategyForSeq(seq, kernel);
+  const whole = cost + share(seq) * startCost;
+  return whole > engineCost
+    ? undefined
+    : { prefilter: new Prefilter({ cost: whole, searchers }, false), string };
+}
+
+/** The string that matches in ASCII text start with: a part of it, if need be. */
+export function prefixStringOf(hir: Hir): FoldedString | undefined {
+  const seq = prefixSeqOf(hir);
+  return seq.length === 0 ? undefined : foldedString(seq);
+}
+
+function prefixSeqOf(hir: Hir): LiteralSeq {
+  const all = extractPrefixLiterals(hir).slice(0, maxPrefixLength);
+  const other = all.findIndex((literals) => foldedString([literals]) === undefined);
+  return prefixOf(other < 0 ? all : all.slice(0, other));
+}
 
 function cheapest(
   literals: InnerLiterals | undefined,
@@ -115,6 +154,8 @@ function cheapest(
 /** Most bytes of a string, and literals of a seq, that searchers use: more are hardly rarer. */
 const maxStringLength = 256;
 const maxSeqLength = 64;
+/** Literals of a prefix: the DFA reads the rest. */
+const maxPrefixLength = 32;
 
 /** A prefilter that finds exactly this text. */
 export function literalPrefilter(text: string, kernel: SearchKernel | undefined): Prefilter {

@@ -3,6 +3,7 @@
  * ignores them.
  */
 import type { Routine } from "../wasm/assembly.ts";
+import { forwardSearch } from "./forward-routine.ts";
 import { lineBounds, matchLine } from "./line-routines.ts";
 import { memmem } from "./memmem-routine.ts";
 import { teddy } from "./teddy-routine.ts";
@@ -10,5 +11,6 @@ import { teddy } from "./teddy-routine.ts";
 export const searchRoutines = (): readonly Routine[] => [
   ...[memmem("exact"), memmem("folded")],
   ...[teddy("byte"), teddy("range"), teddy("nibbles")],
+  ...[forwardSearch("exact"), forwardSearch("folded")],
   ...[lineBounds(), matchLine()],
 ];

@@ -1,8 +1,14 @@
 import { type NeededNgrams, neededNgrams } from "../index/needed-ngrams.ts";
+import { compileForwardDfa } from "../prefilter/forward-dfa.ts";
 import { extractInnerLiterals, type InnerLiterals } from "../prefilter/inner-literals.ts";
 import type { SearchKernel } from "../prefilter/kernel.ts";
 import { compileLineDfa } from "../prefilter/line-dfa.ts";
-import { choosePrefilter, chooseTextPrefilter } from "../prefilter/prefilter.ts";
+import {
+  choosePartPrefilter,
+  choosePrefilter,
+  choosePrefixPrefilter,
+  chooseTextPrefilter,
+} from "../prefilter/prefilter.ts";
 import { asksForEnd, renderAsciiLines, renderAsciiText } from "../regex/ascii-lines.ts";
 import type { Hir } from "../regex/hir.ts";
 import {
@@ -19,6 +25,7 @@ import {
   matchesEmpty,
   matchesWithinLines,
 } from "../regex/text-shape.ts";
+import { AnchoredSearch } from "./anchored-search.ts";
 import { wholeText } from "./candidate-lines.ts";
 import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
 import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher, type TextPlan } from "./text-matcher.ts";
@@ -88,13 +95,16 @@ export class QueryCompiler {
 
   #compileRegex(compiled: Regex, hir: Hir, multiline: boolean): QueryMatcher {
     const runtime = this.#runtime();
-    if (multiline)
+    if (multiline) {
+      const prefilter = textPrefilter(hir, this.#kernel);
       return new RegexTextMatcher({
         regex: compiled,
         ascii: compileAscii(runtime, renderAsciiText(hir)),
         matchesEmpty: matchesEmpty(hir),
-        ...textPrefilter(hir, this.#kernel),
+        anchored: anchoredSearch(hir, this.#kernel, prefilter),
+        ...prefilter,
       });
+    }
     return new RegexMatcher({
       regex: compiled,
       ascii: compileAscii(runtime, renderAsciiLines(hir)),
@@ -105,8 +115,23 @@ export class QueryCompiler {
   }
 }
 
+type TextPrefilter = Pick<TextPlan, "prefilter" | "reach">;
+
+/** The search without the engine, where its candidates cost no more than those of `prefilter`. */
+function anchoredSearch(
+  hir: Hir,
+  kernel: SearchKernel | undefined,
+  { prefilter, reach }: TextPrefilter,
+): AnchoredSearch | undefined {
+  const prefix = kernel && reach !== "line" ? choosePrefixPrefilter(hir, kernel) : undefined;
+  if (kernel === undefined || prefix === undefined) return undefined;
+  if (prefilter !== undefined && prefilter.cost < prefix.prefilter.cost) return undefined;
+  const dfa = compileForwardDfa(hir);
+  return dfa && new AnchoredSearch(kernel, { ...prefix, dfa });
+}
+
 /** A prefilter for matches that may span lines, and what its candidates say. */
-function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): Pick<TextPlan, "prefilter" | "reach"> {
+function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): TextPrefilter {
   if (matchesWithinLines(hir)) {
     const prefilter = choosePrefilter(hir, kernel);
     return prefilter === undefined ? { prefilter, reach: wholeText } : { prefilter, reach: "line" };
@@ -114,7 +139,7 @@ function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): Pick<TextPla
   const lineParts = linePartsOf(hir).filter(({ before }) => !before.isAny);
   const [best] = lineParts
     .flatMap(({ part, ...reach }) => {
-      const prefilter = choosePrefilter(part, kernel);
+      const prefilter = choosePartPrefilter(part, kernel);
       return prefilter === undefined ? [] : [{ prefilter, reach }];
     })
     .sort((one, other) => one.prefilter.cost - other.prefilter.cost);

@@ -1,4 +1,5 @@
 /** The search for matches that may span lines. */
+import type { AnchoredSearch } from "./anchored-search.ts";
 import { linesOfMatches } from "./candidate-lines.ts";
 import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import { type LineMatch, type LineSearch, unitsOf } from "./lines.ts";
@@ -67,9 +68,11 @@ interface SpanSink {
 function visitSpans(searched: SearchedText, sink: SpanSink): void {
   const { text, length, matcher, search } = searched;
   text[length] = newline;
-  matcher.prepare(text, length);
   const visit = new SpanVisit(searched, sink);
+  const { anchored } = matcher;
+  if (anchored !== undefined && visit.visitAnchored(anchored)) return;
   let isText = false;
+  matcher.prepare(text, length);
   for (let from = 0; from < length && sink.remaining > 0 && !search.isOver(); ) {
     const candidate = matcher.candidate(text, from, length);
     if (candidate < 0 || candidate > length) return;
@@ -94,10 +97,31 @@ class SpanVisit {
   #line = 1;
   /** End of the last line of the last match that counted. */
   #covered = -1;
+  /** First matches that the anchored search has visited already. */
+  #visited = 0;
 
   constructor(searched: SearchedText, sink: SpanSink) {
     this.#searched = searched;
     this.#sink = sink;
+  }
+
+  /**
+   * Visits the matches without the engine. False when that has to go on: from the start of the text, as a match may end
+   * within a line.
+   */
+  visitAnchored(anchored: AnchoredSearch): boolean {
+    const { text, length, search } = this.#searched;
+    const sink = this.#sink;
+    anchored.prepare(text, length);
+    for (let from = 0; sink.remaining > 0 && !search.isOver(); from = anchored.end) {
+      const start = anchored.next(text, from);
+      if (start === undefined) return false;
+      if (start < 0) return true;
+      this.#visited++;
+      if (sink.takesCounts) sink.addCount(1);
+      else this.#visit(start, anchored.end, length);
+    }
+    return true;
   }
 
   /**
@@ -132,7 +156,10 @@ class SpanVisit {
     const { text, matcher, search } = this.#searched;
     const sink = this.#sink;
     if (sink.takesCounts && !matcher.matchesEmpty) {
-      sink.addCount(matcher.countEach(text, start, end));
+      const count = matcher.countEach(text, start, end);
+      const visited = Math.min(this.#visited, count);
+      this.#visited -= visited;
+      sink.addCount(count - visited);
       return;
     }
     const isOne = matcher.reach === "line" && search.every !== true;
@@ -140,11 +167,18 @@ class SpanVisit {
     for (let limit = isOne ? 1 : sink.remaining; ; limit *= growth) {
       let index = 0;
       const visit = (from: number, to: number) =>
-        index++ < visited || this.#visit(start + from, start + to, end);
+        index++ < visited || this.#isVisited() || this.#visit(start + from, start + to, end);
       matcher.visitEach(text, { start, end, limit }, visit);
       if (isOne || index < limit || sink.remaining <= 0 || search.isOver()) return;
       visited = index;
     }
+  }
+
+  /** Whether the next match is one that the anchored search has visited. */
+  #isVisited(): boolean {
+    if (this.#visited === 0) return false;
+    this.#visited--;
+    return true;
   }
 
   /** Visits a match in a part of the text up to `partEnd`. False when no more are to be visited. */

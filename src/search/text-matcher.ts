@@ -2,6 +2,7 @@ import type { SearchKernel } from "../prefilter/kernel.ts";
 import { literalPrefilter, type Prefilter } from "../prefilter/prefilter.ts";
 import type { MatchVisitor } from "../regex/each-match.ts";
 import type { Regex } from "../regex/regex-runtime.ts";
+import type { AnchoredSearch } from "./anchored-search.ts";
 import { AsciiCheck } from "./ascii-check.ts";
 import { type CandidateReach, fromLineOn } from "./candidate-lines.ts";
 import { countDecoded, countLiterals, type LineSpan, visitDecoded, visitLiterals } from "./line-matcher.ts";
@@ -15,6 +16,8 @@ export interface TextMatcher {
   readonly reach: CandidateReach;
   /** A match may be empty. */
   readonly matchesEmpty: boolean;
+  /** The search without the engine, for patterns that have one. */
+  readonly anchored?: AnchoredSearch | undefined;
   /** Starts on `text[0, length)`. A newline and the slack follow the text. */
   prepare(text: Buffer, length: number): void;
   /** Offset of the first candidate at or after `from`, the start of a line; -1 when nothing there matches. */
@@ -77,6 +80,7 @@ export interface TextPlan {
   readonly prefilter: Prefilter | undefined;
   readonly reach: CandidateReach;
   readonly matchesEmpty: boolean;
+  readonly anchored: AnchoredSearch | undefined;
 }
 
 /** Matches a pattern: the prefilter spares the engine what holds no candidate. */
@@ -84,14 +88,16 @@ export class RegexTextMatcher implements TextMatcher {
   readonly slack: number;
   readonly reach: CandidateReach;
   readonly matchesEmpty: boolean;
+  readonly anchored: AnchoredSearch | undefined;
   readonly #plan: TextPlan;
   readonly #ascii = new AsciiCheck();
 
   constructor(plan: TextPlan) {
     this.#plan = plan;
-    this.slack = plan.prefilter?.slack ?? 0;
+    this.slack = Math.max(plan.prefilter?.slack ?? 0, plan.anchored?.slack ?? 0);
     this.reach = plan.reach;
     this.matchesEmpty = plan.matchesEmpty;
+    this.anchored = plan.anchored;
   }
 
   matchesPath(path: string): boolean {

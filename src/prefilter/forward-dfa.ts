@@ -1,0 +1,141 @@
+/**
+ * Compiles a pattern to a DFA that finds where a match ends whose start is known, in a text of ASCII over lines. It prefers
+ * what the engine prefers: its states keep their nodes in the order of preference, and drop those behind a match.
+ */
+import type { Hir } from "../regex/hir.ts";
+import { matchesEmpty } from "../regex/text-shape.ts";
+import { ByteNfa, type ByteNode, type Side, sides } from "./byte-nfa.ts";
+import { layout } from "./layout.ts";
+import { maxStates, maxVisits } from "./line-dfa.ts";
+
+export interface ForwardDfa {
+  /** The class of each byte: a column of the transitions. */
+  readonly classes: Uint8Array;
+  /**
+   * One row for each state: for each class the index of the next state's row. The byte before the match leads from the
+   * first row to the state in which it starts.
+   */
+  readonly transitions: Uint16Array;
+  /** States from this one on are match states: a match ends before the byte that led there. */
+  readonly minMatch: number;
+  /** The last two states, which end the search: a match state, and one that is none. */
+  readonly minDead: number;
+  /** Transitions in a row. The last is that of the start and the end of the text, which are no bytes. */
+  readonly width: number;
+}
+
+/** Compiles `hir`, or returns undefined when the DFA would be large, or a loop of it may match nothing. */
+export function compileForwardDfa(hir: Hir): ForwardDfa | undefined {
+  if (loopsOverNothing(hir)) return undefined;
+  const nfa = new ByteNfa("forward");
+  const first = nfa.add(hir, nfa.match);
+  return nfa.isFull ? undefined : new Determinizer(nfa, first).determine();
+}
+
+/** Of such a loop the engine prefers another match than the order of its nodes says. */
+function loopsOverNothing(hir: Hir): boolean {
+  switch (hir.kind) {
+    case "repetition":
+      return (hir.max > 1 && matchesEmpty(hir.of)) || loopsOverNothing(hir.of);
+    case "concat":
+    case "alternation":
+      return hir.of.some(loopsOverNothing);
+    default:
+      return false;
+  }
+}
+
+/** A state of the DFA: it has read a byte, and not yet the one after that. */
+interface State {
+  /** The preferred ones first. */
+  readonly nodes: readonly number[];
+  /** The neighbour before the position. */
+  readonly before: Side;
+  /** A match ends before the byte that led here. */
+  readonly isMatch: boolean;
+}
+
+const dead: State = { nodes: [], before: "other", isMatch: false };
+const deadAfterMatch: State = { ...dead, isMatch: true };
+
+class Determinizer {
+  readonly #nfa: ByteNfa;
+  readonly #first: number;
+  readonly #looksAround: boolean;
+  readonly #all: State[] = [];
+  readonly #indices = new Map<string, number>();
+
+  constructor(nfa: ByteNfa, first: number) {
+    this.#nfa = nfa;
+    this.#first = first;
+    this.#looksAround = nfa.looksAround;
+  }
+
+  determine(): ForwardDfa | undefined {
+    const { classes, members } = this.#nfa.classify(sides);
+    const beforeMatch = [...members.map((byte) => this.#sideOf(byte)), this.#sideAtEdge];
+    // Of bytes past ASCII, which the text has not.
+    const nonAscii = this.#index(dead);
+    this.#index(deadAfterMatch);
+    const starts = beforeMatch.map((before) => this.#index({ nodes: [this.#first], before, isMatch: false }));
+    const successors: number[][] = [];
+    for (let index = 0; index < this.#all.length; index++) {
+      const isLarge = index >= maxStates || (index + 2) * (members.length + 2) > layout.maxTransitions;
+      if (isLarge || this.#nfa.visits > maxVisits) return undefined;
+      const state = this.#all[index]!;
+      const ofBytes = members.map((byte) => this.#index(this.#step(state, byte)));
+      const isMatchAtEnd = this.#step(state, undefined).isMatch;
+      successors.push([...ofBytes, nonAscii, this.#index(isMatchAtEnd ? deadAfterMatch : dead)]);
+    }
+    const ofFirstRow = [...starts.slice(0, -1), nonAscii, starts.at(-1)!];
+    return { classes, ...this.#layOut(ofFirstRow, successors) };
+  }
+
+  /** Lays the rows out: that before the match, the states that go on, match states, and those that end the search. */
+  #layOut(ofFirstRow: readonly number[], successors: readonly number[][]): Omit<ForwardDfa, "classes"> {
+    const width = ofFirstRow.length;
+    const rank = ({ nodes, isMatch }: State) => (nodes.length > 0 ? Number(isMatch) : isMatch ? 2 : 3);
+    const order = [...this.#all.keys()].sort(
+      (one, other) => rank(this.#all[one]!) - rank(this.#all[other]!) || one - other,
+    );
+    const place = new Array<number>(order.length);
+    for (const [position, index] of order.entries()) place[index] = (position + 1) * width;
+    const rows = [ofFirstRow, ...order.map((index) => successors[index]!)];
+    return {
+      transitions: Uint16Array.from(rows.flatMap((row) => row.map((next) => place[next]!))),
+      minMatch: (1 + this.#all.filter((state) => rank(state) === 0).length) * width,
+      minDead: place[this.#index(deadAfterMatch)]!,
+      width,
+    };
+  }
+
+  #sideOf(byte: number): Side {
+    return this.#looksAround ? sides[byte]! : "other";
+  }
+
+  get #sideAtEdge(): Side {
+    return this.#looksAround ? "edge" : "other";
+  }
+
+  #index(state: State): number {
+    const key = `${state.nodes} ${state.before} ${state.isMatch}`;
+    const found = this.#indices.get(key) ?? this.#all.push(state) - 1;
+    this.#indices.set(key, found);
+    return found;
+  }
+
+  /** The state behind a byte, or behind the end of the text. */
+  #step({ nodes, before }: State, byte: number | undefined): State {
+    const side = byte === undefined ? this.#sideAtEdge : this.#sideOf(byte);
+    const next = new Set<number>();
+    let isMatch = false;
+    const visit = (node: ByteNode | "match") => {
+      if (node === "match") isMatch = true;
+      else if (byte !== undefined && node.set[byte] === 1) next.add(node.next);
+      return !isMatch;
+    };
+    this.#nfa.closure(nodes, before, side, visit);
+    if (next.size === 0) return isMatch ? deadAfterMatch : dead;
+    return { nodes: [...next], before: side, isMatch };
+  }
+}
