@@ -10,20 +10,36 @@ import type { ContentMatch, PageFields } from "./request.ts";
 /** Bytes of matches as JSON without their strings and numbers. */
 export const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
 export const kindBytes = ',"kind":"file"'.length;
-export const contentMatchBytes =
+const contentMatchBytes =
   jsonBytes({ path: "", line: 0, column: 0, text: "" }) - 2 * jsonBytes("") - 2 * jsonBytes(0);
 
 export const quotes = jsonBytes("");
 
-/** Whether a match has no other fields than those that `contentMatchBytes` counts. */
-export const isPlain = ({ end_column, before, after }: LineMatch): boolean =>
-  end_column === undefined && before === undefined && after === undefined;
+/** Bytes of the fields of an end without their numbers. */
+const endLineBytes = ',"end_line":'.length;
+const endColumnBytes = ',"end_column":'.length;
+
+/** Whether a match has no lines around it: `placedMatchBytes` counts all its other fields but its text. */
+export const hasNoContext = ({ before, after }: Pick<LineMatch, "before" | "after">): boolean =>
+  before === undefined && after === undefined;
+
+/** Bytes of a match without context as JSON, without its text and its path. */
+export function placedMatchBytes({ line, column, end_line, end_column }: Omit<LineMatch, "text">): number {
+  return (
+    contentMatchBytes +
+    (digits(line) + digits(column)) +
+    (end_line === undefined ? 0 : endLineBytes + digits(end_line)) +
+    (end_column === undefined ? 0 : endColumnBytes + digits(end_column))
+  );
+}
 
 /** A spread takes longer than the rest of a match without other fields. */
 export function matchEntryOf(path: string, match: LineMatch): ContentMatch {
-  const { column, line, text } = match;
-  if (isPlain(match)) return { column, line, path, text };
-  const { after, before, end_column, end_line } = match;
+  const { after, before, column, end_column, end_line, line, text } = match;
+  if (hasNoContext(match)) {
+    if (end_column === undefined) return { column, line, path, text };
+    if (end_line !== undefined) return { column, end_column, end_line, line, path, text };
+  }
   return {
     ...(after && { after }),
     ...(before && { before }),
@@ -35,8 +51,8 @@ export function matchEntryOf(path: string, match: LineMatch): ContentMatch {
 }
 
 export function matchEntryBytes(entry: ContentMatch, pathBytes: number): number {
-  if (!isPlain(entry)) return objectBytes(entry, { path: pathBytes });
-  return contentMatchBytes + pathBytes + digits(entry.line) + digits(entry.column) + jsonBytes(entry.text);
+  if (!hasNoContext(entry)) return objectBytes(entry, { path: pathBytes });
+  return placedMatchBytes(entry) + pathBytes + jsonBytes(entry.text);
 }
 
 /** Most bytes of the fields of a page, without the path in its cursor. */

@@ -1,14 +1,14 @@
 import { commaBytes, JsonBudget } from "../text/json-budget.ts";
-import { digits, jsonBytes, objectBytes } from "../text/json-size.ts";
+import { jsonBytes, objectBytes } from "../text/json-size.ts";
 import {
-  contentMatchBytes,
-  isPlain,
+  hasNoContext,
   kindBytes,
   matchEntryBytes,
   matchEntryOf,
   mostBytesOfUnit,
   pageBytes,
   pathMatchBytes,
+  placedMatchBytes,
   quotes,
 } from "./answer-bytes.ts";
 import { cursorBytes } from "./cursors.ts";
@@ -164,13 +164,12 @@ export class SearchAnswerBuilder {
 
   /** Adds all lines of a file if all fit: it measures their texts as one, in a third of the time. */
   #addTogether(path: string, lines: readonly LineMatch[], pathBytes: number): boolean {
-    if (lines.length < 2 || !isPlain(lines[0]!) || !this.wantsContent) return false;
+    if (lines.length < 2 || !hasNoContext(lines[0]!) || !this.wantsContent) return false;
     if (this.#contents.length + lines.length > this.#limits.maxMatches) return false;
     const texts = jsonBytes(lines.map(({ text }) => text).join("")) - quotes;
-    const numbers = lines.reduce((sum, { line, column }) => sum + digits(line) + digits(column), 0);
-    const perLine = contentMatchBytes + pathBytes + quotes;
+    const places = lines.reduce((sum, line) => sum + placedMatchBytes(line), 0);
     const commas = commaBytes(this.#contents.length, lines.length);
-    const bytes = texts + numbers + lines.length * perLine + commas;
+    const bytes = texts + places + lines.length * (pathBytes + quotes) + commas;
     if (bytes > this.#bytesLeft(pathBytes)) return false;
     this.#budget.add(bytes);
     for (const match of lines) this.#contents.push(matchEntryOf(path, match));

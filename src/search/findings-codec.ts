@@ -132,6 +132,8 @@ class Decoder {
   ): LineMatch {
     const [end_line, end_column] = flags & hasEnds ? [this.#number(), this.#number()] : [];
     const text = this.#text(units, isAscii);
+    if ((flags & hasContext) === 0 && end_line && end_column !== undefined)
+      return { line: place.line, column: place.column, end_line, end_column, text };
     return {
       ...place,
       ...(end_line && { end_line }),

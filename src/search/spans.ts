@@ -16,10 +16,10 @@ interface Span {
   readonly end: number;
   readonly line: number;
   readonly lineStart: number;
-  readonly endLine: number;
-  readonly endLineStart: number;
+  endLine: number;
+  endLineStart: number;
   /** Offset of the newline at the end of its last line. */
-  readonly next: number;
+  next: number;
 }
 
 const newline = 0x0a;
@@ -34,7 +34,7 @@ export function searchSpans(
   matcher: TextMatcher,
   search: LineSearch,
 ): LineMatch[] {
-  const found = new SpanCollector(text, length, search);
+  const found = new SpanCollector({ text, length, search });
   visitSpans({ text, length, matcher, search }, found);
   return found.matches;
 }
@@ -189,10 +189,13 @@ class SpanVisit {
     if (start <= this.#covered && !search.every) return true;
     // A line of many matches is looked for once.
     if (start > this.#bounds.next) this.#moveTo(start);
-    const [bounds, line] = [this.#bounds, this.#line];
-    const last = lastLine(text, { end, line, ...bounds });
-    this.#covered = last.next;
-    this.#sink.add({ start, end, line, lineStart: bounds.start, ...last });
+    const line = this.#line;
+    const { start: lineStart, next } = this.#bounds;
+    // Most matches come here: spreads would take longer than the rest.
+    const span: Span = { start, end, line, lineStart, endLine: line, endLineStart: lineStart, next };
+    moveToLastLine(text, span);
+    this.#covered = span.next;
+    this.#sink.add(span);
     return this.#sink.remaining > 0 && !search.isOver();
   }
 }
@@ -200,15 +203,13 @@ class SpanVisit {
 class SpanCollector implements SpanSink {
   readonly matches: LineMatch[] = [];
   readonly takesCounts = false;
-  readonly #text: Buffer;
-  readonly #length: number;
+  readonly #shown: ShownText;
   readonly #search: LineSearch;
   #units = 0;
 
-  constructor(text: Buffer, length: number, search: LineSearch) {
-    this.#text = text;
-    this.#length = length;
-    this.#search = search;
+  constructor(shown: ShownText) {
+    this.#shown = shown;
+    this.#search = shown.search;
   }
 
   get remaining(): number {
@@ -220,7 +221,7 @@ class SpanCollector implements SpanSink {
 
   add(span: Span): void {
     if (!isAfter(placeOf(span), this.#search.after)) return;
-    const match = matchOf({ text: this.#text, length: this.#length, search: this.#search }, span);
+    const match = matchOf(this.#shown, span);
     this.#units += unitsOf(match);
     this.matches.push(match);
   }
@@ -251,27 +252,20 @@ class SpanCounter implements SpanSink {
   }
 }
 
-/** The line of the last byte of a match that begins in the line `text[start, next)` and ends before `end`. */
-function lastLine(
-  text: Buffer,
-  { end, line, start, next }: { end: number; line: number; start: number; next: number },
-): Pick<Span, "endLine" | "endLineStart" | "next"> {
-  let last = { endLine: line, endLineStart: start, next };
-  while (end - 1 > last.next) {
-    const from = last.next + 1;
-    last = { endLine: last.endLine + 1, endLineStart: from, next: text.indexOf(newline, from) };
+/** Moves the end of a match from its first line to that of its last byte. */
+function moveToLastLine(text: Buffer, span: Span): void {
+  while (span.end - 1 > span.next) {
+    span.endLine++;
+    span.endLineStart = span.next + 1;
+    span.next = text.indexOf(newline, span.endLineStart);
   }
-  return last;
 }
 
-function matchOf(
-  { text, length, search }: { text: Buffer; length: number; search: LineSearch },
-  { start, end, line, lineStart, endLine, endLineStart, next }: Span,
-): LineMatch {
+function matchOf({ text, length, search }: ShownText, span: Span): LineMatch {
+  const { start, end, line, lineStart, endLine, endLineStart, next } = span;
   const { maxLineBytes, linesBefore: before = 0, linesAfter: after = 0 } = search;
   const textEnd = lineEndBefore(text, { start: lineStart, next, length });
-  const lines = { text, length, maxLineBytes };
-  return {
+  const match: LineMatch = {
     line,
     column: start - lineStart + 1,
     end_line: endLine,
@@ -281,7 +275,14 @@ function matchOf(
       lineStart,
       cutEnd(text, { start: lineStart, end: textEnd, limit: maxLineBytes }),
     ),
+  };
+  if (before === 0 && after === 0) return match;
+  const lines = { text, length, maxLineBytes };
+  return {
+    ...match,
     ...(before > 0 && { before: linesBefore(lines, lineStart, before) }),
     ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
   };
 }
+
+type ShownText = Pick<SearchedText, "text" | "length" | "search">;
