@@ -79,6 +79,8 @@ const pay: Code = [
   ),
 ];
 
+const writeBudget = i32_store(i32_const(layout.forwardMatch), local_get(budget), 4);
+
 /**
  * forward_exact, forward_folded(at, end, length, first, second, budget, minMatch, minDead, dead, edgeColumn): the start of the
  * first match in [at, end) of a pattern that starts with the string, or -1; -2 when the DFA has read more than `budget` bytes
@@ -92,12 +94,12 @@ export function forwardSearch(kind: StringKind): Routine {
     ...if_(
       i32_ge_s(local_get(found), i32_const(0)),
       i32_store(i32_const(layout.forwardMatch), local_get(found), 0),
-      i32_store(i32_const(layout.forwardMatch), local_get(budget), 4),
+      writeBudget,
       return_(local_get(start)),
     ),
-    ...if_(i32_lt_s(local_get(budget), i32_const(0)), return_(i32_const(-2))),
+    ...if_(i32_lt_s(local_get(budget), i32_const(0)), writeBudget, return_(i32_const(-2))),
     ...br(2),
   ];
-  const body = [...findString(kind, strings, verify), ...i32_const(-1)];
+  const body = [...findString(kind, strings, verify), ...writeBudget, ...i32_const(-1)];
   return { name: `forward_${kind}`, parameters: 10, numbers: 7, vectors: 4, body };
 }

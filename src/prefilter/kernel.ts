@@ -63,7 +63,7 @@ export interface ForwardMatch {
   /** -1 when there is no match; undefined when the budget is spent. */
   readonly start: number | undefined;
   readonly end: number;
-  /** What a match leaves of it. */
+  /** What is left of it. */
   readonly budget: number;
 }
 

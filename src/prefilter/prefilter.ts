@@ -107,11 +107,15 @@ export const choosePartPrefilter = (hir: Hir, kernel: SearchKernel | undefined):
 export const chooseTextPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
   cheapest(extractInnerLiterals(hir), undefined, kernel);
 
-/** A string that each match starts with, and a prefilter that finds it. */
+/** A string that each match starts with, and the cheapest prefilter for texts that hold a match. */
 export interface PrefixPrefilter {
-  readonly prefilter: Prefilter;
   /** Of a text of ASCII. */
   readonly string: FoldedString;
+  readonly prefilter: Prefilter;
+  /** The candidates of the prefilter are where the string is, not where another part of a match is. */
+  readonly findsStarts: boolean;
+  /** Nanoseconds per byte of text, roughly, to find the string and to verify what follows. */
+  readonly cost: number;
 }
 
 /** The prefilter by the literals that each match of `hir` starts with, where there are some that the kernel finds. */
@@ -119,11 +123,12 @@ export function choosePrefixPrefilter(hir: Hir, kernel: SearchKernel): PrefixPre
   const string = prefixStringOf(hir);
   if (string === undefined) return undefined;
   const seq = prefixSeqOf(hir);
-  const { cost, searchers } = strategyForSeq(seq, kernel);
-  const whole = cost + share(seq) * startCost;
-  return whole > engineCost
-    ? undefined
-    : { prefilter: new Prefilter({ cost: whole, searchers }, false), string };
+  const strategy = strategyForSeq(seq, kernel);
+  const cost = strategy.cost + share(seq) * startCost;
+  if (cost > engineCost) return undefined;
+  const inner = chooseTextPrefilter(hir, kernel);
+  if (inner !== undefined && inner.cost < cost) return { string, prefilter: inner, findsStarts: false, cost };
+  return { string, prefilter: new Prefilter(strategy, false), findsStarts: true, cost };
 }
 
 /** The string that matches in ASCII text start with: a part of it, if need be. */

@@ -1,7 +1,12 @@
 /** The search without the engine finds what the engine finds, and leaves the rest to it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { compileForwardDfa } from "../prefilter/forward-dfa.ts";
+import { createSearchKernel } from "../prefilter/kernel.ts";
+import { choosePrefixPrefilter } from "../prefilter/prefilter.ts";
+import { createRegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
+import { AnchoredSearch } from "./anchored-search.ts";
 import {
   compilers,
   countSpansIn,
@@ -70,6 +75,27 @@ describe("a pattern that starts with a literal", () => {
     expect(searchSpansIn(Buffer.from("foo\n return x;\0"), query, { onBinary })).toEqual([]);
     expect(binaries).toBe(2);
   });
+});
+
+test("the engine searches where the DFA has read much beside matches, until that is a small share", () => {
+  const { runtime } = createRegexEngine();
+  const kernel = createSearchKernel()!;
+  const hir = runtime.compile("foo[^;]*;").syntax();
+  const search = new AnchoredSearch(kernel, {
+    ...choosePrefixPrefilter(hir, kernel)!,
+    dfa: compileForwardDfa(hir)!,
+  });
+  const startIn = (content: string) => {
+    const text = kernel.reserve(content.length + search.slack + 1);
+    text.write(content);
+    search.prepare(text, content.length);
+    return search.next(text, 0);
+  };
+  expect(startIn("x foo;")).toBe(2);
+  expect(startIn("foo ".repeat(25_000))).toBeUndefined();
+  expect(startIn("x foo;")).toBeUndefined();
+  expect(startIn("x bar;")).toBe(-1);
+  expect(startIn(`x foo;${" ".repeat(600_000)}`)).toBe(2);
 });
 
 test.each([

@@ -9,8 +9,15 @@ import type { PrefixPrefilter } from "../prefilter/prefilter.ts";
 /** A pattern, and a prefilter for texts in which it does not match. */
 type PrefilteredPattern = AnchoredPattern & PrefixPrefilter;
 
-/** How many times the length of a text the DFA may read beside matches: from each start it could read to the end. */
-const maxReads = 2;
+/**
+ * How much the DFA may read beside matches, as from each start it could read to the end of the text: this many times the length
+ * of one text, and this share of all texts that hold candidates.
+ */
+const maxReadsInText = 1;
+const maxShareOfReads = 0.25;
+
+/** Bytes that the DFA may read in any case. */
+const freeReads = 64 * 1024;
 
 /** Finds one match after the other in one text at a time. */
 export class AnchoredSearch {
@@ -22,6 +29,9 @@ export class AnchoredSearch {
   #length = 0;
   #budget = 0;
   #isStarted = false;
+  /** Bytes that the DFA has read beside matches, and those of texts with candidates; of all texts. */
+  #reads = 0;
+  #bytes = 0;
 
   constructor(kernel: SearchKernel, pattern: PrefilteredPattern) {
     this.#kernel = kernel;
@@ -33,7 +43,7 @@ export class AnchoredSearch {
   prepare(text: Buffer, length: number): void {
     this.#pattern.prefilter.prepare(text, length);
     this.#length = length;
-    this.#budget = maxReads * length;
+    this.#budget = maxReadsInText * length;
     this.#isStarted = false;
   }
 
@@ -42,13 +52,22 @@ export class AnchoredSearch {
    * ASCII, or holds a NUL byte, or the DFA has read so much that the engine is faster, which reads a text once.
    */
   next(text: Buffer, from: number): number | undefined {
-    const first = this.#isStarted ? from : this.#pattern.prefilter.next(text, from, this.#length);
-    if (first < 0) return -1;
-    if (!this.#isStarted && !isPlain(text.subarray(0, this.#length))) return undefined;
+    if (this.#isStarted) return this.#search(text, from);
+    const { prefilter, findsStarts } = this.#pattern;
+    const candidate = prefilter.next(text, from, this.#length);
+    if (candidate < 0) return -1;
+    this.#bytes += this.#length;
+    if (this.#reads > freeReads + this.#bytes * maxShareOfReads) return undefined;
+    if (!isPlain(text.subarray(0, this.#length))) return undefined;
     this.#isStarted = true;
-    const span = { from: first, to: this.#length, budget: this.#budget };
+    return this.#search(text, findsStarts ? candidate : from);
+  }
+
+  #search(text: Buffer, from: number): number | undefined {
+    const span = { from, to: this.#length, budget: this.#budget };
     const { start, end, budget } = this.#kernel.searchForward(text, this.#pattern, span);
     this.end = end;
+    this.#reads += this.#budget - budget;
     this.#budget = budget;
     return start;
   }

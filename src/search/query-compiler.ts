@@ -117,7 +117,13 @@ export class QueryCompiler {
 
 type TextPrefilter = Pick<TextPlan, "prefilter" | "reach">;
 
-/** The search without the engine, where its candidates cost no more than those of `prefilter`. */
+/**
+ * Nanoseconds per byte of text by which a search without the engine may cost more: words are more frequent than their
+ * letters say, and then each candidate for the engine costs much.
+ */
+const engineRisk = 0.3;
+
+/** The search without the engine, unless its candidates cost much more than those of `prefilter`. */
 function anchoredSearch(
   hir: Hir,
   kernel: SearchKernel | undefined,
@@ -125,7 +131,7 @@ function anchoredSearch(
 ): AnchoredSearch | undefined {
   const prefix = kernel && reach !== "line" ? choosePrefixPrefilter(hir, kernel) : undefined;
   if (kernel === undefined || prefix === undefined) return undefined;
-  if (prefilter !== undefined && prefilter.cost < prefix.prefilter.cost) return undefined;
+  if (prefilter !== undefined && prefilter.cost + engineRisk < prefix.cost) return undefined;
   const dfa = compileForwardDfa(hir);
   return dfa && new AnchoredSearch(kernel, { ...prefix, dfa });
 }
