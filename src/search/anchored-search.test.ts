@@ -45,6 +45,12 @@ describe("a pattern that starts with a literal", () => {
     ["at the start of a line", "(?m)^foo\\s+x", "foo\nx foo\nx\nfoo x", 2],
     ["after the DFA has read too much in vain", "foo[^;}]*;", `foo;\nfoo;foo\n;${inVain}}foo\n;`, 4],
     ["after that within a line", "foo[^;}]*;", `x foo; ${inVain}} foo\n;foo;`, 3],
+    [
+      "before the rarer literal that says whether there is one",
+      "foo[^;]*zebraQuokka",
+      "foo\nfoo\nzebraQuokka",
+      1,
+    ],
     ["in a text that is not ASCII", "foo[^;]*;", "é foo é\n;foo;", 2],
     ["behind bytes that are no text", "foo[^;]*;", Buffer.from("\xff foo\n; \xff", "latin1"), 1],
   ])("is found %s", (_, pattern, content, count) => {
