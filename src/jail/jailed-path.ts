@@ -12,12 +12,15 @@ export function jailedPath(prefix: string, name: Name): JailedPath {
 
 /** Throws unless `name` is one name: not empty, not `..`, without "/" and NUL. The folder's own `.` passes. */
 export function requireOneName(name: Name): void {
-  if (
-    name.length === 0 ||
-    name.includes("/") ||
-    name.includes("\0") ||
-    (name.length === 2 && name.toString() === "..")
-  ) {
+  if (name.length === 0 || holdsSeparator(name) || (name.length === 2 && name.toString() === ".."))
     throw new Error("a jailed path takes one name inside a held folder");
+}
+
+/** Whether "/" or NUL is in the name. In names this short a loop takes less than `includes` twice. */
+function holdsSeparator(name: Name): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const unit = typeof name === "string" ? name.charCodeAt(i) : name[i];
+    if (unit === 0x2f || unit === 0) return true;
   }
+  return false;
 }

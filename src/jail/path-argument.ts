@@ -16,9 +16,21 @@ export function putPath(path: Name): boolean {
     pathArgument[path.length] = 0;
     return true;
   }
+  if (putAscii(path)) return true;
   const { read, written } = encoder.encodeInto(path, pathArgument);
   if (read < path.length || written >= pathArgument.length) return false;
   pathArgument[written] = 0;
+  return true;
+}
+
+/** Writes a path if it is ASCII: most are, and are short, for which a call of the encoder takes longer. */
+function putAscii(path: string): boolean {
+  for (let i = 0; i < path.length; i++) {
+    const unit = path.charCodeAt(i);
+    if (unit >= 0x80) return false;
+    pathArgument[i] = unit;
+  }
+  pathArgument[path.length] = 0;
   return true;
 }
 
