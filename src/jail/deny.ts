@@ -1,7 +1,7 @@
 import { compileGlobSet, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { pathIn } from "./backend.ts";
 import { fold, foldGlob } from "./fold.ts";
-import type { Folder } from "./folder.ts";
+import type { Folder, PostedDenyRules } from "./folder.ts";
 import type { Folding } from "./folding.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
@@ -24,6 +24,8 @@ export interface DenyRules {
   /** The same, with names compared as `folding` says. */
   deniesBelow(names: readonly string[], folding: Folding): boolean;
   isTemporary(name: string): boolean;
+  /** What to make the same rules of in a thread, by `denyRules`; undefined where they are those of several folders. */
+  readonly posted: PostedDenyRules | undefined;
   /** One spelling for all that the file system takes for the same name. */
   fold(path: string, folding: Folding): string;
 }
@@ -68,6 +70,7 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     deniesAny: (names) => deniesBelow(names, "exact"),
     deniesBelow,
     isTemporary: isTemporaryName,
+    posted: { globs: globs.patterns, folds },
     fold: (path, folding) => (isFolded(folding) ? fold(path) : path),
   };
 }

@@ -125,6 +125,7 @@ function jailWith(parts: Parts): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
+    postedRules: rules.posted,
     deniesWritingIn: (folder, name) =>
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),

@@ -16,6 +16,7 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
   const depth = name === "" ? 0 : 1;
   return {
     ...whole,
+    posted: undefined,
     denies: (path, folding) =>
       whole.denies(path, folding) || (isInside(path) && own.denies(pathInRoot(name, path), folding)),
     deniesIn: (folder, entry) =>
@@ -51,6 +52,7 @@ export function rulesOfRoots(roots: RuledRoots, top: DenyRules): DenyRules {
     deniesAny: (names) => at(names[0] ?? "").deniesAny(names),
     deniesBelow: (names, folding) => at(names[0] ?? "").deniesBelow(names, folding),
     isTemporary: top.isTemporary,
+    posted: undefined,
     fold: (path, folding) => at(path).fold(path, folding),
   };
 }

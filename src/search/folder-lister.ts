@@ -1,6 +1,9 @@
+/** Lists the folders of a walk. */
 import { kindIn } from "../files/entries.ts";
+import type { Files } from "../files/files.ts";
 import type { Entry } from "../files/types.ts";
 import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
+import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import { listAtOnce } from "../jail/backend.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { EntryKind } from "../jail/kind.ts";
@@ -11,65 +14,69 @@ import type { EntryStack } from "./entry-stack.ts";
 import type { ListingCache } from "./listing-cache.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
-/** Chooses among files. */
-export interface FileChooser {
-  /** Whether it may take the file. A walk that is asked for nothing else keeps no other file, and does not count it. */
+export interface ListingOptions {
+  /** Sweeps the temporary files of each folder that is listed. */
+  readonly files: Pick<Files, "sweepFolder">;
+  /** Leaves out what ignore files name. */
+  readonly ignoreFiles?: IgnoreFiles | undefined;
+  /** What folders held before. */
+  readonly listings?: ListingCache | undefined;
+}
+
+/** Which files of a folder are kept. */
+export interface NameFilter {
+  /** Whether it may take the file `bytes[from, to)`: others are not kept, nor counted by any rule. Default: each. */
   mayTake?(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
-/** What the listing of a folder finds besides the entries to take. */
-export interface FolderExtras {
-  readonly temporary: readonly Entry[];
-  readonly ignoreFiles: IgnoreFileSet;
+/** An open folder between the start of a walk and its current folder. */
+export interface WalkLevel {
+  readonly held: SharedFolder;
+  /** Indices into the entry stack: of its first entry, of the next one to take, and after the last one to take. */
+  readonly first: number;
+  next: number;
+  end: number;
+  /** For its entries; before it is listed, those from the folders above it. */
+  rules: IgnoreRules;
+  /** The part below this folder of the path to start at. */
+  readonly after: string | undefined;
+  /** The part below this folder of the path to end before. */
+  readonly before: string | undefined;
 }
 
-/** The same while it is under way. */
-interface Listing extends FolderExtras {
-  readonly temporary: Entry[];
-  ignoreFiles: IgnoreFileSet;
-}
-
-export interface FolderListerOptions {
-  /** Gets the entries, sorted. */
-  readonly entries: EntryStack;
-  /** Where the files go. */
-  readonly sink: () => FileChooser | undefined;
-  readonly ignoreFiles: IgnoreFiles | undefined;
-  readonly listings: ListingCache | undefined;
-}
-
-/** Lists folders for a walk. */
+/** Adds the entries of folders to a stack. */
 export class FolderLister {
-  readonly #options: FolderListerOptions;
+  /** For what is listed from now on. */
+  filter: NameFilter = {};
+  readonly #options: ListingOptions;
+  readonly #entries: EntryStack;
 
-  constructor(options: FolderListerOptions) {
+  constructor(options: ListingOptions, entries: EntryStack) {
     this.#options = options;
+    this.#entries = entries;
   }
 
   /**
-   * Adds the entries of the folder, and calls `onListed`: at once if they are few, or returns the steps that are left. Throws a
-   * refusal.
+   * Adds the entries of the deepest folder, and makes them ready to take: at once if they are few, or returns the steps that are
+   * left. Throws a refusal.
    */
-  list(held: SharedFolder, onListed: (found: FolderExtras) => void): Steps<void> | undefined {
-    const { entries, sink } = this.#options;
-    const first = entries.size;
-    // Where the sink chooses, not all entries are there to be kept.
-    const listings = sink()?.mayTake === undefined ? this.#options.listings : undefined;
+  list(level: WalkLevel): Steps<void> | undefined {
+    const entries = this.#entries;
+    const { first, held } = level;
+    // Where the filter chooses, not all entries are there to be kept.
+    const listings = this.filter.mayTake === undefined ? this.#options.listings : undefined;
     const known = listings?.find(held.folder, (bytes, from, to, kind) => entries.push(bytes, from, to, kind));
-    if (known !== undefined) {
-      onListed({ temporary: [], ignoreFiles: known });
-      return undefined;
+    const found: Found = { temporary: [], ignoreFiles: known ?? 0 };
+    if (known === undefined) {
+      const rest = this.#begin(held, found);
+      if (rest !== undefined || !entries.sortChunk(first)) return this.#listRest(level, found, rest);
+      if (found.temporary.length === 0) listings?.keep(held.folder, { entries, first }, found.ignoreFiles);
     }
-    const found: Listing = { temporary: [], ignoreFiles: 0 };
-    const rest = this.#begin(held, found);
-    const end = () => onListed(found);
-    if (rest !== undefined || !entries.sortChunk(first)) return this.#listRest(held, { first, rest, end });
-    if (found.temporary.length === 0) listings?.keep(held.folder, { entries, first }, found.ignoreFiles);
-    end();
+    this.#endListing(level, found);
     return undefined;
   }
 
-  #begin(held: SharedFolder, found: Listing): Steps<void> | undefined {
+  #begin(held: SharedFolder, found: Found): Generator<void, void, void> | undefined {
     const { folder } = held;
     try {
       return listAtOnce(folder, (bytes, from, to, kind) =>
@@ -80,38 +87,50 @@ export class FolderLister {
     }
   }
 
-  *#listRest(held: SharedFolder, { first, rest = noSteps(), end }: Rest): Steps<void> {
+  *#listRest(level: WalkLevel, found: Found, rest: Iterable<void> = []): Steps<void> {
     try {
       for (const _ of rest) yield;
     } catch (error) {
-      throw refusalOfErrno(error, held.folder.requested);
+      throw refusalOfErrno(error, level.held.folder.requested);
     }
-    yield* this.#options.entries.sort(first);
-    end();
+    yield* this.#entries.sort(level.first);
+    this.#endListing(level, found);
   }
 
   /** Adds an entry, or notes it. */
-  #push(held: SharedFolder, found: Listing, name: NameBytes, kind: EntryKind | undefined): void {
-    const { entries, sink, ignoreFiles, listings } = this.#options;
+  #push(held: SharedFolder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
+    const { ignoreFiles, listings } = this.#options;
     const { bytes, from, to } = name;
     if (isTemporaryIn(bytes, from, to)) {
       const raw = nameOf(bytes.subarray(from, to));
       found.temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
     } else {
       const known = kind ?? kindIn(held.folder, bytes.subarray(from, to));
-      const isWanted = known !== "file" || sink()?.mayTake?.(held, bytes, from, to) !== false;
-      if (isWanted) entries.push(bytes, from, to, known);
+      const isWanted = known !== "file" || this.filter.mayTake?.(held, bytes, from, to) !== false;
+      if (isWanted) this.#entries.push(bytes, from, to, known);
       if (ignoreFiles !== undefined || listings !== undefined)
         found.ignoreFiles |= ignoreFileBit(name, known);
     }
   }
+
+  /** Makes the entries ready to take. */
+  #endListing(level: WalkLevel, { temporary, ignoreFiles }: Found): void {
+    const { folder } = level.held;
+    const { after, before } = level;
+    const indexOf = (path: Buffer) => this.#entries.firstNotBefore(path, level.first);
+    level.end = before === undefined ? this.#entries.size : indexOf(Buffer.from(before, "latin1"));
+    if (after !== undefined) level.next = indexOf(firstKey(after));
+    level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
+    if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
+  }
 }
 
-/** A listing that takes several steps: the index of its first entry, the steps that are left, and what to do at the end. */
-interface Rest {
-  readonly first: number;
-  readonly rest: Steps<void> | undefined;
-  readonly end: () => void;
+/** What the listing of a folder finds besides the entries to take. */
+interface Found {
+  readonly temporary: Entry[];
+  ignoreFiles: IgnoreFileSet;
 }
 
-function* noSteps(): Steps<void> {}
+/** The key in a folder of the entry that the path leads to. */
+const firstKey = (path: string): Buffer =>
+  Buffer.from(path.slice(0, path.indexOf("/") + 1) || path, "latin1");

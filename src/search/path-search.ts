@@ -2,13 +2,15 @@ import type { SearchAnswerBuilder } from "./answer.ts";
 import type { ListedPaths, PathTaker } from "./listed-paths.ts";
 import { PathLiteral } from "./path-literal.ts";
 import { atPath, isAfter } from "./place.ts";
+import { RangesAhead } from "./ranges-ahead.ts";
 import type { ResultPage } from "./result-page.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { SearchOptions } from "./state.ts";
-import type { FileSink, Walk } from "./walk.ts";
+import { type FileSink, Walk } from "./walk.ts";
 
-export interface PathSearchOptions extends Pick<SearchOptions, "request" | "slice"> {
-  readonly walk: Pick<Walk | ListedPaths, "fill" | "position" | "passedOver">;
+export interface PathSearchOptions extends SearchOptions {
+  /** In place of the walk that the search began with, which goes on. */
+  readonly rest: Pick<Walk | ListedPaths, "fill" | "position" | "passedOver">;
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
   /** Whether it has to end early. */
@@ -16,15 +18,42 @@ export interface PathSearchOptions extends Pick<SearchOptions, "request" | "slic
 }
 
 /**
- * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer.
- * False when it ended early.
+ * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer. Of
+ * a large tree threads search later parts. False when it ended early.
  */
 export async function searchPaths(options: PathSearchOptions): Promise<boolean> {
-  const { walk, answer, page, isOver, slice } = options;
+  const ranges = rangesAheadOf(options);
   const sink = new PathSink(options);
+  try {
+    let next: typeof options.rest | undefined = options.rest;
+    while (next !== undefined) {
+      if (!(await searchPart(next, sink, { ...options, ranges }))) return false;
+      next = await ranges?.continue();
+    }
+    return ranges?.isCut !== true;
+  } finally {
+    ranges?.end();
+  }
+}
+
+/** Undefined for a page, which counts what it passes over file by file. */
+function rangesAheadOf({ rest, page, answer, ...options }: PathSearchOptions): RangesAhead | undefined {
+  if (page !== undefined || !(rest instanceof Walk)) return undefined;
+  const walk = { ...options.walk, onTooDeep: () => answer.cut() };
+  return RangesAhead.open({ ...options, walk, answer });
+}
+
+/** Searches the paths of one walk to its end; false when it ended early. */
+async function searchPart(
+  walk: PathSearchOptions["rest"],
+  sink: PathSink,
+  options: PathSearchOptions & { readonly ranges: RangesAhead | undefined },
+): Promise<boolean> {
+  const { answer, page, isOver, slice, ranges } = options;
   while (!answer.isFull && walk.fill(sink)) {
     page?.makeProgressTo(walk.position);
     if (!answer.isFull && isOver()) return false;
+    if (walk instanceof Walk) ranges?.post(walk);
     if (slice.isDue) await slice.yieldIfDue();
   }
   return true;
@@ -47,7 +76,7 @@ class PathSink implements FileSink, PathTaker {
   }
 
   add(folder: Pick<SharedFolder, "prefix" | "walked">, bytes: Buffer, from: number, to: number): boolean {
-    const { answer, page, walk } = this.#options;
+    const { answer, page, rest } = this.#options;
     if (this.#isFull) return false;
     page?.countPath();
     if (!this.#literal.matches(folder, bytes, from, to)) return true;
@@ -57,7 +86,7 @@ class PathSink implements FileSink, PathTaker {
     this.#isFull = answer.isFull;
     if (walked === undefined) return true;
     page?.noteMatch({ walkedPathOf: () => walked }, 0, answer.lastAdded);
-    if (this.#isFull) page?.notePassedOver(walk.passedOver);
+    if (this.#isFull) page?.notePassedOver(rest.passedOver);
     return true;
   }
 }

@@ -124,8 +124,8 @@ export class SearchRun {
       this.#walk = listed;
       this.#answer.index = "watched";
     }
-    const rest = { ...this.#options, walk: this.#walk, answer: this.#answer, page: this.#page };
-    if (!(await searchPaths({ ...rest, isOver: () => this.#isOver() }))) this.#endEarly();
+    const found = { rest: this.#walk, answer: this.#answer, page: this.#page };
+    if (!(await searchPaths({ ...this.#options, ...found, isOver: () => this.#isOver() }))) this.#endEarly();
   }
 
   #render(): Found {

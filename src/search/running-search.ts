@@ -1,3 +1,4 @@
+import type { Jail } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { SearchRequest } from "./request.ts";
@@ -11,7 +12,7 @@ export interface RunningSearch {
   readonly slice: TimeSlice;
   /** The folder where the walk starts. The search releases it. */
   readonly folder: SharedFolder;
-  readonly walk: Omit<WalkOptions, "onTooDeep">;
+  readonly walk: Omit<WalkOptions, "onTooDeep"> & { readonly jail: Jail };
   /** Whether it may take the files from a watched tree. Default true. */
   readonly mayReplay?: boolean;
 }

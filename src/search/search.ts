@@ -32,7 +32,8 @@ export interface Searcher {
   close(): Promise<void>;
 }
 
-export interface SearcherOptions extends Pick<WalkOptions, "jail" | "files"> {
+export interface SearcherOptions extends Pick<WalkOptions, "files"> {
+  readonly jail: Jail;
   readonly regex: RegexEngine;
   /** False: everything is searched in this thread. Default: in threads where there are any; a number of them is taken as it is. */
   readonly threads?: boolean | number;
@@ -60,6 +61,11 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
 
 /** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
 const mostThreads = Math.min(8, availableParallelism());
+/** Threads that search ranges ahead of a walk: more would wait for it. */
+const mostRangesAhead = 3;
+/** On one processor they would only make it slower. */
+const rangesAhead = (threads: number): number =>
+  Math.min(threads, mostRangesAhead, availableParallelism() - 1);
 /** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
@@ -93,6 +99,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       : undefined;
   const state: SearchState = {
     pool: hasThreads ? pool : undefined,
+    rangesAhead: rangesAhead(size),
     index: searchIndex,
     batchesAtOnce: size * (batchesPerThread + 1),
     held: { folders: 0 },

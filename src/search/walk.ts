@@ -3,39 +3,32 @@
  * open.
  */
 
-import type { Files } from "../files/files.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Entry } from "../files/types.ts";
-import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { Jail } from "../jail/folder.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
-import { type FileChooser, type FolderExtras, FolderLister } from "./folder-lister.ts";
-import type { ListingCache } from "./listing-cache.ts";
+import { FolderLister, type ListingOptions, type NameFilter, type WalkLevel } from "./folder-lister.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { nothingPassedOver, type PassedOver } from "./tally.ts";
 
 /** Takes the files of a walk. */
-export interface FileSink extends FileChooser {
+export interface FileSink extends NameFilter {
   /** Adds the file with the name `bytes[from, to)`, after all others. False, without adding it, when it is full. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
-export interface WalkOptions extends EntryFilterOptions {
-  readonly jail: Jail;
-  /** Sweeps the temporary files of each folder that the walk lists. */
-  readonly files: Pick<Files, "sweepFolder">;
-  /** Leaves out what ignore files name. */
-  readonly ignoreFiles?: IgnoreFiles | undefined;
-  /** What folders held before. */
-  readonly listings?: ListingCache | undefined;
+export interface WalkOptions extends EntryFilterOptions, ListingOptions {
+  readonly jail: Pick<Jail, "deniesBytesIn">;
   /** The one entry of the start to walk, instead of all of them. */
   readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
   /** The path to start at, one character per byte (`Place.file`): the walk opens no folder that comes before it. */
   readonly after?: string | undefined;
+  /** The path to end before, in the same form: the walk opens no folder that comes after it. */
+  readonly before?: string | undefined;
   /** Called for each folder that is too deep to enter. */
   readonly onTooDeep: () => void;
   /** Called for each folder that cannot be read, with its path as `Place.file`. */
@@ -48,43 +41,23 @@ const maxDepth = 256;
 /** Entries between two checks of the clock. A caller's globs can be slow. */
 const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
 
-/** An open folder between the start and the current one. */
-interface Level {
-  readonly held: SharedFolder;
-  /** Indices into the entry stack: of its first entry, of the next one to take, and after its last one. */
-  readonly first: number;
-  next: number;
-  end: number;
-  /** For its entries; before it is listed, those from the folders above it. */
-  rules: IgnoreRules;
-  /** The part below this folder of the path to start at. */
-  readonly after: string | undefined;
-}
-
 export class Walk {
   readonly #options: WalkOptions;
   readonly #filter: EntryFilter;
   readonly #entries = new EntryStack();
+  readonly #levels: WalkLevel[] = [];
   readonly #lister: FolderLister;
-  readonly #levels: Level[] = [];
   #start: SharedFolder | undefined;
   /** The unfinished listing of the deepest folder. */
   #listing: Steps<void> | undefined;
   #slice: TimeSlice | undefined;
-  #sink: FileSink | undefined;
   #passedOver = nothingPassedOver;
 
   /** Holds `start` until the walk has left it, or is closed. */
   constructor(start: SharedFolder, options: WalkOptions) {
     this.#options = options;
+    this.#lister = new FolderLister(options, this.#entries);
     this.#filter = new EntryFilter(options, start.folder);
-    const { ignoreFiles, listings } = options;
-    this.#lister = new FolderLister({
-      entries: this.#entries,
-      sink: () => this.#sink,
-      ignoreFiles,
-      listings,
-    });
     this.#start = start.hold();
   }
 
@@ -94,15 +67,16 @@ export class Walk {
    */
   fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
-    this.#sink = sink;
+    this.#lister.filter = sink;
     this.#begin();
     for (;;) {
       if (!this.#continueListing()) return true;
       const level = this.#levels.at(-1);
       if (level === undefined) return false;
-      if (this.#isOverdue() || !this.#takeFiles(level, sink)) return true;
-      if (level.next < level.end) this.#enter(level);
-      else this.#leave();
+      if (!this.#takeFiles(level, sink)) return true;
+      if (level.next >= level.end) this.#leave();
+      else if (this.#isOverdue()) return true;
+      else this.#enter(level);
     }
   }
 
@@ -126,6 +100,34 @@ export class Walk {
     );
   }
 
+  /**
+   * Ends the walk before a folder that it would enter later, such that about half of what lies in the highest folder comes before
+   * it, and returns the path of that folder, for a walk of the rest. Undefined when it knows of no such folder.
+   */
+  split(): string | undefined {
+    if (this.#options.only !== undefined) return undefined;
+    for (const [depth, level] of this.#levels.entries()) {
+      const index = this.#folderToSplitAt(level);
+      if (index === undefined) continue;
+      for (const above of this.#levels.slice(0, depth)) above.end = above.next;
+      level.end = index;
+      return level.held.walked + this.#entries.keyOf(index).toString("latin1");
+    }
+    return undefined;
+  }
+
+  /** The index of a folder in the middle of the entries to take. */
+  #folderToSplitAt(level: WalkLevel): number | undefined {
+    const isDeepest = level === this.#levels.at(-1);
+    const first = level.next + (isDeepest ? 1 : 0);
+    const middle = Math.max(first, (level.next + level.end) >>> 1);
+    for (let index = middle; index < level.end; index++)
+      if (this.#entries.kind(index) === "dir") return index;
+    for (let index = middle - 1; index >= first; index--)
+      if (this.#entries.kind(index) === "dir") return index;
+    return undefined;
+  }
+
   /** Releases the folders that it holds. */
   close(): void {
     this.#listing?.return();
@@ -141,8 +143,13 @@ export class Walk {
     if (start === undefined) return;
     this.#start = undefined;
     const rules = this.#options.ignoreFiles?.above(start.folder) ?? IgnoreRules.none;
-    const level = this.#descend(start, rules, this.#options.after);
-    if (only === undefined) this.#listing = this.#list(level);
+    const level = this.#descend({
+      held: start,
+      rules,
+      after: this.#options.after,
+      before: this.#options.before,
+    });
+    if (only === undefined) this.#listing = this.#lister.list(level);
     else {
       const name = Buffer.from(only.raw);
       this.#entries.push(name, 0, name.length, only.kind);
@@ -151,7 +158,7 @@ export class Walk {
   }
 
   /** Adds the selected files up to the next folder or the end; false when the sink is full or the slice is used up. */
-  #takeFiles(level: Level, sink: FileSink): boolean {
+  #takeFiles(level: WalkLevel, sink: FileSink): boolean {
     const { jail } = this.#options;
     const { held } = level;
     const entries = this.#entries;
@@ -173,7 +180,7 @@ export class Walk {
   }
 
   /** Enters the next entry, a folder, unless it is gone or too deep. */
-  #enter(level: Level): void {
+  #enter(level: WalkLevel): void {
     const { name, key } = this.#entries.folderAt(level.next++);
     const walked = level.held.walked + key;
     if (this.#levels.length > maxDepth) {
@@ -185,11 +192,14 @@ export class Walk {
       () => this.#options.onUnreadable?.(walked),
     );
     if (child === undefined) return;
-    const after = level.after?.startsWith(key) ? level.after.slice(key.length) : undefined;
-    const held = new SharedFolder(child, undefined, walked);
-    const inner = this.#descend(held, level.rules.below(name.toString()), after);
+    const inner = this.#descend({
+      held: new SharedFolder(child, undefined, walked),
+      rules: level.rules.below(name.toString()),
+      after: pathBelow(key, level.after),
+      before: pathBelow(key, level.before),
+    });
     this.#listing = ignoreVanished(
-      () => this.#list(inner),
+      () => this.#lister.list(inner),
       () => this.#options.onUnreadable?.(walked),
     );
   }
@@ -215,9 +225,14 @@ export class Walk {
   }
 
   /** Makes the folder the deepest level. */
-  #descend(held: SharedFolder, rules: IgnoreRules, after: string | undefined): Level {
+  #descend({
+    held,
+    rules,
+    after,
+    before,
+  }: Pick<WalkLevel, "held" | "rules" | "after" | "before">): WalkLevel {
     const first = this.#entries.size;
-    const level = { held, first, next: first, end: first, rules, after };
+    const level = { held, first, next: first, end: first, rules, after, before };
     this.#levels.push(level);
     return level;
   }
@@ -232,23 +247,8 @@ export class Walk {
   #isOverdue(): boolean {
     return this.#slice?.isDue === true;
   }
-
-  /** Adds the entries of the deepest folder: at once if they are few, or returns the steps that are left. Throws a refusal. */
-  #list(level: Level): Steps<void> | undefined {
-    return this.#lister.list(level.held, (found) => this.#endListing(level, found));
-  }
-
-  /** Makes the entries ready to take. */
-  #endListing(level: Level, { temporary, ignoreFiles }: FolderExtras): void {
-    const { folder } = level.held;
-    const entries = this.#entries;
-    level.end = entries.size;
-    if (level.after !== undefined) level.next = entries.firstNotBefore(firstKey(level.after), level.first);
-    level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
-    if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
-  }
 }
 
-/** The key in a folder of the entry that the path leads to. */
-const firstKey = (path: string): Buffer =>
-  Buffer.from(path.slice(0, path.indexOf("/") + 1) || path, "latin1");
+/** The part of `path` that is below the folder at `key`; undefined where it leads elsewhere. */
+const pathBelow = (key: string, path: string | undefined): string | undefined =>
+  path?.startsWith(key) ? path.slice(key.length) : undefined;
