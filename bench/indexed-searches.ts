@@ -67,7 +67,7 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
 /** A million files take more than the default. */
 const memoryOf = ({ name }: SearchTree) => (name === "XL" ? { index_max_bytes: 2 ** 30 } : {});
 
-/** What the first answer takes. The index is filled, and the tree listed, behind it. */
+/** What the first answer takes, with the start of the worker. The index is filled, and the tree listed, behind it. */
 async function searchOnce(tree: SearchTree, index: string): Promise<ExternalCost> {
   const [started, before] = [performance.now(), process.cpuUsage()];
   await using local = await openInProcess(tree.folder, { index, ...memoryOf(tree) });

@@ -105,19 +105,27 @@ export class Batch implements FileSink {
     };
   }
 
-  /** All files, or those with these indices, in order. */
-  listFiles(indices?: Int32Array | readonly number[]): FilesToSign {
+  /** All files. */
+  listFiles(): FilesToSign {
+    const { bytes, end } = this.#names;
+    const names = bytes.toString("latin1", 0, end);
+    return { names, count: this.#files, firsts: this.#firsts, folders: this.#folderPaths() };
+  }
+
+  /** The files with these indices, in order. */
+  listSome(indices: Int32Array | readonly number[]): FilesToSign {
+    const paths = this.#folderPaths();
     const names: string[] = [];
     const firsts: number[] = [];
     const folders: string[] = [];
     const cursor = new FileCursor(this.files);
     let [next, folder] = [0, -1];
-    while (cursor.next() && (indices === undefined || next < indices.length)) {
-      if (indices !== undefined && cursor.index !== indices[next]) continue;
+    while (cursor.next() && next < indices.length) {
+      if (cursor.index !== indices[next]) continue;
       next++;
       if (cursor.folder !== folder) {
         folder = cursor.folder;
-        folders.push(this.#folders[folder]!.folder.path);
+        folders.push(paths[folder]!);
         firsts.push(names.length);
       }
       names.push(`${cursor.bytes.toString("latin1", cursor.from, cursor.to)}\0`);
@@ -132,6 +140,10 @@ export class Batch implements FileSink {
 
   get #holdsFolders(): boolean {
     return this.#size.holdsFolders ?? true;
+  }
+
+  #folderPaths(): string[] {
+    return this.#folders.map(({ folder }) => folder.path);
   }
 
   #prefixes(): string[] {

@@ -132,7 +132,8 @@ export class SearchIndex {
 
   /** The last search has ended. */
   resume(): void {
-    this.#watched?.open();
+    // The answer goes first: to list the tree takes longer.
+    setImmediate(() => this.#watched?.open());
     this.#filler.resume();
   }
 
@@ -244,7 +245,7 @@ export class IndexUse {
   /** The files of a batch were searched, with this of them known and unknown to the index, where it was asked. */
   note(batch: Batch, found: FoundInIndex | undefined): void {
     if (found !== undefined) this.#replay?.confirm(batch, found.known);
-    if (found !== undefined && found.unknown.length > 0) this.#index.add(batch.listFiles(found.unknown));
+    if (found !== undefined && found.unknown.length > 0) this.#index.add(batch.listSome(found.unknown));
     else if (this.#fillsIndex && !batch.isEmpty) this.#index.add(batch.listFiles());
   }
 
