@@ -28,13 +28,18 @@ export async function openIndexedTree(
   await search();
   await local.indexed();
   // The tree is listed while searches go on.
-  while ((await search()).index !== index);
+  const ends = performance.now() + mostPreparation;
+  while ((await search()).index !== index)
+    if (performance.now() > ends) throw new Error(`${tree.name}: searches are not ${index}`);
   await search();
   return indexed;
 }
 
 /** More than an answer takes: the field makes the answer say how the files were found. */
 const mostBytes = 1_000_000;
+
+/** Milliseconds: a million files take one minute. */
+const mostPreparation = 300_000;
 
 /** `indexed` and `tree` are of the same files. */
 export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: BenchedIndex): Comparison[] {

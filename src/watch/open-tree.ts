@@ -38,7 +38,7 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
 }
 
 /** The share of the watches of a user that a tree takes: editors and servers of the same user need theirs. */
-const watchShare = 0.5;
+const watchShare = 0.75;
 
 /** The limit is one of sysctl(8), and may change at any time. */
 function mostFolders(): number {
