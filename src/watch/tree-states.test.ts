@@ -108,6 +108,22 @@ test("more folders than its share of the watches: it ends all, and watches again
   expect(fixture.paths).toEqual(["a/f", "b/f", "c/f", "d/f"]);
 });
 
+test("a tree that had too many folders is complete once it has fewer", async () => {
+  const limit = { folders: 3 };
+  using fixture = new TreeFixture({ "a/f": "", "b/f": "" }, { open: openWith({ limit }) });
+  fixture.add({ "c/f": "" });
+  expect(await fixture.tree.build()).toEqual(incomplete("limit"));
+  rmSync(fixture.at("c"), { recursive: true });
+  expect(await fixture.tree.build()).toEqual(complete);
+  mkdirSync(fixture.at("d"));
+  expect(await fixture.tree.drain()).toEqual(incomplete("limit"));
+  rmSync(fixture.at("d"), { recursive: true });
+  expect(await fixture.tree.build()).toEqual(complete);
+  expect(fixture.paths).toEqual(["a/f", "b/f"]);
+  appendFileSync(fixture.at("a/f"), "more");
+  expect(await fixture.drain()).toContain("a/f");
+});
+
 test("a closed tree is incomplete, also while it is built", async () => {
   using fixture = new TreeFixture({ "a/f": "", "b/f": "", "c/f": "" }, inSteps);
   const built = fixture.tree.build();

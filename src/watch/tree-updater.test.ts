@@ -37,3 +37,43 @@ test("a file may be another one where the system did not say what has its name, 
   expect(table.base.keys).toEqual(["f"]);
   expect(unseen).toBe(1);
 });
+
+test("where no more folders can be watched, the ends of the watches do not overflow the queue", () => {
+  const queue = { events: 0, most: 0, watches: 0 };
+  const inotify = {
+    watch: () => (queue.watches < 1500 ? ++queue.watches : "limit"),
+    unwatch() {
+      queue.watches--;
+      queue.most = Math.max(queue.most, ++queue.events);
+    },
+    read() {
+      queue.events = 0;
+      return true;
+    },
+    close() {},
+  } as const;
+  const table = new FolderTable(inotify, {});
+  const keys = Array.from({ length: 2000 }, (_, index) => `${1000 + index}/`);
+  const reader = {
+    open: (path: string) => ({ descriptor: openSync("/dev/null", "r"), inode: path === "" ? 1n : 2n }),
+    *list() {
+      const listed = queue.watches === 1 ? keys : [];
+      return { keys: listed, kinds: listed.map(() => "dir") };
+    },
+  } as unknown as FolderReader;
+  const updater = new TreeUpdater({
+    inotify,
+    table,
+    reader,
+    pending: new ChangedNames(),
+    listener: {},
+    readEvents: () => undefined,
+    mostFolders: () => Number.POSITIVE_INFINITY,
+  });
+  const steps = updater.build();
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  expect(step.value).toBe("limit");
+  expect(queue).toMatchObject({ watches: 0, most: 256 });
+  expect(table.folders).toBe(1);
+});

@@ -36,7 +36,7 @@ export class TreeUpdater {
   readonly #retries = new ChangedNames();
   /** Everything is dirty until this ends. */
   #isBuild = false;
-  #mostFolders = 0;
+  #mostFolders = Number.POSITIVE_INFINITY;
 
   constructor(options: TreeUpdaterOptions) {
     this.#options = options;
@@ -70,7 +70,7 @@ export class TreeUpdater {
       return "busy";
     } catch (error) {
       if (!(error instanceof Incomplete)) throw error;
-      if (error.reason === "limit") yield* this.#unwatchAll();
+      if (error.reason === "limit") yield* this.#forgetAll();
       return error.reason;
     } finally {
       this.#isBuild = false;
@@ -78,13 +78,20 @@ export class TreeUpdater {
     }
   }
 
-  /** Leaves to other programs of the user the watches that are of no use here. */
-  *#unwatchAll(): Steps<void> {
-    const { table } = this.#options;
-    let ended = 0;
-    for (const folder of table.all()) {
-      table.unwatch(folder);
-      if (++ended % namesPerStep === 0) yield;
+  /**
+   * Leaves to other programs of the user the watches that are of no use here, and forgets the folders: the next build counts those
+   * that are there then.
+   */
+  *#forgetAll(): Steps<void> {
+    const { table, inotify } = this.#options;
+    let forgotten = 0;
+    // Those in a folder come before it, so that no step takes long.
+    for (const folder of [...table.all()].reverse()) {
+      table.clear(folder);
+      if (++forgotten % namesPerStep !== 0) continue;
+      // The end of each watch is an event: those of thousands of folders overflow the queue, for which the next build fails.
+      inotify.read(() => {});
+      yield;
     }
   }
 
