@@ -104,16 +104,23 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
     return held;
   }
 
+  /** Also of the part that lies before this page: the next search that comes there asks for the stamps. */
+  #forgetScrubbed(): void {
+    const { list, watched, scrubbed } = this.#options;
+    for (const file of list.files.slice(scrubbed.from, scrubbed.to))
+      if (file !== excludedEntry) watched.forget(file);
+  }
+
   /** Finds the candidates, and returns what is passed over in all. */
   #select(): PassedOver {
-    const { list, watched, judge, mayMatchPath, after, scrubbed } = this.#options;
+    const { list, watched, judge, mayMatchPath, after } = this.#options;
+    this.#forgetScrubbed();
     const passed = { ...nothingPassedOver };
     let before: PassedOver | undefined;
     const first = firstNotBefore(list, after);
     const resumed = list.files[first] !== undefined && walkedAt(list, first) === after ? first : -1;
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
-      if (index >= scrubbed.from && index < scrubbed.to && file !== excludedEntry) watched.forget(file);
       const record = file === excludedEntry ? -1 : watched.recordOf(file);
       // The record of a file may be newer than what a search has seen of it, and say that it got another name.
       const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, closeSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { mapShared } from "../watch/torture-writer.test-kit.ts";
+import { pageFrom } from "./pages.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";
 
 test("a file that is open for writing, and one with a name outside of the tree, are read", async () => {
@@ -55,6 +56,26 @@ test("what no event says is seen once its part of the files is scrubbed", async 
   expect(await find({ pattern: "Next of" })).toEqual(["watched", "d/file2"]);
   expect(await find()).toEqual(["watched", "e/file9"]);
   mapping.end();
+});
+
+test("files are scrubbed in turn also where every other search is of a later page", async () => {
+  const { at, find, search, searcher } = await openWatched({ scrubbedFiles: 10 });
+  const { next_cursor } = await search({ pattern: "text of", maxMatches: 12, page: pageFrom(undefined) });
+  // The later page lies behind both files, and gets one half of the list or the other to scrub.
+  for (const file of ["file2", "file4"]) {
+    const mapping = mapShared(at(`d/${file}`));
+    mapping.store(0x4e);
+    for (let round = 0; round < 2; round++) {
+      await find({ pattern: "absent" });
+      expect(await search({ page: pageFrom(next_cursor) })).toMatchObject({ index: "watched" });
+    }
+    expect(await find({ pattern: `Next of ${file.slice(0, 4)} ${file.slice(4)}` })).toEqual([
+      "watched",
+      `d/${file}`,
+    ]);
+    mapping.end();
+    await searcher.index?.filled();
+  }
 });
 
 test("a file that was found to have got a name outside of the tree is read from then on", async () => {
