@@ -98,6 +98,27 @@ test("where no tree can be watched, a listener gets to know why", () => {
   expect(shared.subscribe({})).toBe("filesystem");
 });
 
+test("a base whose tree cannot be opened is closed", () => {
+  using fixture = new JailFixture({});
+  let closed = 0;
+  const shared = new SharedTree({
+    openBase() {
+      const base = fixture.jail("openat").admitFolder(".");
+      const close = base.close.bind(base);
+      const closeCounted = () => {
+        closed++;
+        close();
+      };
+      return Object.assign(base, { close: closeCounted });
+    },
+    open() {
+      throw new Error("no descriptors");
+    },
+  });
+  expect(() => shared.subscribe({})).toThrow("no descriptors");
+  expect(closed).toBe(1);
+});
+
 /** How often the tree is drained in the next ten seconds of fake time. */
 async function drainsIn(drains: () => number): Promise<number> {
   const before = drains();

@@ -85,11 +85,13 @@ export class SharedTree {
     if (this.#opened !== undefined) return this.#opened.tree;
     const { openBase, open = openWatchedTree } = this.#options;
     const base = openBase();
-    const tree = open(base, this.#listeners);
-    if (typeof tree === "string") {
-      base.close();
-      return tree;
+    let tree: WatchedTree | Unwatchable | undefined;
+    try {
+      tree = open(base, this.#listeners);
+    } finally {
+      if (typeof tree !== "object") base.close();
     }
+    if (typeof tree === "string") return tree;
     this.#opened = { tree, base };
     this.#activeAt = performance.now();
     void this.#maintain(tree);
