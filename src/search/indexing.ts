@@ -71,8 +71,13 @@ export class SearchIndex {
     const index = new ContentIndex(maxBytes * (1 - listingShare));
     const listings = new ListingCache(maxBytes * listingShare);
     const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
-      const reply = await pool.run(job).reply.catch(() => undefined);
-      return reply !== undefined && "stamps" in reply ? reply : undefined;
+      try {
+        const reply = await pool.run(job).reply;
+        return "stamps" in reply ? reply : undefined;
+      } catch {
+        // The thread ended, or none can start.
+        return undefined;
+      }
     };
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
