@@ -108,7 +108,7 @@ export interface WatchedTree {
   readonly state: WatchState;
   /**
    * Lists all folders, watching each before, and completes the tree: at first, and after a drain that was incomplete.
-   * Files that are still there keep their numbers. Runs in slices of time, beside drains, which are incomplete meanwhile.
+   * Files that are still there keep their numbers, but not after a "limit". Runs in slices of time, beside drains, which are incomplete meanwhile.
    */
   build(): Promise<WatchState>;
   /**
