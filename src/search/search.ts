@@ -71,16 +71,25 @@ const batchesPerThread = 3;
 
 /** Runs a search, and where the disk was not as the tree had it once more, without the tree. Releases the folder. */
 async function runSearch(options: SearchOptions): Promise<Found> {
-  const { folder } = options;
+  const { folder, request } = options;
+  const started = performance.now();
   folder.hold();
   try {
     return await new SearchRun(options).run();
   } catch (error) {
     if (!(error instanceof TreeChanged)) throw error;
-    return await new SearchRun({ ...options, folder: folder.hold(), mayReplay: false }).run();
+    const left = withLess(request, performance.now() - started);
+    return await new SearchRun({ ...options, request: left, folder: folder.hold(), mayReplay: false }).run();
   } finally {
     folder.release();
   }
+}
+
+/** The same, of which a page has so much less time. */
+function withLess(request: SearchRequest, milliseconds: number): SearchRequest {
+  const { page } = request;
+  if (page?.milliseconds === undefined) return request;
+  return { ...request, page: { ...page, milliseconds: Math.max(0, page.milliseconds - milliseconds) } };
 }
 
 /** A searcher that loads WebAssembly and starts threads only when a search needs them. */

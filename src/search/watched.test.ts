@@ -202,6 +202,24 @@ test("a page spends no more than half of its time on the tree", async () => {
   expect(await search({ page, content: false })).toMatchObject({ index: "scan" });
 });
 
+test("a page that has to begin again without the tree has no more time than one that has not", async () => {
+  const { at, search, tree } = await openWatched({ Tree: HeldTree });
+  (tree as HeldTree).held = () => Bun.sleep(800);
+  let compared = 0;
+  const matches = () => {
+    // The list is made from the tree at once, and the walk after that takes 1.5 s.
+    if (++compared === 20) renameSync(at("d"), at("f"));
+    const ends = performance.now() + (compared > 20 ? 75 : 0);
+    while (performance.now() < ends);
+    return true;
+  };
+  const page = { ...pageFrom(undefined), milliseconds: 2000 };
+  expect(await search({ page, include: { matches }, pattern: "text of file 10" })).toMatchObject({
+    index: "verified",
+    stopped_by: "deadline",
+  });
+});
+
 test("a search does not wait for the tree beyond its deadline", async () => {
   const { search, tree } = await openWatched({ Tree: HeldTree });
   (tree as HeldTree).held = () => new Promise(() => {});
