@@ -55,9 +55,12 @@ const literalFold: HirFold<Extracted> = {
 /** U+FFFD, which replaces bytes that are not UTF-8 in a decoded line. */
 const replacement = "\xef\xbf\xbd";
 
+/** Whether a match of the string may be bytes that are not UTF-8. */
+export const holdsReplacement = (string: string): boolean => string.includes(replacement);
+
 /** No line holds a newline, and a file need not hold the U+FFFD of its decoded lines: the engine searches for both. */
 const exactly = (seq: LiteralSeq): Extracted => {
-  const isUnsearchable = (bytes: string) => bytes.includes("\n") || bytes.includes(replacement);
+  const isUnsearchable = (bytes: string) => bytes.includes("\n") || holdsReplacement(bytes);
   return seq.flat().some(isUnsearchable) ? unknown : { exact: seq, inner: [seq], isWhole: true };
 };
 

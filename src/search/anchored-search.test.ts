@@ -105,6 +105,15 @@ test("the engine searches where the DFA has read much beside matches, until that
 });
 
 test.each([
+  ["[Z\\x{FFFD}]QJ\\n\\w+", "\xffQJ\nbar"],
+  ["ZQ[J\\x{FFFD}]\\n\\w+", "ZQ\xff\nbar"],
+])("a literal of %j may be bytes that are no text", (pattern, content) => {
+  const query = queryOf(pattern);
+  const bytes = Buffer.from(content, "latin1");
+  expect(rangesIn(searchSpansIn(bytes, query), bytes)).toEqual([[0, bytes.length]]);
+});
+
+test.each([
   ["does not start with a literal", "\\s*foo\\n"],
   ["may start otherwise", "(?:foo)?bar\\n"],
   ["starts with several literals", "(?:foo|bar)\\s+x"],
