@@ -205,6 +205,15 @@ test("what does not change while the tree changes is found once", async () => {
   });
 });
 
+test("a walk is not split below large folders, which each range would list again", async () => {
+  const others = Array.from({ length: 600 }, (_, index) => `other${index}`);
+  await withTree([...wide, ...others], async (base) => {
+    const { answer, jobs } = await searchPathsIn(base, { pattern: "needle" }, { fates: ["done"] });
+    expect(jobs).toBe(0);
+    expect(answer.path_matches.length).toBe(wide.length);
+  });
+});
+
 test("a search that is cancelled stops its threads, and holds no folder", async () => {
   await withTree(wide, async (base) => {
     const cancelled = new AbortController();

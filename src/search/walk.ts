@@ -38,6 +38,9 @@ export interface WalkOptions extends EntryFilterOptions, ListingOptions {
 /** A walk enters no deeper folder: trees made by hand are flatter, and each level holds a descriptor. */
 const maxDepth = 256;
 
+/** Most entries on the way to where a walk is split: they are listed again for the rest, up to twice, in half a millisecond each time. */
+const mostOnTheWay = 512;
+
 /** Entries between two checks of the clock. A caller's globs can be slow. */
 const entriesPerClockCheck = { withGlobs: 1, withoutGlobs: 256 } as const;
 
@@ -102,11 +105,15 @@ export class Walk {
 
   /**
    * Ends the walk before a folder that it would enter later, such that about half of what lies in the highest folder comes before
-   * it, and returns the path of that folder, for a walk of the rest. Undefined when it knows of no such folder.
+   * it, and returns the path of that folder, for a walk of the rest. Undefined when it knows of no such folder, or the folders on
+   * the way there are large.
    */
   split(): string | undefined {
     if (this.#options.only !== undefined) return undefined;
+    let onTheWay = 0;
     for (const [depth, level] of this.#levels.entries()) {
+      onTheWay += level.listed;
+      if (onTheWay > mostOnTheWay) return undefined;
       const index = this.#folderToSplitAt(level);
       if (index === undefined) continue;
       for (const above of this.#levels.slice(0, depth)) above.end = above.next;
@@ -232,7 +239,7 @@ export class Walk {
     before,
   }: Pick<WalkLevel, "held" | "rules" | "after" | "before">): WalkLevel {
     const first = this.#entries.size;
-    const level = { held, first, next: first, end: first, rules, after, before };
+    const level = { held, first, next: first, end: first, listed: 0, rules, after, before };
     this.#levels.push(level);
     return level;
   }
