@@ -1,143 +1,17 @@
 /** Searches of paths of which threads search later parts: the answer is that of one walk, whatever becomes of the threads. */
-import { afterAll, expect, spyOn, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Files } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
-import { openJail } from "../jail/jail.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
-import { createTimeSlice } from "../scheduling/time-slice.ts";
-import { ThreadEnded } from "../threads/pool.ts";
-import { encodeFindings } from "./findings-codec.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { isPathLiteral } from "./path-literal.ts";
-import { createRangeSearch, type FoundInRange, type PathRangeJob, rangeStates } from "./path-range.ts";
-import type { SearchAnswer } from "./request.ts";
-import { SearchRun } from "./run.ts";
-import { openSearcher, type RequestFields, requestOf } from "./search.test-kit.ts";
-import { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
-import type { BatchJob } from "./thread.ts";
-
-const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
-afterAll(() => rmSync(root, { recursive: true }));
-let trees = 0;
-
-/** Makes a tree of files, for as long as `use` takes. */
-async function withTree(
-  paths: readonly (string | Buffer)[],
-  use: (base: string) => Promise<void>,
-): Promise<void> {
-  const base = join(root, `${trees++}`);
-  mkdirSync(base);
-  try {
-    for (const path of paths) {
-      const file = Buffer.concat([Buffer.from(`${base}/`), Buffer.from(path)]);
-      const folder = file.subarray(0, file.lastIndexOf("/"));
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(file, "");
-    }
-    await use(base);
-  } finally {
-    rmSync(base, { recursive: true });
-  }
-}
-
-/** What becomes of a job: the thread does it, has no time for it before it is stopped, stops in the middle, or is lost. */
-const fates = ["done", "not begun", "stopped", "lost", "no thread"] as const;
-type Fate = (typeof fates)[number];
-
-/** A clock by which a time slice takes a few looks; it stops a thread after some more. */
-function runClock(): Disposable & { stopping: { readonly state: Int32Array; looks: number } | undefined } {
-  let time = performance.now();
-  const clock = {
-    stopping: undefined as { readonly state: Int32Array; looks: number } | undefined,
-    [Symbol.dispose]: () => spy.mockRestore(),
-  };
-  const spy = spyOn(performance, "now").mockImplementation(() => {
-    const { stopping } = clock;
-    if (stopping !== undefined && --stopping.looks === 0)
-      Atomics.store(stopping.state, 0, rangeStates.stopped);
-    time += 0.4;
-    return time;
-  });
-  return clock;
-}
-
-const withoutEngines = () => {
-  throw new Error("a literal is searched without an engine");
-};
-
-interface Setting {
-  readonly fates: readonly Fate[];
-  readonly deny?: readonly string[];
-  readonly deadline?: Deadline;
-  /** Called before a thread begins. */
-  readonly onJob?: () => void;
-  readonly sweepFolder?: Files["sweepFolder"];
-}
-
-/** Searches the paths in a folder, with threads of which this is what becomes of their jobs, one after another. */
-async function searchPathsIn(
-  base: string,
-  fields: RequestFields,
-  { fates, deny = [], deadline = deadlineIn(20_000), onJob = () => {}, sweepFolder = () => 0 }: Setting,
-): Promise<{ readonly answer: SearchAnswer; readonly jobs: number }> {
-  const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend: "openat" });
-  const searchRange = createRangeSearch();
-  let jobs = 0;
-  using clock = runClock();
-  const searchUntilStopped = (job: PathRangeJob) => {
-    clock.stopping = { state: job.state, looks: 8 };
-    const found = searchRange(job);
-    clock.stopping = undefined;
-    return found;
-  };
-  const run = (job: PathRangeJob | BatchJob) => {
-    // It asks whether the pattern is valid.
-    if (!("what" in job)) return { reply: Promise.resolve(encodeFindings([])), cancel() {} };
-    const fate = fates[jobs++ % fates.length];
-    if (fate === "no thread") throw new Error("no thread can start");
-    onJob();
-    const early =
-      fate === "done" ? searchRange(job) : fate === "stopped" ? searchUntilStopped(job) : undefined;
-    const reply = async (): Promise<FoundInRange> => {
-      await new Promise(setImmediate);
-      if (fate === "lost") throw new ThreadEnded("lost");
-      return early ?? searchRange(job);
-    };
-    return { reply: reply(), cancel() {} };
-  };
-  const state: SearchState = {
-    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
-    rangesAhead: fates.length === 0 ? 0 : 2,
-    index: undefined,
-    batchesAtOnce: 1,
-    held: { folders: 0 },
-    active: 1,
-    isClosed: false,
-    engines: undefined,
-    isOverHere: () => false,
-    createEngines: withoutEngines,
-  };
-  const request = requestOf({ content: false, ...fields });
-  const folder = new SharedFolder(jail.admitFolder(request.path));
-  const walk = { jail, files: { sweepFolder }, ...request };
-  try {
-    const slice = createTimeSlice(1);
-    const { answer } = await new SearchRun({ request, deadline, slice, state, folder, walk }).run();
-    // The replies that the search has not waited for.
-    await new Promise(setImmediate);
-    return { answer, jobs };
-  } finally {
-    deadline.end();
-    expect(countDescriptorsBelow(base)).toBe(1);
-    jail.close();
-  }
-}
+import { type Fate, fates, runClock, searchPathsIn, slowly, withTree } from "./ranges-ahead.test-kit.ts";
+import { openSearcher } from "./search.test-kit.ts";
 
 const name = fc.oneof(
   fc
@@ -227,6 +101,24 @@ test("a search that is cancelled stops its threads, and holds no folder", async 
     expect(jobs).toBe(1);
     expect(answer.truncated).toBe(true);
     expect(answer.path_matches.length).toBeLessThan(wide.length);
+  });
+});
+
+test("a thread is not ended in the middle, which would leave its folders open", async () => {
+  await withTree(wide, async (base) => {
+    const cancelled = new AbortController();
+    const deadline = deadlineIn(20_000, cancelled.signal);
+    let cancels = 0;
+    const setting = {
+      fates: ["slow"] as const,
+      deadline,
+      onJob: () => cancelled.abort(),
+      onCancel: () => cancels++,
+    };
+    const { jobs } = await searchPathsIn(base, { pattern: "needle" }, setting);
+    expect(jobs).toBe(1);
+    await sleep(slowly);
+    expect(cancels).toBe(0);
   });
 });
 

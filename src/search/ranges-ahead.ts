@@ -27,7 +27,7 @@ const slicesAlone = 4;
 const mostPaths = 4096;
 /** Paths that are added between two checks of the clock. */
 const pathsPerClockCheck = 64;
-/** Milliseconds that a thread has to notice that it is to stop before its job is cancelled. */
+/** Milliseconds after which the job of a search that is over is cancelled, if no thread has begun it. */
 const grace = 200;
 
 /** What can be posted of a search. */
@@ -146,6 +146,7 @@ class PathRange {
   readonly #running: PoolJob<ThreadReply> | undefined;
   readonly #settled: Promise<FoundInRange>;
   #isSettled = false;
+  #hasBegun = false;
 
   /** Holds the folder until no thread uses it. */
   constructor(job: Omit<PathRangeJob, "state">, folder: SharedFolder, pool: Pool<SearchJob, ThreadReply>) {
@@ -175,8 +176,8 @@ class PathRange {
 
   /** Stops the thread, and resolves with what it has found; with nothing if it has not begun, undefined when the signal aborts. */
   async finish(signal: AbortSignal): Promise<FoundInRange | undefined> {
-    const hasBegun = Atomics.exchange(this.#state, 0, rangeStates.stopped) === rangeStates.begun;
-    if (!hasBegun && !this.#isSettled) return nothingInRange(this.#after);
+    this.#stop();
+    if (!this.#hasBegun && !this.#isSettled) return nothingInRange(this.#after);
     if (this.#isSettled || !signal.aborted) {
       const aborted = new Promise<undefined>((resolve) => {
         signal.addEventListener("abort", () => resolve(undefined), { once: true });
@@ -188,12 +189,17 @@ class PathRange {
     return undefined;
   }
 
-  /** Cancels the job if the thread does not stop by itself. */
+  /** Stops the thread. The pool would end one that has begun in the middle, and the folders that it holds would stay open. */
   end(): void {
-    Atomics.store(this.#state, 0, rangeStates.stopped);
-    if (this.#isSettled) return;
+    this.#stop();
+    if (this.#isSettled || this.#hasBegun) return;
     const timer = setTimeout(() => this.#running?.cancel(), grace);
     void this.#settled.then(() => clearTimeout(timer));
+  }
+
+  #stop(): void {
+    const before = Atomics.exchange(this.#state, 0, rangeStates.stopped);
+    if (before === rangeStates.begun) this.#hasBegun = true;
   }
 }
 
