@@ -137,8 +137,7 @@ export class SearchIndex {
 
   /** The last search has ended. */
   resume(): void {
-    // The answer goes first: to list the tree takes longer.
-    setImmediate(() => this.#watched?.open());
+    this.#watched?.open();
     this.#filler.resume();
   }
 

@@ -60,13 +60,14 @@ export class WatchedIndex {
     return this.#subscription?.tree.state.isComplete === true;
   }
 
-  /** Begins to watch, once: the first search does not wait for that. */
+  /** Begins to watch, once: the first search does not wait for that. Where the user has too many inotify instances, the next call tries again. */
   open(): void {
     if (this.#isOpened) return;
     this.#isOpened = true;
     try {
       const subscription = this.#shared.subscribe(this.#watched);
       if (typeof subscription !== "string") this.#subscription = subscription;
+      else this.#isOpened = subscription !== "limit";
     } catch {
       // The base is gone: searches say so.
     }

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { compileGlobSet } from "../globs/glob-set.ts";
+import type { Unwatchable } from "../watch/open-tree.ts";
 import { SharedTree, type TreeSubscription } from "../watch/shared-tree.ts";
 import type { TreeListener } from "../watch/tree.ts";
 import { pageFrom } from "./pages.test-kit.ts";
@@ -191,6 +192,21 @@ test("a searcher that is closed while a search asks the tree answers with what i
   (tree as HeldTree).held = async () => searcher.index?.close();
   expect(await search({ path: "d" })).toMatchObject({ index: "verified", content_matches: [] });
   other.end();
+});
+
+/** A tree that cannot be watched at first, for lack of inotify instances. */
+class LimitedTree extends SharedTree {
+  #refusals = 1;
+
+  override subscribe(listener: TreeListener): TreeSubscription | Unwatchable {
+    return this.#refusals-- > 0 ? "limit" : super.subscribe(listener);
+  }
+}
+
+test("where there are too many inotify instances, a later search begins to watch", async () => {
+  const { find, searcher } = await openWatched({ Tree: LimitedTree });
+  while (searcher.index?.mode !== "watched") await find();
+  expect(await find()).toEqual(["watched"]);
 });
 
 test("a page spends no more than half of its time on the tree", async () => {
