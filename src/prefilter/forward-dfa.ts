@@ -5,8 +5,8 @@
 import type { Hir } from "../regex/hir.ts";
 import { matchesEmpty } from "../regex/text-shape.ts";
 import { ByteNfa, type ByteNode, type Side, sides } from "./byte-nfa.ts";
+import { DfaStates, maxStates, maxVisits } from "./dfa-states.ts";
 import { layout } from "./layout.ts";
-import { maxStates, maxVisits } from "./line-dfa.ts";
 
 export interface ForwardDfa {
   /** The class of each byte: a column of the transitions. */
@@ -62,8 +62,7 @@ class Determinizer {
   readonly #nfa: ByteNfa;
   readonly #first: number;
   readonly #looksAround: boolean;
-  readonly #all: State[] = [];
-  readonly #indices = new Map<string, number>();
+  readonly #states = new DfaStates<State>(({ nodes, before, isMatch }) => `${nodes} ${before} ${isMatch}`);
 
   constructor(nfa: ByteNfa, first: number) {
     this.#nfa = nfa;
@@ -75,17 +74,19 @@ class Determinizer {
     const { classes, members } = this.#nfa.classify(sides);
     const beforeMatch = [...members.map((byte) => this.#sideOf(byte)), this.#sideAtEdge];
     // Of bytes past ASCII, which the text has not.
-    const nonAscii = this.#index(dead);
-    this.#index(deadAfterMatch);
-    const starts = beforeMatch.map((before) => this.#index({ nodes: [this.#first], before, isMatch: false }));
+    const nonAscii = this.#states.index(dead);
+    this.#states.index(deadAfterMatch);
+    const starts = beforeMatch.map((before) =>
+      this.#states.index({ nodes: [this.#first], before, isMatch: false }),
+    );
     const successors: number[][] = [];
-    for (let index = 0; index < this.#all.length; index++) {
+    for (let index = 0; index < this.#states.all.length; index++) {
       const isLarge = index >= maxStates || (index + 2) * (members.length + 2) > layout.maxTransitions;
       if (isLarge || this.#nfa.visits > maxVisits) return undefined;
-      const state = this.#all[index]!;
-      const ofBytes = members.map((byte) => this.#index(this.#step(state, byte)));
+      const state = this.#states.all[index]!;
+      const ofBytes = members.map((byte) => this.#states.index(this.#step(state, byte)));
       const isMatchAtEnd = this.#step(state, undefined).isMatch;
-      successors.push([...ofBytes, nonAscii, this.#index(isMatchAtEnd ? deadAfterMatch : dead)]);
+      successors.push([...ofBytes, nonAscii, this.#states.index(isMatchAtEnd ? deadAfterMatch : dead)]);
     }
     const ofFirstRow = [...starts.slice(0, -1), nonAscii, starts.at(-1)!];
     return { classes, ...this.#layOut(ofFirstRow, successors) };
@@ -95,16 +96,16 @@ class Determinizer {
   #layOut(ofFirstRow: readonly number[], successors: readonly number[][]): Omit<ForwardDfa, "classes"> {
     const width = ofFirstRow.length;
     const rank = ({ nodes, isMatch }: State) => (nodes.length > 0 ? Number(isMatch) : isMatch ? 2 : 3);
-    const order = [...this.#all.keys()].sort(
-      (one, other) => rank(this.#all[one]!) - rank(this.#all[other]!) || one - other,
+    const order = [...this.#states.all.keys()].sort(
+      (one, other) => rank(this.#states.all[one]!) - rank(this.#states.all[other]!) || one - other,
     );
     const place = new Array<number>(order.length);
     for (const [position, index] of order.entries()) place[index] = (position + 1) * width;
     const rows = [ofFirstRow, ...order.map((index) => successors[index]!)];
     return {
       transitions: Uint16Array.from(rows.flatMap((row) => row.map((next) => place[next]!))),
-      minMatch: (1 + this.#all.filter((state) => rank(state) === 0).length) * width,
-      minDead: place[this.#index(deadAfterMatch)]!,
+      minMatch: (1 + this.#states.all.filter((state) => rank(state) === 0).length) * width,
+      minDead: place[this.#states.index(deadAfterMatch)]!,
       width,
     };
   }
@@ -115,13 +116,6 @@ class Determinizer {
 
   get #sideAtEdge(): Side {
     return this.#looksAround ? "edge" : "other";
-  }
-
-  #index(state: State): number {
-    const key = `${state.nodes} ${state.before} ${state.isMatch}`;
-    const found = this.#indices.get(key) ?? this.#all.push(state) - 1;
-    this.#indices.set(key, found);
-    return found;
   }
 
   /** The state behind a byte, or behind the end of the text. */

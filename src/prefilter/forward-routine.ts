@@ -83,8 +83,8 @@ const writeBudget = i32_store(i32_const(layout.forwardMatch), local_get(budget),
 
 /**
  * forward_exact, forward_folded(at, end, length, first, second, budget, minMatch, minDead, dead, edgeColumn): the start of the
- * first match in [at, end) of a pattern that starts with the string, or -1; -2 when the DFA has read more than `budget` bytes
- * behind starts without a match, and behind matches. Writes to `layout.forwardMatch` the end of the match, and what is left of the budget. The operands
+ * first match in [at, end) of a pattern that starts with the string, or -1; -2 at a start without a match when the DFA has read more than
+ * `budget` bytes behind such starts and behind matches by then. Writes to `layout.forwardMatch` the end of the match, and what is left of the budget. The operands
  * after it are the DFA's.
  */
 export function forwardSearch(kind: StringKind): Routine {

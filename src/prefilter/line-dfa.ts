@@ -5,6 +5,7 @@
  */
 import type { Hir } from "../regex/hir.ts";
 import { ByteNfa, type ByteNode, lineSides, type Side } from "./byte-nfa.ts";
+import { DfaStates, maxStates, maxVisits } from "./dfa-states.ts";
 import { layout } from "./layout.ts";
 
 export interface LineDfa {
@@ -20,11 +21,6 @@ export interface LineDfa {
 
 /** Stands for a state at the start of the line: a match starts there. */
 const matchAtStart = 0xfffe;
-
-/** The engine alone matches larger patterns. */
-export const maxStates = 128;
-/** Visits of NFA nodes during the subset construction: a few milliseconds of work. */
-export const maxVisits = 20_000;
 
 /** Compiles `hir`, or returns undefined when the DFA would be large. */
 export function compileLineDfa(hir: Hir): LineDfa | undefined {
@@ -47,8 +43,7 @@ class Determinizer {
   readonly #nfa: ByteNfa;
   readonly #first: number;
   readonly #looksAround: boolean;
-  readonly #all: State[] = [];
-  readonly #indices = new Map<string, number>();
+  readonly #states = new DfaStates<State>(({ nodes, after, isMatch }) => `${nodes} ${after} ${isMatch}`);
 
   constructor(nfa: ByteNfa, first: number) {
     this.#nfa = nfa;
@@ -59,21 +54,22 @@ class Determinizer {
   determine(): LineDfa | undefined {
     const { classes, members } = this.#nfa.classify(lineSides);
     const [nonAsciiColumn, startColumn, width] = [members.length, members.length + 1, members.length + 2];
-    this.#index({ nodes: [], after: "edge", isMatch: false });
+    this.#states.index({ nodes: [], after: "edge", isMatch: false });
     const successors: number[][] = [];
-    for (let index = 0; index < this.#all.length; index++) {
+    for (let index = 0; index < this.#states.all.length; index++) {
       const isLarge = index >= maxStates || (index + 1) * width > layout.maxTransitions;
       if (isLarge || this.#nfa.visits > maxVisits) return undefined;
-      successors.push(members.map((byte) => this.#index(this.#step(this.#all[index]!, byte))));
+      successors.push(members.map((byte) => this.#states.index(this.#step(this.#states.all[index]!, byte))));
     }
     // Match states come last.
-    const order = [...this.#all.keys()].sort(
-      (one, other) => Number(this.#all[one]!.isMatch) - Number(this.#all[other]!.isMatch) || one - other,
+    const order = [...this.#states.all.keys()].sort(
+      (one, other) =>
+        Number(this.#states.all[one]!.isMatch) - Number(this.#states.all[other]!.isMatch) || one - other,
     );
     const place = new Array<number>(order.length);
     for (const [position, index] of order.entries()) place[index] = position * width;
     const transitions = new Uint16Array(order.length * width);
-    for (const [index, state] of this.#all.entries()) {
+    for (const [index, state] of this.#states.all.entries()) {
       const row = place[index]!;
       transitions.set(
         successors[index]!.map((next) => place[next]!),
@@ -85,16 +81,9 @@ class Determinizer {
     return {
       classes,
       transitions,
-      minMatch: this.#all.filter(({ isMatch }) => !isMatch).length * width,
+      minMatch: this.#states.all.filter(({ isMatch }) => !isMatch).length * width,
       startColumn,
     };
-  }
-
-  #index(state: State): number {
-    const key = `${state.nodes} ${state.after} ${state.isMatch}`;
-    const found = this.#indices.get(key) ?? this.#all.push(state) - 1;
-    this.#indices.set(key, found);
-    return found;
   }
 
   #step(state: State, byte: number): State {

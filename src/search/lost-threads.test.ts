@@ -10,9 +10,8 @@ import { ThreadEnded } from "../threads/pool.ts";
 import { encodeFindings } from "./findings-codec.ts";
 import type { SearchAnswer } from "./request.ts";
 import { SearchRun } from "./run.ts";
-import { requestOf } from "./search.test-kit.ts";
+import { requestOf, stateRunning } from "./search.test-kit.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
 import type { BatchJob, BatchReply } from "./thread.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
@@ -36,19 +35,7 @@ async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs:
         : Promise.resolve(encodeFindings([{ index: 0, isInPath: true, lines: [], count: 0 }]));
     return { reply, abort: () => {} };
   };
-  const state: SearchState = {
-    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
-    index: undefined,
-    batchesAtOnce: 1,
-    held: { folders: 0 },
-    active: 1,
-    isClosed: false,
-    engines: undefined,
-    isOverHere: () => false,
-    createEngines: () => {
-      throw new Error("a caller's pattern was to be matched in the thread of everyone");
-    },
-  };
+  const state = stateRunning(run);
   const request = requestOf({ pattern: "nee+dle", regex: true });
   const folder = new SharedFolder(jail.admitFolder("."));
   const search = new SearchRun({

@@ -10,9 +10,8 @@ import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { encodeFindings } from "./findings-codec.ts";
 import type { SearchAnswer } from "./request.ts";
 import { SearchRun } from "./run.ts";
-import { requestOf } from "./search.test-kit.ts";
+import { requestOf, stateRunning } from "./search.test-kit.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
 import type { BatchReply } from "./thread.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -35,19 +34,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     const reply = new Promise<BatchReply>((resolve) => waiting.push(resolve));
     return { reply, abort: () => {} };
   };
-  const state: SearchState = {
-    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
-    index: undefined,
-    batchesAtOnce: 6,
-    held: { folders: 0 },
-    active: 0,
-    isClosed: false,
-    engines: undefined,
-    isOverHere: () => false,
-    createEngines: () => {
-      throw new Error("nothing is searched in this thread");
-    },
-  };
+  const state = stateRunning(run, { batchesAtOnce: 6, active: 0 });
   const request = requestOf({ pattern: "nee+dle", regex: true });
   const before = countDescriptorsBelow(base);
   const answers: Promise<SearchAnswer>[] = [];

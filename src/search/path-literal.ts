@@ -2,7 +2,7 @@ import type { Query } from "./query-compiler.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
 /** The part of a folder that its entries' paths begin with. */
-export type PathFolder = Pick<SharedFolder, "prefix"> & Partial<Pick<SharedFolder, "path">>;
+export type PathFolder = Pick<SharedFolder, "prefix">;
 
 /** Whether the query is one for `PathLiteral`. Of case beyond ASCII only the engine knows everything. */
 export const isPathLiteral = ({ pattern, regex, ignoreCase }: Query): boolean =>
@@ -47,13 +47,8 @@ export class PathLiteral {
   }
 
   #enter(folder: PathFolder): void {
-    this.#folder = folder;
-    if (this.#head === "") {
-      // The path, which others need too, takes no further string.
-      this.#isInPrefix = this.#fold(folder.path ?? folder.prefix).includes(this.#literal);
-      return;
-    }
     const prefix = this.#fold(folder.prefix);
+    this.#folder = folder;
     this.#isInPrefix = prefix.includes(this.#literal);
     this.#mayStart = prefix.endsWith(this.#head);
   }

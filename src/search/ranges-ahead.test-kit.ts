@@ -15,9 +15,8 @@ import { encodeFindings } from "./findings-codec.ts";
 import { createRangeSearch, type FoundInRange, type PathRangeJob, rangeStates } from "./path-range.ts";
 import type { SearchAnswer } from "./request.ts";
 import { SearchRun } from "./run.ts";
-import { type RequestFields, requestOf } from "./search.test-kit.ts";
+import { type RequestFields, requestOf, stateRunning } from "./search.test-kit.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import type { SearchState } from "./state.ts";
 import type { BatchJob } from "./thread.ts";
 
 /** Makes a tree of files, for as long as `use` takes. */
@@ -64,10 +63,6 @@ export function runClock(): Disposable & {
   });
   return clock;
 }
-
-const withoutEngines = () => {
-  throw new Error("a literal is searched without an engine");
-};
 
 interface Setting {
   readonly fates: readonly Fate[];
@@ -123,18 +118,7 @@ export async function searchPathsIn(
     };
     return { reply: reply(), cancel: onCancel };
   };
-  const state: SearchState = {
-    pool: { run } as unknown as NonNullable<SearchState["pool"]>,
-    rangesAhead: fates.length === 0 ? 0 : 2,
-    index: undefined,
-    batchesAtOnce: 1,
-    held: { folders: 0 },
-    active: 1,
-    isClosed: false,
-    engines: undefined,
-    isOverHere: () => false,
-    createEngines: withoutEngines,
-  };
+  const state = stateRunning(run, { rangesAhead: fates.length === 0 ? 0 : 2 });
   const request = requestOf({ content: false, ...fields });
   const folder = new SharedFolder(jail.admitFolder(request.path));
   const walk = { jail, files: { sweepFolder }, ...request };

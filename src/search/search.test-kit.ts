@@ -12,6 +12,7 @@ import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { createSearcher } from "./search.ts";
+import type { SearchState } from "./state.ts";
 
 /** What a test varies of a request. */
 export interface RequestFields
@@ -50,6 +51,25 @@ export function requestOf({
     ...others,
   };
 }
+
+/** What searches share, whose jobs `run` does in place of threads: in this thread nothing is searched. */
+export const stateRunning = (
+  run: (job: never) => unknown,
+  fields: Partial<SearchState> = {},
+): SearchState => ({
+  pool: { run } as unknown as NonNullable<SearchState["pool"]>,
+  index: undefined,
+  batchesAtOnce: 1,
+  held: { folders: 0 },
+  active: 1,
+  isClosed: false,
+  engines: undefined,
+  isOverHere: () => false,
+  createEngines: () => {
+    throw new Error("a caller's pattern was to be matched in the thread of everyone");
+  },
+  ...fields,
+});
 
 /** How a searcher is opened. */
 export interface SearchFixture {

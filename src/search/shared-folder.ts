@@ -15,10 +15,6 @@ export class SharedFolder {
     this.#close = close;
   }
 
-  get path(): string {
-    return this.folder.path;
-  }
-
   /** Prefix of its entries' names in paths from the base. */
   get prefix(): string {
     this.#prefix ??= this.folder.path === "" ? "" : `${this.folder.path}/`;

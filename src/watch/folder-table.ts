@@ -61,7 +61,7 @@ export class FolderTable {
   /** Forgets what is in the folder, and its watch. */
   clear(folder: FolderNode): void {
     this.#setReason(folder, undefined);
-    this.unwatch(folder);
+    this.#unwatch(folder);
     if (folder.keys.length > 0) this.version++;
     const { entries } = folder;
     folder.keys = [];
@@ -73,14 +73,6 @@ export class FolderTable {
   setUnwatched(folder: FolderNode, reason: UnwatchedReason): void {
     this.clear(folder);
     this.#setReason(folder, reason);
-  }
-
-  /** Ends the watch of the folder, if it has one. */
-  unwatch(folder: FolderNode): void {
-    if (folder.watch === undefined) return;
-    this.#byWatch.delete(folder.watch);
-    this.#inotify.unwatch(folder.watch);
-    folder.watch = undefined;
   }
 
   /** The kernel has ended this watch. */
@@ -163,6 +155,13 @@ export class FolderTable {
     this.clear(entry);
     entry.parent = undefined;
     this.folders--;
+  }
+
+  #unwatch(folder: FolderNode): void {
+    if (folder.watch === undefined) return;
+    this.#byWatch.delete(folder.watch);
+    this.#inotify.unwatch(folder.watch);
+    folder.watch = undefined;
   }
 
   #setReason(folder: FolderNode, reason: UnwatchedReason | undefined): void {
