@@ -5,10 +5,10 @@ import { createRegexEngine } from "../regex/engine.ts";
 import { escapePattern, toSource } from "../regex/regex-runtime.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
 import { hashNgram, ngramLengths } from "./ngrams.ts";
-import { createSigner, mayHold, type Signature, type Signer } from "./signature.ts";
+import { createSigner, mayHold, type Signature } from "./signature.ts";
 import { SignatureBlocks } from "./signature-blocks.ts";
 
-const signer = createSigner() as Signer;
+const signer = createSigner();
 const { runtime } = createRegexEngine({ threads: false });
 
 function sign(text: Buffer): Signature {

@@ -1,6 +1,6 @@
 /** Signatures: of each file a set of hashed n-grams, by which a search rules out most files without reading them. */
 import { assemble } from "../wasm/assembly.ts";
-import { compileModule, instantiate } from "../wasm/module.ts";
+import { compileModule, instantiate, validates } from "../wasm/module.ts";
 import { hashBits, ngramLengths, shortestNgram } from "./ngrams.ts";
 import { markNgrams, packMarks } from "./signature-routines.ts";
 
@@ -40,15 +40,14 @@ interface Exports {
   pack_marks(marks: number, end: number, bits: number): number;
 }
 
-/** Creates a signer; undefined where the machine has no SIMD in WebAssembly. */
-export function createSigner(): Signer | undefined {
-  try {
-    const module = compileModule(assemble([markNgrams(), packMarks()], textAt / pageBytes + 1));
-    return new WasmSigner(instantiate(module, {}) as Exports);
-  } catch {
-    return undefined;
-  }
-}
+const assembleSigner = (): Uint8Array => assemble([markNgrams(), packMarks()], textAt / pageBytes + 1);
+
+/** Whether threads can create signers: the machine has SIMD in WebAssembly. */
+export const canSign = (): boolean => validates(assembleSigner());
+
+/** Throws where `canSign` says that it cannot. */
+export const createSigner = (): Signer =>
+  new WasmSigner(instantiate(compileModule(assembleSigner()), {}) as Exports);
 
 class WasmSigner implements Signer {
   readonly #exports: Exports;

@@ -3,7 +3,7 @@ import { firstBytes } from "../files/file-buffer.ts";
 import { type CandidateSet, ContentIndex } from "../index/content-index.ts";
 import { type FilesToSign, Filler } from "../index/filler.ts";
 import { type NeededNgrams, neededNgrams } from "../index/needed-ngrams.ts";
-import { createSigner } from "../index/signature.ts";
+import { canSign } from "../index/signature.ts";
 import type { Jail } from "../jail/folder.ts";
 import { hasStamps } from "../jail/stamps.ts";
 import type { Pool } from "../threads/pool.ts";
@@ -66,8 +66,7 @@ export class SearchIndex {
     jail: Jail,
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
-    if (!hasStamps() || jail.backend === "current-directory" || createSigner() === undefined)
-      return undefined;
+    if (!hasStamps() || jail.backend === "current-directory" || !canSign()) return undefined;
     const index = new ContentIndex(maxBytes * (1 - listingShare));
     const listings = new ListingCache(maxBytes * listingShare);
     const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {

@@ -74,7 +74,7 @@ serveJobs(({ engine }: SearchThreadData, check) => {
     try {
       if ("what" in job && job.what === "paths") return searchRange(job);
       if ("what" in job) {
-        signer ??= new FileSigner(createSigner()!);
+        signer ??= new FileSigner(createSigner());
         return signFiles(job, signer);
       }
       return searchBatch(job, engines, candidates as CandidateSet | undefined);

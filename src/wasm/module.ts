@@ -11,6 +11,7 @@ interface Interface {
     new (bytes: Uint8Array): WasmModule;
     imports(module: WasmModule): { readonly name: string }[];
   };
+  validate(bytes: Uint8Array): boolean;
   readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
 }
 
@@ -19,6 +20,11 @@ const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Interfa
 /** Compiles `bytes`. */
 export function compileModule(bytes: Uint8Array): WasmModule {
   return new WebAssembly.Module(bytes);
+}
+
+/** Whether this machine compiles `bytes`. */
+export function validates(bytes: Uint8Array): boolean {
+  return WebAssembly.validate(bytes);
 }
 
 /** The names that `module` imports. */
