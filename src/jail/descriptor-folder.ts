@@ -26,7 +26,7 @@ import {
   readRest,
   reopenThroughProc,
 } from "./openat.ts";
-import { fillsRecordBuffers, typeElsewhere } from "./pseudo.ts";
+import { endOffsetOn, typeElsewhere } from "./pseudo.ts";
 import { statAt } from "./statx.ts";
 
 export const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -160,7 +160,7 @@ export class DescriptorFolder implements HeldFolder {
   #read(descriptor: number, onDirent: OnDirent): Generator<void, void, void> | "unread" | undefined {
     const isAgain = this.#isListable && this.#wasRead;
     this.#wasRead = true;
-    const reading = { descriptor, fillsBuffers: fillsRecordBuffers(this.#type) };
+    const reading = { descriptor, endOffset: endOffsetOn(this.#type) };
     const read = readDirents({ ...reading, from: isAgain ? "set-back" : "start" }, onDirent);
     if (read === undefined) return "unread";
     return read === "end" ? undefined : readRest(reading, onDirent, () => this.#requireOpen());

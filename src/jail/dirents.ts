@@ -7,14 +7,19 @@ import { type EntryKind, kindsByType } from "./kind.ts";
  */
 export type OnDirent = (bytes: Buffer, from: number, to: number, kind: EntryKind | undefined) => void;
 
-/** Offsets of the length, the type and the name in a record, after an inode number and an offset. */
-const [lengthAt, typeAt, nameAt] = [16, 18, 19];
+/** Where in a record the offset of the next one is, its length, the type and the name. */
+const [offsetAt, lengthAt, typeAt, nameAt] = [8, 16, 18, 19];
 /** Records are padded to this many bytes, so the NUL after a name is among the last ones. */
 const alignment = 8;
 
-/** Reports the entries of the records in `records[0, length)`, without the folder itself and its parent. */
-export function parseDirents(records: Buffer, length: number, onDirent: OnDirent): void {
+/**
+ * Reports the entries of the records in `records[0, length)`, without the folder itself and its parent. Returns where the
+ * last record is.
+ */
+export function parseDirents(records: Buffer, length: number, onDirent: OnDirent): number {
+  let last = 0;
   for (let at = 0; at < length; ) {
+    last = at;
     const next = at + records[at + lengthAt]! + records[at + lengthAt + 1]! * 256;
     const from = at + nameAt;
     let to = Math.max(from, next - alignment);
@@ -22,7 +27,11 @@ export function parseDirents(records: Buffer, length: number, onDirent: OnDirent
     if (!isSelfOrParent(records, from, to)) onDirent(records, from, to, kindsByType[records[at + typeAt]!]);
     at = next;
   }
+  return last;
 }
+
+/** The offset from which the entries after the record at `at` would be read. */
+export const offsetAfter = (records: Buffer, at: number): bigint => records.readBigInt64LE(at + offsetAt);
 
 const dot = 0x2e;
 

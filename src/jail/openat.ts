@@ -5,7 +5,7 @@
  */
 import { constants, openSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
-import { type OnDirent, parseDirents } from "./dirents.ts";
+import { type OnDirent, offsetAfter, parseDirents } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
@@ -87,8 +87,8 @@ interface FolderReading {
   readonly descriptor: number;
   /** Where to read: at the start, which a folder that was read before has to be set back to, or where the last call ended. */
   readonly from: "start" | "set-back" | "next";
-  /** Its file system ends a record buffer early only at the end of the folder. */
-  readonly fillsBuffers: boolean;
+  /** See `endOffsetOn`. */
+  readonly endOffset: bigint | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ interface FolderReading {
  * error when a later one does.
  */
 export function readDirents(
-  { descriptor, from, fillsBuffers }: FolderReading,
+  { descriptor, from, endOffset }: FolderReading,
   onDirent: OnDirent,
 ): "more" | "end" | undefined {
   direct ??= loadDirect() ?? "none";
@@ -108,8 +108,8 @@ export function readDirents(
   const length = direct.syscall(getdents64, descriptor, records, recordBytes, 0);
   if (length < 0 && from === "next") throw failureOf(descriptor);
   if (length <= 0) return length === 0 ? "end" : undefined;
-  parseDirents(records, length, onDirent);
-  return fillsBuffers && length + longestRecord <= recordBytes ? "end" : "more";
+  const last = parseDirents(records, length, onDirent);
+  return endOffset !== undefined && offsetAfter(records, last) === endOffset ? "end" : "more";
 }
 
 /** Reports the entries after those of the first call, some thousand in each step. `requireOpen` throws once it is closed. */
@@ -182,8 +182,6 @@ const openHow = Uint32Array.of(
 /** Numbers of the system call on the architectures that Bun runs on. */
 const getdents64On: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
 const recordBytes = 64 * 1024;
-/** Most bytes of a record: its fixed part, a name of 255 bytes and a NUL, padded. */
-const longestRecord = 280;
 let records: Buffer | undefined;
 
 function loadDirect(): Direct | undefined {

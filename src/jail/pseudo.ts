@@ -49,19 +49,18 @@ export function typeElsewhere(descriptor: number, device: number, baseDevice: nu
   return type;
 }
 
-/** Types of file systems that leave no room for another record in a buffer before the end of a folder. */
-const fillingTypes: ReadonlySet<number> = new Set([
-  0xef53, // ext2, ext3, ext4
-  0x58465342, // xfs
-  0x9123683e, // btrfs
-  0x01021994, // tmpfs
+/** Offsets that file systems keep for the end of a folder. */
+const endOffsets: ReadonlyMap<number, bigint> = new Map([
+  [0xef53, 0x7fffffffffffffffn], // ext4 with dir_index
+  [0x9123683e, 0x7fffffffn], // btrfs
+  [0x01021994, 0x7fffffffn], // tmpfs of newer kernels
 ]);
 
 /**
- * Whether getdents64(2) on a file system of this type returns as many records as fit: then a call that leaves room for one
- * more has reached the end of the folder. Network file systems, FUSE and others stop where they like.
+ * The offset of the last record of getdents64(2) that says, on a file system of this type, that no entry comes after it; undefined
+ * where none is known. A call may end before that although it has room for more, as when the thread has a signal to handle.
  */
-export const fillsRecordBuffers = (type: number): boolean => fillingTypes.has(type);
+export const endOffsetOn = (type: number): bigint | undefined => endOffsets.get(type);
 
 /** True when `path` lies on a real procfs. */
 export const isProcfs = (path: string): boolean => process.platform === "linux" && typeOf(path) === procfs;

@@ -6,7 +6,7 @@ import { errnoOf } from "../jail/errno.ts";
 import { namingOfBase } from "../jail/folding.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { O_PATH, openAt, openBeneath, readDirents } from "../jail/openat.ts";
-import { fillsRecordBuffers } from "../jail/pseudo.ts";
+import { endOffsetOn } from "../jail/pseudo.ts";
 import { type Links, linksAt, statAt } from "../jail/statx.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
@@ -28,7 +28,7 @@ export interface OpenedFolder {
 
 export class FolderReader {
   readonly #base: number;
-  readonly #fillsBuffers: boolean;
+  readonly #endOffset: bigint | undefined;
   readonly #mayFold: boolean;
   readonly #mounts: MountTable;
 
@@ -36,7 +36,7 @@ export class FolderReader {
   constructor(descriptor: number, { type, mounts }: { readonly type: number; readonly mounts: MountTable }) {
     this.#mounts = mounts;
     this.#base = descriptor;
-    this.#fillsBuffers = fillsRecordBuffers(type);
+    this.#endOffset = endOffsetOn(type);
     this.#mayFold = namingOfBase({ type, isCasefolded: () => false }).isFlagged;
   }
 
@@ -84,7 +84,7 @@ export class FolderReader {
       kinds.set(key, known);
     };
     for (let from: "start" | "next" = "start"; ; from = "next") {
-      const read = this.#read({ descriptor, from, fillsBuffers: this.#fillsBuffers }, onDirent);
+      const read = this.#read({ descriptor, from, endOffset: this.#endOffset }, onDirent);
       if (read === undefined) return undefined;
       if (read === "end") break;
       yield;
