@@ -125,7 +125,7 @@ async function countNodes(snapshot: TreeSnapshot, folder: Folder, level: Level):
     if (snapshot.context.jail.deniesIn(folder, entry.name)) continue;
     using inside = open(snapshot, { folder, entry, above: level }).folder;
     if (inside === undefined) continue;
-    const rules = snapshot.filter.rulesIn(inside, entry.name, level.rules);
+    const rules = snapshot.filter.rulesIn(inside, level.rules);
     await countNodes(snapshot, inside, { depth, rules });
   }
 }

@@ -21,6 +21,13 @@ export interface LazyDfaOptions {
   readonly outputOf: (combination: StateSet) => number;
 }
 
+/** The name `bytes[from, to)`. */
+interface ByteRange {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** 1 for what the automaton of one group accepts, else 0. */
 const accepts = (combination: StateSet): number => combination[0]! & 1;
 
@@ -55,6 +62,8 @@ export class LazyDfa {
   /** The folder matched last, behind those above it that were matched before; and the row to which each leads with a "/" after it. */
   private readonly folders: string[] = [];
   private readonly rowsAfter: number[] = [];
+  /** How much of their paths was not read. */
+  private skipped = 0;
 
   private readonly options: LazyDfaOptions;
 
@@ -77,17 +86,17 @@ export class LazyDfa {
 
   /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its row. */
   matchesIn(folder: string, name: string): boolean {
-    return this.output(this.run(this.enter(folder), name)) === 1;
+    return this.output(this.run(this.enter(folder, 0), name)) === 1;
   }
 
   /** `matchesIn` for the name in `bytes[from, to)`. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean {
-    return this.outputForBytesIn(folder, bytes, from, to) === 1;
+    return this.output(this.runOverBytes(this.enter(folder, 0), bytes, from, to)) === 1;
   }
 
-  /** The output for the path of the name in `bytes[from, to)` in the folder at `folder`, "" for the base. */
-  outputForBytesIn(folder: string, bytes: Buffer, from: number, to: number): number {
-    return this.output(this.runOverBytes(this.enter(folder), bytes, from, to));
+  /** The output for the path of this name in the folder at `folder`, without the first `skipped` code units of that. */
+  outputForBytesIn(folder: string, skipped: number, { bytes, from, to }: ByteRange): number {
+    return this.output(this.runOverBytes(this.enter(folder, skipped), bytes, from, to));
   }
 
   /** About how many bytes it takes. */
@@ -100,29 +109,35 @@ export class LazyDfa {
     return this.table[row + this.width - 1]!;
   }
 
-  /** The row to which the path of `folder` leads, with a "/" after it. */
-  private enter(folder: string): number {
+  /** The row to which the path of `folder` leads from the code unit at `skipped` on, with a "/" after it. */
+  private enter(folder: string, skipped: number): number {
     const { folders, rowsAfter } = this;
+    if (skipped !== this.skipped) {
+      folders.length = rowsAfter.length = 1;
+      this.skipped = skipped;
+    }
+    if (folder === folders.at(-1)) return rowsAfter.at(-1)!;
     while (!isWithin(folder, folders.at(-1)!)) {
       folders.pop();
       rowsAfter.pop();
     }
     const above = folders.at(-1)!;
     const row = rowsAfter.at(-1)!;
-    if (folder.length === above.length) return row;
-    const after = this.run(row, `${folder.slice(above === "" ? 0 : above.length + 1)}/`);
+    const from = above === "" ? skipped : above.length + 1;
+    if (folder === "" || folder.length < from) return row;
+    const after = this.run(this.run(row, folder, from), "/");
     folders.push(folder);
     rowsAfter.push(after);
     return after;
   }
 
-  /** The row to which `path` leads from `start`. */
-  private run(start: number, path: string): number {
+  /** The row to which `path` leads from `start`, read from the code unit at `from` on. */
+  private run(start: number, path: string, from = 0): number {
     const { alphabet } = this;
     const { low } = alphabet;
     const takesBytes = this.options.characters === "bytes";
     let row = start;
-    for (let i = 0; i < path.length && row !== this.dead; i += 1) {
+    for (let i = from; i < path.length && row !== this.dead; i += 1) {
       const unit = path.charCodeAt(i);
       let symbol: number;
       if (unit < 128) {
@@ -144,12 +159,15 @@ export class LazyDfa {
   private runOverBytes(start: number, bytes: Buffer, from: number, to: number): number {
     const { low } = this.alphabet;
     const decoded = this.options.characters === "code points" ? 128 : 256;
+    let { table, dead } = this;
     let row = start;
-    for (let at = from; at < to && row !== this.dead; at += 1) {
+    for (let at = from; at < to && row !== dead; at += 1) {
       const byte = bytes[at]!;
       if (byte >= decoded) return this.run(row, bytes.toString("utf8", at, to));
       const symbol = low[byte]!;
-      row = this.table[row + symbol]! || this.advance(row, symbol);
+      const known = table[row + symbol]!;
+      row = known || this.advance(row, symbol);
+      if (known === 0) ({ table, dead } = this);
     }
     return row;
   }

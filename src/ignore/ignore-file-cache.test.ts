@@ -8,8 +8,8 @@ test("the same text is compiled once, and another one is another", () => {
   const first = cache.compile(Buffer.from("a\n"), 1000);
   expect(cache.compile(Buffer.from("a\n"), 1000)).toBe(first);
   const other = cache.compile(Buffer.from("!a\n"), 1000);
-  expect(first?.match("", name("a"), false)).toBe("ignore");
-  expect(other?.match("", name("a"), false)).toBe("include");
+  expect(first?.match("", 0, name("a"), false)).toBe("ignore");
+  expect(other?.match("", 0, name("a"), false)).toBe("include");
 });
 
 test("text that costs too much is refused, also when it was compiled before", () => {

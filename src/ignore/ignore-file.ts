@@ -44,9 +44,9 @@ export class IgnoreFile {
     return this.#dfa.memory;
   }
 
-  /** What it says about the name in `bytes[from, to)` in the folder at `folder`, relative to its own; "" for that. */
-  match(folder: string, name: NameBytes, isFolder: boolean): IgnoreMatch {
-    const output = this.#dfa.outputForBytesIn(folder, name.bytes, name.from, name.to);
+  /** What it says about the entry with this name in the folder at `path`, of which what is before `from` leads to its own. */
+  match(path: string, from: number, name: NameBytes, isFolder: boolean): IgnoreMatch {
+    const output = this.#dfa.outputForBytesIn(path, from, name);
     return matches[isFolder ? output >> 2 : output & 3];
   }
 

@@ -44,11 +44,10 @@ export class IgnoreFiles {
 
   /** The rules that the folders above this one, from the base on, have for what is in it. */
   above(folder: Folder): IgnoreRules {
-    let rules = IgnoreRules.none;
-    folder.names.forEach((name, depth) => {
-      rules = (this.#rulesOf(folder.names.slice(0, depth), rules) ?? rules).below(name);
-    });
-    return rules;
+    return folder.names.reduce(
+      (rules, _, depth) => this.#rulesOf(folder.names.slice(0, depth), rules) ?? rules,
+      IgnoreRules.none,
+    );
   }
 
   #rulesOf(names: readonly string[], above: IgnoreRules): IgnoreRules | undefined {
@@ -80,7 +79,7 @@ export class IgnoreFiles {
       left -= file?.cost ?? 0;
       return file;
     });
-    return above.with(own);
+    return above.with(folder.path, own);
   }
 
   #readExclude(folder: Folder, git: Buffer, left: number): IgnoreFile | undefined {

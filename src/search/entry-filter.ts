@@ -42,7 +42,7 @@ export class EntryFilter {
   }
 
   entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
-    return !this.#count(this.excludesFolder(folder, name) || rules.ignores(name, true));
+    return !this.#count(this.excludesFolder(folder, name) || rules.ignores(folder.path, name, true));
   }
 
   /** Whether the default excludes cover everything in the folder of this name. */
@@ -53,7 +53,7 @@ export class EntryFilter {
   wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
     const { bytes, from, to } = name;
     if (this.#options.fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
-    return !this.#count(rules.ignores(name, false)) && this.#wantsPath(folder, name);
+    return !this.#count(rules.ignores(folder.path, name, false)) && this.#wantsPath(folder, name);
   }
 
   #count(isExcluded: boolean): boolean {

@@ -95,8 +95,7 @@ class WalkLister implements WalkList {
     const names = path.slice(1).map(({ name }) => textOf(name));
     let rules = IgnoreRules.none;
     path.slice(0, -1).forEach((folder, depth) => {
-      const place = names.slice(0, depth).join("/");
-      rules = this.#rulesIn(folder, place, rules).below(names[depth]!);
+      rules = this.#rulesIn(folder, names.slice(0, depth).join("/"), rules);
     });
     yield* this.#listFolder(start, { path: names.join("/"), walked: "", rules });
   }
@@ -127,7 +126,7 @@ class WalkLister implements WalkList {
     return this.#listFolder(folder, {
       path: inFolder(path, name),
       walked: `${walked}${folder.name}/`,
-      rules: rules.below(name),
+      rules,
     });
   }
 

@@ -24,10 +24,10 @@ export class IgnoredPaths {
   /** Whether the path, or a folder above it, is ignored. */
   has(path: string, isFolder: boolean): boolean {
     const names = path.split("/");
-    return names.some((name, depth) => {
-      const bytes = Buffer.from(name);
-      const rules = this.#rulesOf(names.slice(0, depth));
-      return rules.ignores({ bytes, from: 0, to: bytes.length }, isFolder || depth < names.length - 1);
+    return names.some((part, depth) => {
+      const folder = names.slice(0, depth);
+      const name = { bytes: Buffer.from(part), from: 0, to: Buffer.byteLength(part) };
+      return this.#rulesOf(folder).ignores(folder.join("/"), name, isFolder || depth < names.length - 1);
     });
   }
 
@@ -35,8 +35,7 @@ export class IgnoredPaths {
     const path = names.join("/") || ".";
     const known = this.#rules.get(path);
     if (known !== undefined) return known;
-    const name = names.at(-1);
-    const above = name === undefined ? IgnoreRules.none : this.#rulesOf(names.slice(0, -1)).below(name);
+    const above = names.length === 0 ? IgnoreRules.none : this.#rulesOf(names.slice(0, -1));
     const rules = this.#read(path, above) ?? above;
     if (this.#rules.size === mostFolders) this.#rules.clear();
     this.#rules.set(path, rules);

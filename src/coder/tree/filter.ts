@@ -31,9 +31,9 @@ export class TreeFilter {
     return this.#ignoreFiles?.in(start, this.#ignoreFiles.above(start)) ?? IgnoreRules.none;
   }
 
-  /** The rules in a folder called `name`, from those of the folder that holds it. */
-  rulesIn(folder: Folder, name: string, above: IgnoreRules): IgnoreRules {
-    return this.#ignoreFiles?.in(folder, above.below(name)) ?? above;
+  /** The rules in a folder, from those of the folder that holds it. */
+  rulesIn(folder: Folder, above: IgnoreRules): IgnoreRules {
+    return this.#ignoreFiles?.in(folder, above) ?? above;
   }
 
   /** Which entries of the folder to omit; undefined for none. */
@@ -42,7 +42,9 @@ export class TreeFilter {
     return (name, kind) => {
       const isOmitted =
         (!this.#includesHidden && name.bytes[name.from] === dot) ||
-        (kind === "dir" ? rules.ignores(name, true) : !this.#filter.wantsFile(folder, name, rules));
+        (kind === "dir"
+          ? rules.ignores(folder.path, name, true)
+          : !this.#filter.wantsFile(folder, name, rules));
       if (isOmitted) this.omitted++;
       return isOmitted;
     };

@@ -91,13 +91,13 @@ export class TreeWriter {
       this.#addCut(itself, opened.cut);
       return undefined;
     }
-    return this.#enter(opened.folder, this.#levelIn(opened.folder, entry.name, level), itself);
+    return this.#enter(opened.folder, this.#levelIn(opened.folder, level), itself);
   }
 
-  /** The level of a folder called `name`, from that of the folder that holds it. Closes it where its ignore files cannot be read. */
-  #levelIn(folder: Folder, name: string, { depth, rules }: Level): Level {
+  /** The level of a folder, from that of the folder that holds it. Closes it where its ignore files cannot be read. */
+  #levelIn(folder: Folder, { depth, rules }: Level): Level {
     try {
-      return { depth: depth + 1, rules: this.#snapshot.filter.rulesIn(folder, name, rules) };
+      return { depth: depth + 1, rules: this.#snapshot.filter.rulesIn(folder, rules) };
     } catch (error) {
       folder.close();
       throw error;
