@@ -25,6 +25,8 @@ export interface IndexState {
 const signatureShare = 0.75;
 /** Share of the known files from which on a search reads all files at once: to look at their stamps would take longer. */
 const mostCandidates = 0.4;
+/** Milliseconds that news waits at most for a moment in which no search holds the index. Then the next searches go without it. */
+const mostDelay = 1000;
 
 export class ContentIndex {
   readonly #maxBytes: number;
@@ -32,12 +34,15 @@ export class ContentIndex {
   readonly #blocks: SignatureBlocks;
   /** Searches that use candidates of it. */
   #holds = 0;
-  /** What came meanwhile. */
+  /** What came meanwhile, and since when. */
   #waiting: SignedFiles[] = [];
+  #waitingSince = 0;
+  readonly #now: () => number;
 
   /** `maxBytes`: most memory. */
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, now = () => performance.now()) {
     this.#maxBytes = maxBytes;
+    this.#now = now;
     this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
   }
 
@@ -51,10 +56,12 @@ export class ContentIndex {
   }
 
   /**
-   * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much.
+   * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much, and
+   * where news has waited for too long.
    */
   judge(needed: NeededNgrams): CandidateSet | undefined {
     const { count } = this.#table;
+    if (this.#waiting.length > 0 && this.#now() - this.#waitingSince >= mostDelay) return undefined;
     const candidates: number[] = [];
     this.#blocks.visit(needed, (file) => candidates.push(file));
     if (count === 0 || candidates.length > mostCandidates * count) return undefined;
@@ -73,8 +80,11 @@ export class ContentIndex {
 
   /** Keeps what is known of these files, as soon as no search uses what it would replace. */
   take(files: SignedFiles): void {
-    if (this.#holds > 0) this.#waiting.push(files);
-    else this.#takeAll(files);
+    if (this.#holds === 0) this.#takeAll(files);
+    else {
+      if (this.#waiting.length === 0) this.#waitingSince = this.#now();
+      this.#waiting.push(files);
+    }
   }
 
   #takeAll({ outcomes, flags, stamps, bits, words }: SignedFiles): void {

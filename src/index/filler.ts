@@ -34,6 +34,8 @@ export interface FillerOptions {
   readonly jail: Pick<Jail, "reopenFolder" | "deniesBytesIn">;
   /** Signs files in a thread; undefined where the thread ended. */
   readonly sign: (job: SignJob) => Promise<SignedFiles | undefined>;
+  /** Milliseconds since some moment; default: `performance.now`. */
+  readonly now?: () => number;
 }
 
 /** Files that may wait; more are left out, until a search meets them again. */
@@ -43,8 +45,13 @@ const sliceMilliseconds = 2;
 const retryAfter = [150, 1000, 4000];
 /** Milliseconds without a search before it begins: its work would delay a next call. */
 const idleMilliseconds = 5;
+/** Milliseconds that files wait at most for a moment without a search. Then searches share the threads with it. */
+const mostDelay = 1000;
 
-/** Fills an index in the background, while no search is under way. */
+/**
+ * Fills an index in the background, while no search is under way; where there always is one, beside them, as each of them would take
+ * less time with it.
+ */
 export class Filler {
   readonly #options: FillerOptions;
   readonly #waiting: FilesToSign[] = [];
@@ -54,6 +61,8 @@ export class Filler {
   #signal = new Int32Array(new SharedArrayBuffer(4));
   #isPaused = true;
   #isClosed = false;
+  /** When the first of the files that wait came. */
+  #waitingSince = 0;
   #running: Promise<void> | undefined;
   #start: ReturnType<typeof setTimeout> | undefined;
   readonly #retries = new Set<ReturnType<typeof setTimeout>>();
@@ -76,29 +85,50 @@ export class Filler {
   }
 
   get #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#running === undefined && this.#retries.size === 0;
+    return !this.hasWork && this.#retries.size === 0;
+  }
+
+  /** Whether files wait or are being signed; not those that are tried again later. */
+  get hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#running !== undefined;
   }
 
   add(files: FilesToSign): void {
     if (this.#files + files.count > mostWaiting) return;
+    if (!this.hasWork) this.#waitingSince = this.#now();
     this.#files += files.count;
     this.#waiting.push(files);
   }
 
-  /** A search begins: the job under way ends soon. */
+  /** A search begins: the job under way ends soon, unless files have waited for too long. */
   pause(): void {
     this.#isPaused = true;
+    if (this.#mayRun) return;
     clearTimeout(this.#start);
     Atomics.store(this.#signal, 0, 1);
   }
 
-  /** No search is under way. */
-  resume(): void {
-    this.#isPaused = this.#isClosed;
-    if (this.#isPaused || this.#running !== undefined || this.#waiting.length === 0) return;
+  /** A search has ended, and none is under way, or others are. Returns whether the time has come to do work in the background. */
+  resume(isIdle: boolean): boolean {
+    this.#isPaused = !isIdle;
+    if (!this.#mayRun) return false;
     clearTimeout(this.#start);
-    this.#start = setTimeout(() => this.#begin(), idleMilliseconds);
-    this.#start.unref();
+    if (this.#isOverdue) this.#begin();
+    else if (this.#waiting.length > 0)
+      this.#start = setTimeout(() => this.#begin(), idleMilliseconds).unref();
+    return true;
+  }
+
+  get #mayRun(): boolean {
+    return !this.#isClosed && (!this.#isPaused || this.#isOverdue);
+  }
+
+  get #isOverdue(): boolean {
+    return this.hasWork && this.#now() - this.#waitingSince >= mostDelay;
+  }
+
+  get #now(): () => number {
+    return this.#options.now ?? (() => performance.now());
   }
 
   /** Ends its work. */
@@ -114,14 +144,14 @@ export class Filler {
   #begin(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (!this.#isPaused) this.resume();
+      if (this.#mayRun) this.resume(!this.#isPaused);
       if (this.#isIdle) for (const wake of this.#onIdle.splice(0)) wake();
     });
   }
 
   async #run(): Promise<void> {
     const slice = createTimeSlice(sliceMilliseconds);
-    while (!this.#isPaused && this.#waiting.length > 0) {
+    while (this.#mayRun && this.#waiting.length > 0) {
       const files = this.#waiting.shift()!;
       this.#files -= files.count;
       await this.#signAll(new OpenedFiles(files, this.#options.jail, this.#hopeless));
@@ -149,7 +179,7 @@ export class Filler {
     const retry = setTimeout(() => {
       this.#retries.delete(retry);
       this.add({ ...files, attempts: (files.attempts ?? 0) + 1 });
-      if (!this.#isPaused) this.resume();
+      if (this.#mayRun) this.resume(!this.#isPaused);
     }, milliseconds);
     retry.unref();
     this.#retries.add(retry);

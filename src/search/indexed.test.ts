@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, spyOn, test } from "bun:test";
 import {
   closeSync,
   linkSync,
@@ -168,4 +168,29 @@ test("a file with a NUL far from its beginning is read where matches span lines:
   const spanning = { pattern: "(?s)filler.*absent", regex: true, multiline: true, page: pageFrom(undefined) };
   expect(await search(spanning)).toMatchObject({ index: "verified", skipped: { binary: 1 } });
   expect(await find("absent")).toEqual({ index: "verified", paths: [] });
+});
+
+test("files get known although there is always a search under way", async () => {
+  const { search } = await openFilled();
+  let [current, index] = [search({ pattern: "needle" }), "scan"];
+  while (index === "scan") {
+    const next = search({ pattern: "needle" });
+    index = (await current).index ?? "scan";
+    current = next;
+  }
+  expect([index, (await current).index]).toEqual(["verified", "verified"]);
+});
+
+test("of many searches at once one says which files there are", async () => {
+  const searcher = openSearcher(tree, {
+    backend: "openat",
+    threads: 2,
+    index: { mode: "verified", maxBytes: 2 ** 24 },
+  });
+  opened.push(searcher.close);
+  const add = spyOn(searcher.index!, "add");
+  await Promise.all(Array.from({ length: 8 }, () => searcher.search({ pattern: "needle" })));
+  expect(add.mock.calls.reduce((sum, [{ count }]) => sum + count, 0)).toBe(20);
+  await searcher.index?.filled();
+  expect(searcher.index?.index.state.files).toBe(20);
 });

@@ -12,7 +12,7 @@ test("files for which no thread can start are left out of the index", async () =
   const pool = { run } as unknown as Parameters<typeof SearchIndex.open>[2];
   const index = SearchIndex.open({ mode: "verified", maxBytes: 2 ** 24 }, fixture.jail("openat"), pool)!;
   index.add({ names: "f\0", count: 1, firsts: [0], folders: [""] });
-  index.resume();
+  index.resume(true);
   // A rejection without a handler would fail the test.
   await index.filled();
   index.close();

@@ -52,6 +52,7 @@ export class SearchIndex {
   readonly #filler: Filler;
   readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
+  #isAdding = false;
 
   private constructor({ index, listings }: Memory, filler: Filler, watched: WatchedIndex | undefined) {
     this.index = index;
@@ -124,6 +125,17 @@ export class SearchIndex {
     return this.#filler.files > this.index.state.files;
   }
 
+  /** Whether a search may add files until it ends: one may at a time, as many searches at once would add the same ones. */
+  beginAdding(): boolean {
+    if (this.#isAdding || this.#filler.hasWork) return false;
+    this.#isAdding = true;
+    return true;
+  }
+
+  endAdding(): void {
+    this.#isAdding = false;
+  }
+
   /** Files of which the index should know. */
   add(files: FilesToSign): void {
     this.#filler.add(files);
@@ -134,10 +146,9 @@ export class SearchIndex {
     this.#filler.pause();
   }
 
-  /** The last search has ended. */
-  resume(): void {
-    this.#watched?.open();
-    this.#filler.resume();
+  /** A search has ended, and none is under way, or others are. */
+  resume(isIdle: boolean): void {
+    if (this.#filler.resume(isIdle)) this.#watched?.open();
   }
 
   /** Resolves when it knows what it can of the files that searches have met. */
@@ -175,6 +186,7 @@ export class IndexUse {
   readonly #watched: WatchedIndex | undefined;
   /** The index knew nothing when it was asked: it gets to know all files. */
   #fillsIndex = false;
+  #mayAdd = false;
 
   constructor(index: SearchIndex, options: RunningSearch, watched: WatchedIndex | undefined) {
     this.#index = index;
@@ -192,6 +204,7 @@ export class IndexUse {
     page: ResultPage | undefined,
   ): Promise<Walk | Replay> {
     const needed = await this.#neededAfter(compiling);
+    this.#mayAdd = this.#index.beginAdding();
     this.#fillsIndex = this.#index.index.isEmpty;
     if (needed === undefined || this.#index.isBehind) return walk;
     const candidates = this.#index.index.judge(needed);
@@ -248,12 +261,15 @@ export class IndexUse {
   /** The files of a batch were searched, with this of them known and unknown to the index, where it was asked. */
   note(batch: Batch, found: FoundInIndex | undefined): void {
     if (found !== undefined) this.#replay?.confirm(batch, found.known);
+    if (!this.#mayAdd) return;
     if (found !== undefined && found.unknown.length > 0) this.#index.add(batch.listSome(found.unknown));
     else if (this.#fillsIndex && !batch.isEmpty) this.#index.add(batch.listFiles());
   }
 
   /** Ends the use. */
   end(): void {
+    if (this.#mayAdd) this.#index.endAdding();
+    this.#mayAdd = false;
     if (this.candidates !== undefined) this.#index.index.release();
     this.candidates = undefined;
   }

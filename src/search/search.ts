@@ -135,7 +135,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
         throw refusalOfPattern(error, request.query.pattern);
       } finally {
         state.active--;
-        if (state.active === 0) searchIndex?.resume();
+        searchIndex?.resume(state.active === 0);
       }
     },
     close() {
