@@ -6,6 +6,7 @@ import type { NeededNgrams } from "../index/needed-ngrams.ts";
 import { FileSigner, type SignedFiles } from "../index/sign-files.ts";
 import { createSigner } from "../index/signature.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import { batchSignals } from "./batch-signals.ts";
@@ -85,9 +86,13 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
+/** Milliseconds after which it signs no more files of a job: batches of searches may wait for the thread. */
+const signingMilliseconds = 50;
+
 function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFiles {
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
-  return signer.sign(cursor, { ...files, isOver: () => Atomics.load(signal, 0) !== 0 });
+  const slice = createTimeSlice(signingMilliseconds);
+  return signer.sign(cursor, { ...files, isOver: () => slice.isDue || Atomics.load(signal, 0) !== 0 });
 }
 
 /** `candidates`: which files need not be read. */
