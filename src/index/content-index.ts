@@ -25,8 +25,8 @@ export interface IndexState {
 const signatureShare = 0.75;
 /** Share of the known files from which on a search reads all files at once: to look at their stamps would take longer. */
 const mostCandidates = 0.4;
-/** Milliseconds that news waits at most for a moment in which no search holds the index. Then the next searches go without it. */
-const mostDelay = 1000;
+/** Share of the known files whose news may wait for a moment in which no search holds the index. For more, the next searches go without it. */
+const mostWaiting = 1 / 8;
 
 export class ContentIndex {
   readonly #maxBytes: number;
@@ -34,15 +34,13 @@ export class ContentIndex {
   readonly #blocks: SignatureBlocks;
   /** Searches that use candidates of it. */
   #holds = 0;
-  /** What came meanwhile, and since when. */
+  /** What came meanwhile, and of how many files. */
   #waiting: SignedFiles[] = [];
-  #waitingSince = 0;
-  readonly #now: () => number;
+  #waitingFiles = 0;
 
   /** `maxBytes`: most memory. */
-  constructor(maxBytes: number, now = () => performance.now()) {
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#now = now;
     this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
   }
 
@@ -57,11 +55,11 @@ export class ContentIndex {
 
   /**
    * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much, and
-   * where news has waited for too long.
+   * where much news waits for those who hold it.
    */
   judge(needed: NeededNgrams): CandidateSet | undefined {
     const { count } = this.#table;
-    if (this.#waiting.length > 0 && this.#now() - this.#waitingSince >= mostDelay) return undefined;
+    if (this.#waitingFiles > mostWaiting * count) return undefined;
     const candidates: number[] = [];
     this.#blocks.visit(needed, (file) => candidates.push(file));
     if (count === 0 || candidates.length > mostCandidates * count) return undefined;
@@ -75,6 +73,7 @@ export class ContentIndex {
   release(): void {
     this.#holds--;
     if (this.#holds > 0) return;
+    this.#waitingFiles = 0;
     for (const files of this.#waiting.splice(0)) this.#takeAll(files);
   }
 
@@ -82,8 +81,8 @@ export class ContentIndex {
   take(files: SignedFiles): void {
     if (this.#holds === 0) this.#takeAll(files);
     else {
-      if (this.#waiting.length === 0) this.#waitingSince = this.#now();
       this.#waiting.push(files);
+      this.#waitingFiles += files.outcomes.length;
     }
   }
 
