@@ -26,7 +26,7 @@ const signatureShare = 0.75;
 /** Share of the known files from which on a search reads all files at once: to look at their stamps would take longer. */
 const mostCandidates = 0.4;
 /** Share of the known files whose news may wait for a moment in which no search holds the index. For more, the next searches go without it. */
-const mostWaiting = 1 / 8;
+const mostWaitingShare = 1 / 8;
 
 export class ContentIndex {
   readonly #maxBytes: number;
@@ -59,7 +59,7 @@ export class ContentIndex {
    */
   judge(needed: NeededNgrams): CandidateSet | undefined {
     const { count } = this.#table;
-    if (this.#waitingFiles > mostWaiting * count) return undefined;
+    if (this.#waitingFiles > mostWaitingShare * count) return undefined;
     const candidates: number[] = [];
     this.#blocks.visit(needed, (file) => candidates.push(file));
     if (count === 0 || candidates.length > mostCandidates * count) return undefined;

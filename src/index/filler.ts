@@ -54,6 +54,7 @@ const mostDelay = 1000;
  */
 export class Filler {
   readonly #options: FillerOptions;
+  readonly #now: () => number;
   readonly #waiting: FilesToSign[] = [];
   #files = 0;
   /** Paths of folders whose file system does not say when contents change. */
@@ -71,6 +72,7 @@ export class Filler {
 
   constructor(options: FillerOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Files that wait. */
@@ -125,10 +127,6 @@ export class Filler {
 
   get #isOverdue(): boolean {
     return this.hasWork && this.#now() - this.#waitingSince >= mostDelay;
-  }
-
-  get #now(): () => number {
-    return this.#options.now ?? (() => performance.now());
   }
 
   /** Ends its work. */

@@ -132,6 +132,7 @@ export class SearchIndex {
     return true;
   }
 
+  /** The search to which `beginAdding` said yes has ended. */
   endAdding(): void {
     this.#isAdding = false;
   }
