@@ -75,6 +75,13 @@ test("an answer with an entry that failed is an error", () => {
   });
 });
 
+test("an answer whose entries do not say whether they succeeded is no error", () => {
+  const call = { definition: repeating, payload: {}, answer: { text: "t", results: [{ op: "create" }] } };
+  expect(renderResult(call, { isStructured: false, shownBytes: 100 })).toEqual({
+    content: [{ type: "text", text: "t" }],
+  });
+});
+
 test("an error is text, and as on the bus where answers are", () => {
   const error = '{"code":"C211","message":"Send coder::tree.","reason":"no_such_path"}';
   expect(renderFailure(error, { isStructured: false })).toEqual({

@@ -25,7 +25,10 @@ export interface AnswerForm extends ResultForm {
   readonly shownBytes: number;
 }
 
-/** An answer. It is an error when an entry of a batch failed; the others are in it all the same. */
+/**
+ * Renders an answer. Its `isError` is true if an entry says `success: false`, and absent otherwise: entries of a
+ * transaction do not say it, as they fail together, with the call.
+ */
 export function renderResult(call: AnsweredCall, { isStructured, shownBytes }: AnswerForm): CallToolResult {
   const { answer } = call;
   const rendered = renderAnswer(call, wording) ?? JSON.stringify(answer);
@@ -74,6 +77,6 @@ function startOf(text: string, bytes: number): string {
 }
 
 function hasFailedEntry(answer: unknown): boolean {
-  const { results } = answer as { readonly results?: readonly { readonly success: boolean }[] };
-  return results?.some(({ success }) => !success) ?? false;
+  const { results } = answer as { readonly results?: readonly { readonly success?: boolean }[] };
+  return results?.some(({ success }) => success === false) ?? false;
 }

@@ -14,6 +14,8 @@ export interface McpFolderOptions {
   /** Puts more into the base folder. */
   readonly fill?: (base: string) => void;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Keys of the configuration that name the base folder. */
+  readonly configure?: (base: string) => Readonly<Record<string, unknown>>;
 }
 
 export interface ConnectOptions extends McpFolderOptions {
@@ -69,14 +71,14 @@ export async function connectStdio(
 }
 
 /** A folder to serve, and a configuration file that names it. */
-export function makeMcpFolder({ tree = {}, fill, config = {} }: McpFolderOptions = {}) {
+export function makeMcpFolder({ tree = {}, fill, config = {}, configure }: McpFolderOptions = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   buildTree(root, tree);
   const base = join(root, "base");
   fill?.(base);
   const file = join(settings, "config.yaml");
-  writeFileSync(file, JSON.stringify(configFor(base, config)));
+  writeFileSync(file, JSON.stringify({ ...configFor(base, config), ...configure?.(base) }));
   const remove = () => {
     for (const folder of [root, settings]) rmSync(folder, { recursive: true, force: true });
   };

@@ -1,0 +1,211 @@
+/**
+ * `isError` of a result is true if the call failed or an entry says `success: false`, and absent otherwise: clients turn
+ * the flag into an exception, and a model then repeats an edit that was made. Every example of every function is called.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { functions } from "../../src/coder/functions.ts";
+import type { FunctionDefinition } from "../../src/contract/definition.ts";
+import { shellFunctions } from "../../src/shell/functions.ts";
+import { type Subject, subjects } from "../harness/subject.ts";
+import { buildTree, type Tree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture } from "./client.ts";
+import { toolOf } from "./suite-worker.ts";
+
+type Payload = Record<string, unknown>;
+type Call = McpFixture["call"];
+
+/** A tree in which every example of `coder::*` succeeds. */
+const coderTree: Tree = {
+  "old.txt": "old\n",
+  "docs/draft.md": "# Draft\n",
+  "build/out.js": "out\n",
+  "src/main.ts": `import { trim } from "./utils.ts";\n\nfunction main() {\n  const timeout = 30;\n  start(timeout);\n}\n\ngetUser();\n// TODO\nexport function run() {\n}\n`,
+  "src/utils.ts": "export const trim = 1;\n",
+  "src/search.test.ts": "",
+  "server.log": "up\n",
+  "package.json": "{}\n",
+  "run.sh": "#!/bin/bash\n",
+  "notes.md": "notes\n",
+  "draft.md": "# Read me\n",
+  "README.md": "See docs/draft.md.\n",
+  "settings.example.yaml": "a: 1\n",
+  "templates/index.html": "<html></html>\n",
+  "public/index.html": "",
+};
+
+const shellTree: Tree = {
+  "a.txt": "a\n",
+  "run.sh": "#!/bin/sh\n",
+  "src/user.ts": "getUser(); // TODO\n",
+  "notes.txt": "notes\n",
+  "old/a": "",
+};
+
+interface Worker {
+  readonly definitions: readonly FunctionDefinition[];
+  readonly args: readonly string[];
+  readonly tree: Tree;
+  config(base: string): Payload;
+  /** Fields of an example that name what an earlier call made, from the calls that make it. */
+  readonly prepare: Readonly<Record<string, (call: Call, example: Payload) => Promise<Payload>>>;
+  /** Functions that need a channel of the bus: every call of theirs fails. */
+  readonly needsBus: readonly string[];
+  /** Functions without a field that could be wrong. */
+  readonly neverFails: readonly string[];
+  /** A call of each function whose entries fail one by one, with one entry that fails. */
+  readonly failedEntries: Readonly<Record<string, Payload>>;
+}
+
+const textOf = ({ content }: Awaited<ReturnType<Call>>): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+
+const edited = async (call: Call): Promise<Payload> => {
+  const file = { path: "src/main.ts", content: "edited\n", overwrite: true };
+  await call("coder_create_file", { files: [file] });
+  return { seq: Number(/^#?(\d+)/m.exec(textOf(await call("coder_checkpoints", {})))?.[1]) };
+};
+
+const job = async (call: Call): Promise<Payload> => {
+  const started = textOf(await call("shell_exec_bg", { command: "cat" }));
+  return { job_id: /job-[\w-]+/.exec(started)?.[0] };
+};
+
+const workers: Readonly<Record<string, Worker>> = {
+  coder: {
+    definitions: functions,
+    args: [],
+    tree: coderTree,
+    config: () => ({}),
+    prepare: {
+      "coder::commit": async (call) => {
+        const planned = await call("coder_transact", {
+          changes: [{ op: "delete", path: "old.txt" }],
+          dry_run: true,
+        });
+        return { plan: /\b[0-9a-f]{32}\b/.exec(textOf(planned))?.[0] };
+      },
+      "coder::undo": async (call, example) => {
+        const { seq } = await edited(call);
+        return "seq" in example ? { seq } : {};
+      },
+      "coder::changes": async (call, example) => {
+        const next = /\b[\w-]+:\d+\b/.exec(textOf(await call("coder_changes", {})))?.[0];
+        return "since" in example ? { since: next } : {};
+      },
+    },
+    needsBus: [],
+    neverFails: ["coder::config-status", "coder::info"],
+    failedEntries: {
+      "coder::read-file": { paths: ["old.txt", "none"] },
+      "coder::delete-file": { paths: ["old.txt", "../x"] },
+      "coder::update-file": { files: [{ path: "none", ops: [{ op: "remove", from_line: 1, to_line: 1 }] }] },
+      "coder::create-file": { files: [{ path: "old.txt", content: "" }] },
+      "coder::move": { files: [{ from: "none", to: "to" }] },
+      "coder::copy": { files: [{ from: "none", to: "to" }] },
+      "coder::make-folder": { paths: ["../x"] },
+    },
+  },
+  shell: {
+    definitions: shellFunctions,
+    args: ["--worker", "shell"],
+    tree: shellTree,
+    config: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
+    prepare: { "shell::status": job, "shell::kill": job },
+    needsBus: ["shell::fs::read", "shell::fs::write"],
+    neverFails: ["shell::list"],
+    failedEntries: {
+      "shell::fs::sed": { files: ["<base>/none"], pattern: "a", replacement: "b" },
+    },
+  },
+};
+
+/** Whether the answer has an entry for each item of a batch, which says whether it succeeded. */
+function hasEntries({ response }: FunctionDefinition): boolean {
+  const results = (response as TObject).properties["results"] as TSchema | undefined;
+  const entry = (results?.["items"] ?? {}) as { readonly properties?: object };
+  return "success" in (entry.properties ?? {});
+}
+
+/** The fields of a request. A value of no type is good for any of them. */
+const fieldsOf = ({ request }: FunctionDefinition): string[] => Object.keys((request as TObject).properties);
+
+const cases = Object.entries(workers).flatMap(([name, worker]) =>
+  ([[], ["--structured"]] as const).flatMap((form) =>
+    subjects.map((subject) => [`${subject} as ${[name, ...form].join(" ")}`, subject, form, worker] as const),
+  ),
+);
+
+describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
+  const { definitions, prepare, needsBus, neverFails, failedEntries } = worker;
+  const isStructured = form.length > 0;
+  let connected: McpFixture;
+
+  beforeAll(async () => {
+    connected = await connectStdio(subject, {
+      args: [...worker.args, ...form],
+      configure: worker.config,
+    });
+  });
+
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  /** Calls with paths of the served folder in place of those of the examples. */
+  const call: Call = (tool, payload) => {
+    const text = JSON.stringify(payload).replaceAll("/srv/data", "<base>");
+    return connected.call(tool, JSON.parse(text.replaceAll("<base>", connected.base)) as Payload);
+  };
+
+  const examples = definitions.flatMap((definition) =>
+    definition.examples.map(({ title, request }) => [definition.id, title, request] as const),
+  );
+
+  test.each(examples.filter(([id]) => !needsBus.includes(id)))(
+    "%s: %s is no error",
+    async (id, _, example) => {
+      buildTree(connected.root, worker.tree);
+      const prepared = (await prepare[id]?.(call, example)) ?? {};
+      expect(Object.values(prepared)).not.toContain(undefined);
+      const result = await call(toolOf(id), { ...example, ...prepared });
+      expect(textOf(result)).not.toBe("");
+      expect("isError" in result).toBe(false);
+      expect("structuredContent" in result).toBe(isStructured);
+    },
+  );
+
+  const failing = definitions.flatMap((definition) => {
+    const { id } = definition;
+    if (needsBus.includes(id)) return definition.examples.map(({ request }) => [id, request] as const);
+    return fieldsOf(definition)
+      .slice(0, 1)
+      .map((field) => [id, { [field]: { wrong: true } }] as const);
+  });
+
+  test("every function has a call that fails", () => {
+    const without = definitions.filter(({ id }) => !failing.some(([failed]) => failed === id));
+    expect(without.map(({ id }) => id).sort()).toEqual([...neverFails]);
+  });
+
+  test.each(failing)("%s %j is an error", async (id, payload) => {
+    buildTree(connected.root, worker.tree);
+    const result = await call(toolOf(id), payload);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).not.toBe("");
+    expect("structuredContent" in result).toBe(false);
+  });
+
+  test("every function with entries has a call of which an entry fails", () => {
+    const ids = definitions.filter(hasEntries).map(({ id }) => id);
+    expect(Object.keys(failedEntries).sort()).toEqual(ids.sort());
+  });
+
+  test.each(Object.entries(failedEntries))(
+    "%s %j has a failed entry, and is an error",
+    async (id, payload) => {
+      buildTree(connected.root, worker.tree);
+      const result = await call(toolOf(id), payload);
+      expect(result.isError).toBe(true);
+      expect("structuredContent" in result).toBe(isStructured);
+    },
+  );
+});
