@@ -75,6 +75,23 @@ describe("one command", () => {
     expect(parse("call tree", { III_ENGINE_URL: "ws://y" })).toMatchObject({ url: undefined });
   });
 
+  test("a call on a folder that is named stays there, whatever address the environment has", () => {
+    const environment = { III_URL: "ws://y" };
+    for (const line of ["call f", "undo 3", "checkpoints"]) {
+      expect(parse(`${line} --base-path x`, environment)).toMatchObject({ url: undefined, basePath: "x" });
+      expect(parse(`${line} --config x`, environment)).toMatchObject({ url: undefined, configFile: "x" });
+      expect(() => parse(`${line} --read-only`, environment)).toThrow("--read-only does not go with III_URL");
+      expect(parse(`${line} --read-only --base-path x`, environment)).toMatchObject({
+        url: undefined,
+        readOnly: true,
+      });
+    }
+  });
+
+  test("a flag may be repeated with the same value", () => {
+    expect(parse("--base-path x --base-path x")).toMatchObject({ basePath: "x" });
+  });
+
   test("the worker: flag, what the program is called as, coder", () => {
     const call = (line: string, argv0: string) =>
       parseArguments(line.split(" "), {}, workerCalled(argv0)) as { function: string; worker: string };
@@ -124,10 +141,19 @@ describe("one command", () => {
 });
 
 describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (name, flag) => {
-  const value = { engine: "embedded", http: "1", token: "0123456789abcdef" }[name as string] ?? "x";
+  const values: Readonly<Record<string, string>> = {
+    engine: "embedded",
+    http: "1",
+    token: "0123456789abcdef",
+    url: "ws://x",
+  };
   const given = (flagName: string) =>
-    flags[flagName as FlagName].value === undefined ? `--${flagName}` : `--${flagName} ${value}`;
+    flags[flagName as FlagName].value === undefined
+      ? `--${flagName}`
+      : `--${flagName} ${values[flagName] ?? "x"}`;
   const words = { serve: "", mcp: "mcp ", call: "call f " };
+  /** Another flag of a conflict may need one more itself. */
+  const needed: Readonly<Record<string, string>> = { token: " --http 1" };
 
   test("the help of each worker names it, its value, and the variables that stand in for it", () => {
     for (const worker of ["coder", "shell"] as const) {
@@ -143,7 +169,8 @@ describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (na
   });
 
   test.each([...(flag.conflicts ?? [])])("is refused: %o", (conflict) => {
-    const others = conflict.with === undefined ? "" : ` --http 1 ${given(conflict.with)}`;
+    const others =
+      conflict.with === undefined ? "" : `${needed[conflict.with] ?? ""} ${given(conflict.with)}`;
     for (const mode of conflict.in)
       expect(() => parse(`${words[mode]}${given(name)}${others}`)).toThrow(`--${name} ${conflict.why}; `);
   });
@@ -194,6 +221,15 @@ describe("misuse names the flag", () => {
     ["--http 1", "--http only goes with mcp"],
     ["--read-only=no", "--read-only takes no value"],
     ["call a --engine embedded", "--engine does not go with call"],
+    ["call a --base-path x --url ws://y", "leave --url out to run the function in this process"],
+    ["call a --config x --url ws://y", "--config does not go with --url"],
+    ["call a --read-only --url ws://y", "--read-only does not go with --url"],
+    ["undo --base-path x --url ws://y", "--base-path does not go with --url"],
+    ["checkpoints --read-only --url ws://y", "--read-only does not go with --url"],
+    ["--engine embedded --url ws://y", "--url does not go with --engine"],
+    ["--base-path a --base-path b", "--base-path is given twice"],
+    ["--print-schema --read-only", "--read-only is too much"],
+    ["--manifest call tree", '"call" is too much'],
   ];
   test.each(cases)("%s", (line, sentence) => {
     expect(() => parse(line)).toThrow(UsageError);

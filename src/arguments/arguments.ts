@@ -67,7 +67,8 @@ export type Command =
 
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
-const answers = ["help", "version", "manifest", "licenses"] as const;
+/** Flags that print something about the program. If several are given, the first of this list wins. */
+const answers = ["help", "version", "manifest", "licenses", "print-schema"] as const;
 
 /** The worker whose name the program was called by, as `argv0` says; `coder` for any other name. */
 export const workerCalled = (argv0: string): WorkerName =>
@@ -85,8 +86,13 @@ export function parseArguments(
   const { values, words: given } = readFlags(argv, called);
   const worker = parseWorker(values.get("worker") ?? called);
   const words = expandAlias(given, worker);
-  for (const name of answers) if (values.has(name)) return { name, worker };
-  if (values.has("print-schema")) return { name: "print-schema", worker, api: values.get("api") };
+  const answer = answers.find((name) => values.has(name));
+  if (answer !== undefined) {
+    if (answer !== "help" && answer !== "version") refuseOthers(answer, given, values);
+    return answer === "print-schema"
+      ? { name: answer, worker, api: values.get("api") }
+      : { name: answer, worker };
+  }
   const mode = modeOf(words);
   const line: CommandLine = { program: called, mode, words, values, environment };
   refuseConflicts(line);
@@ -148,6 +154,15 @@ function refuseConflicts({ values, mode, program }: CommandLine): void {
   }
 }
 
+/** Refuses what a flag that only prints something would ignore. */
+function refuseOthers(flag: FlagName, words: readonly string[], values: ParsedFlags["values"]): void {
+  const taken: readonly string[] = [flag, "worker", ...(flag === "print-schema" ? ["api"] : [])];
+  const other = [...values.keys()].find((name) => !taken.includes(name));
+  const ignored = other === undefined ? words[0] && JSON.stringify(words[0]) : `--${other}`;
+  if (ignored !== undefined)
+    throw new UsageError(`--${flag} prints something about the program; ${ignored} is too much`);
+}
+
 function parseOptions(): NonNullable<ParseArgsConfig["options"]> {
   const entries = flagNames.map((name) => {
     const { value, short } = flags[name];
@@ -169,7 +184,11 @@ function readFlags(argv: readonly string[], program: WorkerName): ParsedFlags {
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") values.set(token.name, flagValue(token, program));
+    if (token.kind !== "option") continue;
+    const value = flagValue(token, program);
+    if ((values.get(token.name) ?? value) !== value)
+      throw new UsageError(`${token.rawName} is given twice, with two values; leave one of them out`);
+    values.set(token.name, value);
   }
   return { values, words };
 }
@@ -264,11 +283,26 @@ function parseCall(line: CommandLine, worker: WorkerName): CallWords {
     );
   if (extra !== undefined)
     throw new UsageError(`call takes one payload; ${JSON.stringify(extra)} is too much (quote the JSON)`);
-  const url = valueFor(line, "url");
+  const url = callUrl(line);
   return {
     function: id.includes("::") ? id : `${worker}::${id}`,
     payload,
     url: url === undefined ? undefined : parseUrl(url),
     isJson: values.has("json"),
   };
+}
+
+/**
+ * The engine to call through; `undefined` for a call in this process. `--base-path` and `--config` name the folder, so
+ * an address in the environment does not apply to them.
+ */
+function callUrl(line: CommandLine): string | undefined {
+  const { values } = line;
+  if (values.has("base-path") || values.has("config")) return undefined;
+  const url = valueFor(line, "url");
+  if (url !== undefined && values.has("read-only"))
+    throw new UsageError(
+      "--read-only does not go with III_URL, as the worker behind an engine has its own rules; add --base-path DIR to run the function in this process, or leave --read-only out",
+    );
+  return url;
 }

@@ -32,20 +32,37 @@ interface Flag {
   readonly help: string | ((words: { readonly basePathKey: string }) => string);
 }
 
+/** A call through an engine acts on the folder of a worker that runs already: nothing here can choose or restrict it. */
+const beforeEngine: Conflict = {
+  in: ["call"],
+  with: "url",
+  why: "does not go with --url, as the worker behind an engine has its own folder and rules",
+  instead: "leave --url out to run the function in this process, or this flag to call through the engine",
+};
+
 const table = {
   config: {
     value: "FILE",
+    conflicts: [beforeEngine],
     help: `configuration (YAML); default, when serving: $III_CONFIG, the worker's block in the
 configuration of the iii engine, ./config.yaml, the defaults`,
   },
   "base-path": {
     value: "DIR",
+    conflicts: [beforeEngine],
     help: ({ basePathKey }) => `the folder to serve; wins over ${basePathKey} of the configuration`,
   },
   url: {
     value: "URL",
     environment: [{ name: "III_URL" }, { name: "III_ENGINE_URL", only: "serve" }],
-    conflicts: [{ in: ["mcp"], why: "does not go with mcp, which needs no engine" }],
+    conflicts: [
+      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      {
+        in: ["serve"],
+        with: "engine",
+        why: "does not go with --engine, which starts an engine with an address of its own",
+      },
+    ],
     help: `the engine's address; default $III_URL, $III_ENGINE_URL, ${defaultUrl}`,
   },
   engine: {
@@ -57,7 +74,10 @@ configuration of the iii engine, ./config.yaml, the defaults`,
     help: `start an engine for trying out and testing; :0 takes any free port. Only programs of your own
 user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN`,
   },
-  "read-only": { help: "offer only the functions that cannot change anything" },
+  "read-only": {
+    conflicts: [beforeEngine],
+    help: "offer only the functions that cannot change anything",
+  },
   http: {
     value: "[HOST:]PORT",
     conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],

@@ -16,7 +16,8 @@ ${worker === "coder" ? aliases : ""}  ${program} --print-schema | --manifest | -
 Flags
 ${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
 Call
-  With --url or $III_URL the call goes through the engine, otherwise the function runs in this process.
+  With --base-path or --config the function runs in this process, on that folder. Without them, --url or $III_URL
+  sends the call through the engine.
   The payload is JSON on the command line, - for standard input, or @FILE; without one it is {}.
   In a terminal the answer is printed as text, otherwise and with --json as JSON. An error goes to stderr, and the
   exit status is 1; 2 means a wrong command line.

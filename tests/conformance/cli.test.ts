@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/engine/engine.ts";
@@ -216,6 +216,37 @@ describe.each(subjects)("%s", (subject) => {
         expect(unknown.stderr).toContain("coder::nope");
       } finally {
         await served.stop();
+      }
+    });
+
+    test("a named folder is the one that is acted on, or the call is refused", async () => {
+      const served = await startWorker(subject);
+      served.build({ "a.txt": "served\n" });
+      const named = temporaryFolder();
+      writeFileSync(join(named, "named.yaml"), `base_path: ${named}\n`);
+      const { url } = served.engine;
+      const remove = (...args: string[]) =>
+        run(["call", "coder::delete-file", '{"paths":["a.txt"]}', ...args], { env: { III_URL: url } });
+      try {
+        for (const folder of [
+          ["--base-path", named],
+          ["--config", join(named, "named.yaml")],
+        ]) {
+          writeFileSync(join(named, "a.txt"), "named\n");
+          expect(await remove(...folder)).toMatchObject({ code: 0, stderr: "" });
+          expect(existsSync(join(named, "a.txt"))).toBe(false);
+
+          const refused = await remove(...folder, "--url", url);
+          expect(refused).toMatchObject({ code: 2, stdout: "" });
+          expect(refused.stderr).toContain("leave --url out to run the function in this process");
+        }
+        const restricted = await remove("--read-only");
+        expect(restricted).toMatchObject({ code: 2, stdout: "" });
+        expect(restricted.stderr).toContain("--base-path DIR");
+        expect(readFileSync(join(served.base, "a.txt"), "utf8")).toBe("served\n");
+      } finally {
+        await served.stop();
+        rmSync(named, { recursive: true });
       }
     });
 

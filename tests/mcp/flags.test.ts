@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { functions } from "../../src/coder/functions.ts";
 import type { FunctionDefinition } from "../../src/contract/definition.ts";
-import { shellFunctions } from "../../src/shell/functions.ts";
+import { workers as offered } from "../../src/workers.ts";
 import { type Subject, subjects } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture } from "./client.ts";
@@ -73,7 +72,7 @@ const job = async (call: Call): Promise<Payload> => {
 
 const workers: Readonly<Record<string, Worker>> = {
   coder: {
-    definitions: functions,
+    definitions: offered.coder.functions,
     args: [],
     tree: coderTree,
     config: () => ({}),
@@ -107,7 +106,7 @@ const workers: Readonly<Record<string, Worker>> = {
     },
   },
   shell: {
-    definitions: shellFunctions,
+    definitions: offered.shell.functions,
     args: ["--worker", "shell"],
     tree: shellTree,
     config: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
