@@ -23,7 +23,7 @@ export const root = dirname(import.meta.dir);
 /** The executable for this machine. */
 export const executable = join(root, "dist/coder");
 
-/** What of others is in the executables; made by `npm run licenses`. */
+/** What of others is in the executables; made by `npm run suite -- licenses`. */
 export const noticesFile = join(root, "THIRD-PARTY-NOTICES.txt");
 
 /** The threads that the program starts: a bundler does not follow the address of a thread. */

@@ -1,4 +1,4 @@
-/** The plan of the house: which part of src may use which. `npm run rooms` compares it with the sources. */
+/** The plan of the house: which part of src may use which. `npm test -- --only rooms` compares it with the sources. */
 export interface Plan {
   /**
    * Each room, and the rooms it may import from. A room is a folder or a file below src, named without `.ts`; a file

@@ -1,5 +1,5 @@
 /**
- * `npm run inspect`: what the MCP Inspector says about the tools, over stdio, with the sample folder. It is fetched
+ * `npm run suite -- inspect`: what the MCP Inspector says about the tools, over stdio, with the sample folder. It is fetched
  * with npx (about 130 MB), so `npm test` does without it.
  *
  * The Inspector asks for Node 22.19. On Node 20 its command line works all the same; npm's warning about that is the

@@ -1,5 +1,5 @@
 /**
- * `npm run licenses` writes THIRD-PARTY-NOTICES.txt: what of others is in the executables, and under which licence. With
+ * `npm run suite -- licenses` writes THIRD-PARTY-NOTICES.txt: what of others is in the executables, and under which licence. With
  * `--check` it says whether that file is what packages, crates and runtimes call for.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -76,6 +76,6 @@ function requirePinned(name: string, version: string): void {
 const rendered = await render();
 if (!process.argv.includes("--check")) writeFileSync(noticesFile, rendered);
 else if (!existsSync(noticesFile) || readFileSync(noticesFile, "utf8") !== rendered) {
-  console.error("THIRD-PARTY-NOTICES.txt is not what the packages call for; run npm run licenses");
+  console.error("THIRD-PARTY-NOTICES.txt is not what the packages call for; run npm run suite -- licenses");
   process.exitCode = 1;
 }

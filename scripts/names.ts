@@ -1,5 +1,5 @@
 /**
- * `npm run names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
+ * `npm test -- --only names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
  * words that only this project uses for such a thing, an exported name means one thing in the whole tree, a citation of the
  * specification leads to a section that exists. Comments and pages have rules too: `comments.ts`, `pages.ts`.
  */

@@ -1,5 +1,5 @@
 /**
- * `npm run rooms`: who may import whom, and the few other rules about sources that neither the compiler nor the
+ * `npm test -- --only rooms`: who may import whom, and the few other rules about sources that neither the compiler nor the
  * linter knows. The plan they are compared with is house.ts.
  */
 import { dirname, join } from "node:path";

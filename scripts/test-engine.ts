@@ -1,8 +1,8 @@
 /**
- * `npm run test:engine -- --engine PATH`: the conformance and bus suites on an executable of the iii engine. Each worker
+ * `npm run suite -- engine --engine PATH`: the conformance and bus suites on an executable of the iii engine. Each worker
  * under test gets an engine of its own, with a folder and a port of its own, which is ended afterwards.
  *
- *     npm run test:engine -- --engine ~/.local/bin/iii --only bus
+ *     npm run suite -- engine --engine ~/.local/bin/iii --only bus
  */
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,9 +1,9 @@
 /**
- * `npm run test:targets`: makes a release and tries each archive as far as this machine can, installing emulators
+ * `npm run suite -- targets`: makes a release and tries each archive as far as this machine can, installing emulators
  * from Debian's packages where it may. What cannot be run is said and counted as skipped. The last line says
  * `N passed, N failed, N skipped`, and the notes of the release say what was found.
  *
- *     npm run test:targets -- --targets armv7-unknown-linux-gnueabihf
+ *     npm run suite -- targets --targets armv7-unknown-linux-gnueabihf
  */
 import { equal } from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

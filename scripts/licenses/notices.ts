@@ -81,5 +81,5 @@ export function renderNotices(notices: readonly Notice[]): string {
 }
 
 const head = `Notices about the software of others in the executables coder and shell. The licence of the rest is in LICENSE.
-Written by npm run licenses.
+Written by npm run suite -- licenses.
 `;

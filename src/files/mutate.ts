@@ -1,6 +1,6 @@
 /**
  * Makes every change of the tree: verbs call it with the folder that they hold, and listeners get each change. No other
- * file creates or removes a name or sets permissions (`npm run rooms`); new content waits in a temporary file, which is
+ * file creates or removes a name or sets permissions (`npm test -- --only rooms`); new content waits in a temporary file, which is
  * no change yet.
  */
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";

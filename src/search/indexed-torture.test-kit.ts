@@ -1,5 +1,5 @@
 /**
- * `npm run test:index -- --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it says that it
+ * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it says that it
  * has, a search by an index and a watched tree is compared with one that reads every file.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * `npm run test:watch -- --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it
+ * `npm run suite -- watch --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it
  * says that it has, the watched tree is compared with the disk.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * `npm run test:collector`: spans and metrics to a collector that is a product of others, over the bus and over MCP. It is
+ * `npm run suite -- collector`: spans and metrics to a collector that is a product of others, over the bus and over MCP. It is
  * [rotel](https://github.com/streamfold/rotel), from PyPI, for Linux and CPython: `python3 -m pip` brings it into .work.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";

@@ -1,5 +1,5 @@
 /**
- * `npm run test:crash -- --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left. With
+ * `npm run suite -- crash --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left. With
  * `--transactions` at each call of the file system that a transaction makes, and then each start once as well: some thousand
  * kills.
  */

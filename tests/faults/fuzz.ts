@@ -1,4 +1,4 @@
-/** `npm run test:fuzz -- --payloads 100000 --seed 1`: random calls against a worker, and what must never come of them. */
+/** `npm run suite -- fuzz --payloads 100000 --seed 1`: random calls against a worker, and what must never come of them. */
 import { parseArgs } from "node:util";
 import { freshSeed, randomFrom } from "../harness/random.ts";
 import { buildTree, compareSnapshots, type Snapshot } from "../harness/tree.ts";

@@ -1,4 +1,4 @@
-/** `npm run test:leaks -- --calls 100000`: whether descriptors or memory grow over many mixed calls. */
+/** `npm run suite -- leaks --calls 100000`: whether descriptors or memory grow over many mixed calls. */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../harness/random.ts";

@@ -1,5 +1,5 @@
 /**
- * What a worker's memory does under many large answers, seen from outside. `npm run test:memory` prints the table; root
+ * What a worker's memory does under many large answers, seen from outside. `npm run suite -- memory` prints the table; root
  * gets each worker into a memory cgroup of 1 GiB, others see the peaks without one.
  */
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * Searches while another program changes thousands of files, each compared with what must have been on the disk: a file that no
- * step touched while the search ran is found exactly where it matches. `npm run test:storm` does so with git and npm too.
+ * step touched while the search ran is found exactly where it matches. `npm run suite -- storm` does so with git and npm too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";

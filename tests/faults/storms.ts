@@ -1,5 +1,5 @@
 /**
- * `npm run test:storm`: searches and short reads by the compiled worker while git checks out 20,000 files, npm and cp unpack packages, and
+ * `npm run suite -- storm`: searches and short reads by the compiled worker while git checks out 20,000 files, npm and cp unpack packages, and
  * a program of ours changes 20,000 files. Prints for each how the searches were answered, which were wrong, and the milliseconds of
  * calls against those before. `--index verified` tries that one; `npm ci` needs the packages of this repository in the cache of npm.
  */

@@ -1,6 +1,6 @@
 /**
  * The escape matrix where the base is a root among several, beside one that is what each escape case has outside: a link
- * that leads out of the one leads into the other. `npm run test:roots` tries every case on every backend.
+ * that leads out of the one leads into the other. `npm run suite -- roots` tries every case on every backend.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logFaults } from "../harness/with-worker.ts";

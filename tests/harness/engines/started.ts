@@ -3,7 +3,7 @@ import type { Subject } from "../subject.ts";
 import { engineVariable, startExecutable, type TestEngine } from "./executable.ts";
 
 /**
- * Starts the engine that the suites run on. It is the executable that `npm run test:engine` names in the environment;
+ * Starts the engine that the suites run on. It is the executable that `npm run suite -- engine` names in the environment;
  * otherwise the embedded one, which lets the calls to the sources overtake each other as the production engine does, and
  * keeps those to the executable in order: so every case runs both ways.
  */

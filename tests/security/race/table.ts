@@ -1,5 +1,5 @@
 /**
- * `npm run test:race -- --seconds 30 [--roots | --scope]`: every cell of the race suite that long on each backend, and on the design that
+ * `npm run suite -- race --seconds 30 [--roots | --scope]`: every cell of the race suite that long on each backend, and on the design that
  * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
  */
 import { rmSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Real work under the sandbox of commands, in folders with a denied `.env`: `npm run test:commands`. It needs git, npm with access to its registry, make, cc and
+ * Real work under the sandbox of commands, in folders with a denied `.env`: `npm run suite -- commands`. It needs git, npm with access to its registry, make, cc and
  * python3, and takes minutes.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ await confined.stop();
 
 const own = await startShell("executable", config("required", repository));
 const rooms = "src/edits src/patch src/globs";
-await run(own, `the units of ${rooms}`, `cd ${repository} && npm run test:only -- ${rooms}`);
+await run(own, `the units of ${rooms}`, `cd ${repository} && npm run suite -- only ${rooms}`);
 await own.stop();
 console.log(failures.length === 0 ? "all passed" : `failed: ${failures.join(", ")}`);
 process.exit(failures.length === 0 ? 0 : 1);
