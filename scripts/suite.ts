@@ -67,6 +67,11 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: ["test", "--timeout=120000", "tests/mcp/official.test.ts"],
     needsBuild: true,
   },
+  transcripts: {
+    description:
+      "writes tests/mcp/transcripts/*.md, the sessions of all jobs there or of those that are named",
+    command: ["tests/mcp/transcripts/write.ts"],
+  },
   inspect: {
     description: "the MCP Inspector on the tools, over stdio; npx fetches about 130 MB",
     command: ["scripts/inspect.ts"],

@@ -1,0 +1,19 @@
+/** The jobs by the names of their files. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentJob } from "./job.ts";
+
+const folder = join(import.meta.dirname, "jobs");
+
+/** Every job of the folder `jobs`, sorted by name. */
+export async function loadJobs(): Promise<[name: string, job: AgentJob][]> {
+  const names = readdirSync(folder)
+    .sort()
+    .map((file) => file.replace(/\.ts$/, ""));
+  return Promise.all(
+    names.map(async (name): Promise<[string, AgentJob]> => {
+      const job = (await import(join(folder, `${name}.ts`))) as { readonly default: AgentJob };
+      return [name, job.default];
+    }),
+  );
+}

@@ -1,0 +1,67 @@
+/** What differs between two runs of the same session, each with the name that stands for it. */
+interface Varying {
+  /** Numbered in order of appearance, the same value by the same number; otherwise every value has the one name. */
+  readonly isNumbered: boolean;
+  readonly name: string;
+  readonly pattern: RegExp;
+}
+
+const varying: readonly Varying[] = [
+  { name: "revision", isNumbered: true, pattern: /sha256:[0-9a-f]{64}/g },
+  { name: "plan", isNumbered: true, pattern: /\b[0-9a-f]{32}\b/g },
+  { name: "transaction", isNumbered: true, pattern: /(?<=\btransaction )[0-9a-f]{16}\b/g },
+  { name: "position", isNumbered: true, pattern: /\b[0-9a-f]{12}:\d+\b/g },
+  { name: "cursor", isNumbered: true, pattern: /(?<="cursor": ")[\w+/=-]{24,}(?=")/g },
+  { name: "job", isNumbered: true, pattern: /\bjob-[\w-]+/g },
+  { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
+  { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
+  { name: "version", isNumbered: false, pattern: /(?<=^coder )\d+\.\d+\.\d+\b/gm },
+];
+
+/** The placeholders of one session: they stand for values in what is shown, and are sent as those values. */
+export class Placeholders {
+  readonly #valueOf = new Map<string, string>();
+  readonly #placeholderOf = new Map<string, string>();
+
+  constructor(base: string, root: string) {
+    // The longer path first, of which the other is a part.
+    this.#add("<base>", base);
+    this.#add("<root>", root);
+  }
+
+  #add(placeholder: string, value: string): string {
+    this.#valueOf.set(placeholder, value);
+    this.#placeholderOf.set(value, placeholder);
+    return placeholder;
+  }
+
+  /** Returns the text with a placeholder in place of each value that varies. */
+  hide(text: string): string {
+    const withoutPaths = ["<base>", "<root>"].reduce(
+      (hidden, placeholder) => hidden.replaceAll(this.#valueOf.get(placeholder)!, placeholder),
+      text,
+    );
+    return varying.reduce(
+      (hidden, { name, isNumbered, pattern }) =>
+        hidden.replace(pattern, (value) => (isNumbered ? this.#numbered(name, value) : `<${name}>`)),
+      withoutPaths,
+    );
+  }
+
+  #numbered(name: string, value: string): string {
+    const known = this.#placeholderOf.get(value);
+    if (known !== undefined) return known;
+    const count = [...this.#valueOf.keys()].filter((one) => one.startsWith(`<${name} `)).length;
+    return this.#add(`<${name} ${count + 1}>`, value);
+  }
+
+  /** Returns the arguments with values in place of their placeholders. Throws if no answer held such a value. */
+  reveal(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const text = JSON.stringify(args).replace(/<(?:base|root|[a-z]+ \d+)>/g, (placeholder) => {
+      const value = this.#valueOf.get(placeholder);
+      if (value === undefined) throw new Error(`No answer held ${placeholder}.`);
+      return JSON.stringify(value).slice(1, -1);
+    });
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+}

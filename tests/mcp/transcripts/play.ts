@@ -1,0 +1,147 @@
+/** Plays a job against a server of its own and writes the session down as a person reads it. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { stringify } from "yaml";
+import type { Subject } from "../../harness/subject.ts";
+import {
+  addToTree,
+  gone,
+  type Snapshot,
+  type SnapshotEntry,
+  snapshotTree,
+  type TreeEntry,
+} from "../../harness/tree.ts";
+import { connectStdio, type McpFixture } from "../client.ts";
+import type { AgentJob, ChangesOfOthers, JobStep, ToolCall } from "./job.ts";
+import { Placeholders } from "./placeholders.ts";
+
+/** Returns the transcript of a job, in Markdown. */
+export async function play(job: AgentJob, subject: Subject): Promise<string> {
+  const { tree, config = {}, args = [] } = job;
+  await using served = await connectStdio(subject, { tree, config, args });
+  const session = new Session(served);
+  const before = snapshotTree(served.root);
+  const steps: string[] = [];
+  for (const step of job.steps) steps.push(await session.play(step));
+  return [
+    introduce(job, before),
+    ...steps,
+    `## On disk\n\n${differences(before, snapshotTree(served.root))}`,
+  ].join("\n");
+}
+
+/** Most repetitions of a call whose answer has to match: another program's change is noticed within a moment. */
+const maxRepetitions = 1000;
+
+class Session {
+  readonly #served: McpFixture;
+  readonly #placeholders: Placeholders;
+  #number = 0;
+
+  constructor(served: McpFixture) {
+    this.#served = served;
+    this.#placeholders = new Placeholders(served.base, served.root);
+  }
+
+  async play(step: JobStep): Promise<string> {
+    if ("others" in step) return this.#change(step);
+    const calls = "together" in step ? step.together : [step];
+    // The arguments of all are sent before the first answer is read.
+    const answers = await Promise.all(calls.map((call) => this.#call(call)));
+    const shown = answers.map((answer) => this.#placeholders.hide(answer)).join("\n");
+    return calls.length > 1 ? `Sent at once:\n\n${shown}` : shown;
+  }
+
+  async #call({ tool, args, until }: ToolCall): Promise<string> {
+    const heading = `## ${++this.#number}. ${tool}\n\n${fence("yaml", renderArguments(args))}\n`;
+    const sent = this.#placeholders.reveal(args);
+    for (let repetition = 0; repetition < maxRepetitions; repetition++) {
+      const answer = await this.#served.call(tool, sent).then(renderResult, renderFailure);
+      if (until === undefined || until.test(answer)) return heading + answer;
+    }
+    throw new Error(`No answer of ${tool} matched ${until}.`);
+  }
+
+  #change({ others }: ChangesOfOthers): string {
+    const { base } = this.#served;
+    const lines = Object.entries(others).map(([path, entry]) => {
+      if (entry === gone) rmSync(join(base, path), { recursive: true });
+      else addToTree(base, { [path]: entry as TreeEntry });
+      if (entry === gone) return `Another program removes \`${path}\`.\n`;
+      const content = typeof entry === "string" ? `\n${fence("text", visible(entry))}` : "";
+      return `Another program writes \`${path}\`${content === "" ? "." : ":"}\n${content}`;
+    });
+    return lines.join("\n");
+  }
+}
+
+function introduce({ title, about, args = [], config }: AgentJob, before: Snapshot): string {
+  const files = [...before].flatMap(([path, entry]) =>
+    isParent(path, before) ? [] : describeEntry(path, entry),
+  );
+  const flags = args.map((arg) => ` ${arg}`).join("");
+  const configured =
+    config === undefined ? "" : `\nThe configuration is\n\n${fence("yaml", stringify(config).trimEnd())}`;
+  return `# ${title}\n\n${about}\n\n\`coder mcp${flags}\` serves ${files.join(", ")}.\n${configured}`;
+}
+
+/** Whether it is a folder with something in it, which needs no mention of its own. */
+const isParent = (path: string, snapshot: Snapshot): boolean =>
+  path.endsWith("/") && [...snapshot.keys()].some((other) => other !== path && other.startsWith(path));
+
+/** Values that fit on a line stand on one; otherwise texts of several lines are shown as such. */
+function renderArguments(args: ToolCall["args"]): string {
+  const line = stringify(args, {
+    collectionStyle: "flow",
+    lineWidth: 0,
+    flowCollectionPadding: false,
+    defaultStringType: "QUOTE_DOUBLE",
+  }).trim();
+  const isShort = line.length <= 110 && !/\n|\\n/.test(line);
+  return isShort ? line : stringify(args, { lineWidth: 0, blockQuote: "literal" }).trimEnd();
+}
+
+/** The result as a model gets it, and its flag. */
+function renderResult({ content, isError }: CallToolResult): string {
+  const blocks = content.map((block) =>
+    block.type === "text"
+      ? fence("text", visible(block.text))
+      : `[${block.type}: ${"mimeType" in block ? block.mimeType : ""}, ${"data" in block ? block.data.length : 0} characters of base64]\n`,
+  );
+  return `isError: ${isError === true}\n\n${blocks.join("\n")}`;
+}
+
+/** An error of the protocol, which is no result. */
+const renderFailure = (error: Error): string => `protocol error\n\n${fence("text", error.message)}`;
+
+/** Control characters, which Markdown would not show, by their symbols. */
+const visible = (text: string): string =>
+  text.replace(/[\0-\x08\x0b-\x1f]/g, (control) => String.fromCharCode(0x2400 + control.charCodeAt(0)));
+
+/** A block that no line of its text ends. */
+function fence(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length));
+  const mark = "`".repeat(longest + 1);
+  return `${mark}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${mark}\n`;
+}
+
+function describeEntry(path: string, { kind, mode, content }: SnapshotEntry): string {
+  if (kind === "symlink") return `\`${path}\` (a link to \`${content}\`)`;
+  const usual = kind === "dir" ? 0o755 : 0o644;
+  return mode === undefined || mode === usual
+    ? `\`${path}\``
+    : `\`${path}\` (${mode.toString(8).padStart(4, "0")})`;
+}
+
+/** One line for each entry that is different afterwards. */
+function differences(before: Snapshot, after: Snapshot): string {
+  const lines = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path) => {
+    const [was, is] = [before.get(path), after.get(path)];
+    if (was === undefined) return [`- created: ${describeEntry(path, is!)}\n`];
+    if (is === undefined) return [`- removed: \`${path}\`\n`];
+    if (was.content === is.content && was.mode === is.mode && was.kind === is.kind) return [];
+    return [`- changed: ${describeEntry(path, is)}\n`];
+  });
+  return lines.length === 0 ? "Nothing has changed.\n" : lines.join("");
+}
