@@ -98,11 +98,13 @@ export async function openWorker(
   });
 }
 
-/** The functions a caller gets: with `readOnly`, only those that cannot change anything. */
+/** The functions a caller gets: with `readOnly` those that cannot change anything, over MCP those that need no bus. */
 export function offeredFunctions({
   worker,
   readOnly,
-}: Pick<ConfigSource, "worker" | "readOnly">): readonly FunctionDefinition[] {
-  const { functions: all } = workers[worker];
-  return readOnly ? all.filter(({ effect }) => effect === "reads") : all;
+  name,
+}: Pick<ConfigSource, "worker" | "readOnly"> & { readonly name?: Mode }): readonly FunctionDefinition[] {
+  return workers[worker].functions.filter(
+    ({ effect, needsBus = false }) => (!readOnly || effect === "reads") && !(needsBus && name === "mcp"),
+  );
 }

@@ -34,6 +34,7 @@ export const profileTable = {
   "search.use_default_excludes": { contract: false, agent: true },
   "search.respect_gitignore": { contract: false, agent: true },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
+  "tree.max_bytes": { contract: undefined, agent: 32_768 },
   "tree.use_default_excludes": { contract: false, agent: true },
   "tree.respect_gitignore": { contract: false, agent: true },
 } as const;

@@ -7,6 +7,7 @@ import { JsonBudget } from "../text/json-budget.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import { BytePlan } from "./tree/byte-plan.ts";
 import { TreeFilter } from "./tree/filter.ts";
 import { inShownOrder, TreeNode } from "./tree/node.ts";
 import { NodeQuota } from "./tree/node-quota.ts";
@@ -26,6 +27,9 @@ const request = Type.Object(
   {
     include_hidden: Type.Optional(
       Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
+    ),
+    max_bytes: Type.Optional(
+      UInt32({ since: "0.4.0", description: "Maximum bytes of lines, shared evenly by the folders." }),
     ),
     max_depth: Nullable(UInt32(), {
       default: null,
@@ -91,7 +95,7 @@ export const tree = defineCoderFunction({
       includesHidden: request.include_hidden ?? true,
     };
     const filter = new TreeFilter(options, folder);
-    const { max_nodes: maxNodes } = request;
+    const { max_nodes: maxNodes, max_bytes: maxBytes = context.profile["tree.max_bytes"] } = request;
     const snapshot: TreeSnapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
@@ -104,6 +108,11 @@ export const tree = defineCoderFunction({
     };
     const level = { depth: 0, rules: filter.rulesAtStart(folder) };
     if (snapshot.quota !== undefined) await countNodes(snapshot, folder, level);
+    if (maxBytes !== undefined) {
+      const plan = new BytePlan(snapshot, folder, maxBytes);
+      await plan.make(level);
+      snapshot.plan = plan;
+    }
     filter.omitted = 0;
     const writer = await new TreeWriter(snapshot).write(folder, level);
     const { text, bytes } = writer.answer(filter.omitsNothing ? undefined : filter.omitted);

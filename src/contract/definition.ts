@@ -213,6 +213,10 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly isLong?: boolean;
   /** Whether a call can reach more than what the worker serves: a program may use the network. */
   readonly isOpenWorld?: boolean;
+  /** Whether no call works without the bus, as its content goes over a channel. */
+  readonly needsBus?: boolean;
+  /** The fields that work on the bus only. */
+  readonly busFields?: readonly string[];
   /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */
   parse?(payload: unknown): Static<Request>;
   /** The name of the program that a call runs, without its arguments: for the audit trail. Undefined for no command. */

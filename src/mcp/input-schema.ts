@@ -24,10 +24,13 @@ export function inputSchema(
   definition: FunctionDefinition,
   takesFlatEnvelopes: boolean,
 ): Tool["inputSchema"] {
-  const { request, brief, hasFlatEnvelope = false } = definition;
+  const { request, brief, hasFlatEnvelope = false, busFields = [] } = definition;
   const { definitions = {}, ...schema } = renderSchema(request);
   const compaction = { definitions: definitions as JsonObject, isBriefed: brief !== undefined };
-  const { [fsScopeField]: _, ...properties } = (schema as Shape).properties;
+  const hidden = [fsScopeField, ...busFields];
+  const properties = Object.fromEntries(
+    Object.entries((schema as Shape).properties).filter(([name]) => !hidden.includes(name)),
+  );
   const whole = compact({ ...schema, properties }, compaction) as Shape;
   return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
 }

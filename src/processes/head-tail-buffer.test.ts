@@ -42,3 +42,26 @@ test("the first and the last bytes are those of the whole, however it is cut int
     }),
   );
 });
+
+test("no line is cut, unless it is alone in its half", () => {
+  expect(filled(12, "one\ntwo\nthree\nfour\nfive\n").render()).toBe("one\n[15 bytes left out]\nfive\n");
+  expect(filled(12, "one\ntwo\nthree\nfour").render()).toBe("one\n[10 bytes left out]\nfour");
+  expect(filled(8, "a long line\nb\n").render()).toBe("a lo\n[8 bytes left out]\nb\n");
+  const line = fc.string({ unit: fc.constantFrom("a", "b", "\n"), maxLength: 60 });
+  fc.assert(
+    fc.property(line, fc.nat(20), (whole, limit) => {
+      const rendered = filled(limit, whole).render();
+      if (whole.length <= limit) return expect(rendered).toBe(whole);
+      const [, head, omitted, tail] = /^(.*?)\n?\[(\d+) bytes left out\]\n(.*)$/s.exec(rendered)!;
+      const shown = rendered.startsWith(`${head}\n[`) && whole.startsWith(`${head}\n`) ? `${head}\n` : head!;
+      expect(whole.startsWith(shown)).toBe(true);
+      expect(whole.endsWith(tail!)).toBe(true);
+      if (shown.includes("\n")) expect(shown.endsWith("\n")).toBe(true);
+      expect(whole.length - Number(omitted) - tail!.length).toBeLessThanOrEqual(limit);
+      if (tail!.trimEnd().includes("\n")) {
+        const before = whole[whole.length - tail!.length - 1];
+        expect(before).toBe("\n");
+      }
+    }),
+  );
+});

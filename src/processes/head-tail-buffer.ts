@@ -39,11 +39,18 @@ export class HeadTailBuffer {
     this.add(Buffer.from(`${isMidLine ? "\n" : ""}${line}\n`));
   }
 
-  /** Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. */
+  /**
+   * Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. No line is cut, unless
+   * it is alone in its half.
+   */
   render(): string {
-    const tail = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
-    if (!this.truncated) return decode(Buffer.concat([this.#head.bytes(), tail]));
-    return `${decode(this.#head.bytes())}\n[${this.#omitted} bytes left out]\n${decode(tail)}`;
+    const kept = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
+    if (!this.truncated) return decode(Buffer.concat([this.#head.bytes(), kept]));
+    const head = upToLineEnd(this.#head.bytes());
+    const tail = fromLineStart(kept);
+    const omitted = this.#all - head.length - tail.length;
+    const gap = `${head.at(-1) === newline ? "" : "\n"}[${omitted} bytes left out]\n`;
+    return decode(head) + gap + decode(tail);
   }
 
   #addToTail(chunk: Uint8Array): void {
@@ -53,6 +60,18 @@ export class HeadTailBuffer {
     this.#held += kept.length;
     while (this.#held - this.#tail[0]!.length >= this.#tailBytes) this.#held -= this.#tail.shift()!.length;
   }
+}
+
+const newline = 0x0a;
+
+/** The whole lines at the beginning of `bytes`; all of it without one. */
+const upToLineEnd = (bytes: Uint8Array): Uint8Array =>
+  bytes.subarray(0, bytes.lastIndexOf(newline) + 1 || undefined);
+
+/** The whole lines at the end of `bytes`, the last perhaps without its end; all of it without one. */
+function fromLineStart(bytes: Uint8Array): Uint8Array {
+  const start = bytes.indexOf(newline) + 1;
+  return start === bytes.length ? bytes : bytes.subarray(start);
 }
 
 const decode = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

@@ -74,9 +74,13 @@ export class Jobs {
     return this.#add(order, () => awaitForwarded(forward), undefined);
   }
 
-  /** The record of a job. Throws a plain refusal when there is none that `viewer` may see. */
-  status(id: string, viewer: string | undefined): JobRecord {
-    return this.#find(id, viewer).record;
+  /**
+   * The record of a job, with what a running one has written so far only `withRunning`. Throws a plain refusal when there is
+   * none that `viewer` may see.
+   */
+  status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
+    const { record, running } = this.#find(id, viewer);
+    return withRunning && record.status === "running" ? { ...record, ...running?.capture() } : record;
   }
 
   /** Whether a running job belongs to another caller than `viewer`, one not known to have left. */

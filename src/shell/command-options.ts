@@ -32,7 +32,7 @@ export const optionFields = {
     UInt64({
       since,
       description:
-        "Bytes kept of each output, at most those of the configuration: half of its beginning, half of its end.",
+        "Bytes kept of each output, at most those of the configuration: half of its beginning, half of its end, in whole lines.",
     }),
   ),
 };
@@ -47,9 +47,10 @@ export interface HeldOptions extends Disposable {
 
 /** Throws a `Refusal` for a folder, and a plain one for a variable. */
 export function holdOptions(
-  { cwd, env, stdin, max_output_bytes: most }: CommandOptions,
-  { spawnOptions, fs, config, onOutput }: ShellContext,
+  { cwd, env, stdin, max_output_bytes }: CommandOptions,
+  { spawnOptions, fs, config, profile, onOutput }: ShellContext,
 ): HeldOptions {
+  const most = max_output_bytes ?? profile["exec.max_output_bytes"];
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value);
   const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
   const { environment, launcher, watch } = spawnOptions;

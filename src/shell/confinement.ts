@@ -9,7 +9,7 @@ import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import type { ShellConfig } from "./config.ts";
-import { shellProfileTable } from "./profiles.ts";
+import { shellProfileOf } from "./profiles.ts";
 
 export interface ConfinementOptions {
   readonly isAgent: boolean;
@@ -33,7 +33,7 @@ const none: CommandConfinement = { launcher: undefined, watch: undefined, variab
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
   const { log, environment, open = openOsSandbox } = options;
-  const mode = modeOf(config, options.isAgent);
+  const mode = config.os_sandbox ?? shellProfileOf(config, options.isAgent).os_sandbox;
   if (mode === "off") return none;
   const chosen = [...rootOf(config), ...config.writable_folders.map(canonicalFolder)];
   const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
@@ -71,9 +71,6 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     close,
   };
 }
-
-const modeOf = ({ os_sandbox: chosen, profile }: ShellConfig, isAgent: boolean) =>
-  chosen ?? shellProfileTable.os_sandbox[profile === "auto" ? (isAgent ? "agent" : "contract") : profile];
 
 /** The folder that is served, or without one the folder that commands run in, if that is there. */
 function rootOf({ fs, working_dir }: ShellConfig): string[] {

@@ -10,10 +10,12 @@ import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
+import type { ShellProfile } from "./profiles.ts";
 
 /** The services of every call to `shell::*`. */
 export interface ShellServices extends Services {
   readonly config: ShellConfig;
+  readonly profile: ShellProfile;
   readonly log: Log;
   readonly regex: RegexEngine;
   readonly fs: FsServices;

@@ -52,6 +52,7 @@ export const exec = defineShellFunction({
   effect: "writes",
   paths: [],
   isOpenWorld: true,
+  busFields: ["output"],
   request,
   parse: parseCommand,
   program: programOf,
@@ -140,11 +141,15 @@ function renderResult(result: Result): string {
     : `exit code ${result.exit_code ?? "none (a signal ended it)"}`;
   return [
     result.stdout.trimEnd(),
-    ...(result.stdout_truncated ? ["[cut: there was more on stdout]"] : []),
+    ...(isCutAtEnd(result.stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
     ...(result.stderr === "" ? [] : ["[stderr]", result.stderr.trimEnd()]),
-    ...(result.stderr_truncated ? ["[cut: there was more on stderr]"] : []),
+    ...(isCutAtEnd(result.stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
     `[${ending}]`,
   ]
     .filter((part) => part !== "")
     .join("\n");
 }
+
+/** Whether the end is missing: what is cut in its middle says so there. */
+const isCutAtEnd = (output: string, isTruncated: boolean): boolean =>
+  isTruncated && !/^\[\d+ bytes left out\]$/m.test(output);

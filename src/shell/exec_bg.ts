@@ -43,6 +43,7 @@ export const execBg = defineShellFunction({
   effect: "writes",
   paths: [],
   isOpenWorld: true,
+  busFields: ["output"],
   request,
   parse: parseCommand,
   program: programOf,

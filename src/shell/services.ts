@@ -19,6 +19,7 @@ import { renderShellError } from "./errors.ts";
 import { openFsServices } from "./fs/services.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy } from "./policy.ts";
+import { shellProfileOf } from "./profiles.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 interface ShellOpenOptions
@@ -49,8 +50,9 @@ export async function openShell(
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config);
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
+  const isAgent = opening.mode === "mcp";
   const confinement = openConfinement(config, {
-    isAgent: opening.mode === "mcp",
+    isAgent,
     environment,
     log,
   });
@@ -59,6 +61,7 @@ export async function openShell(
   return {
     serves: { base_path: fs.jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
+    profile: shellProfileOf(config, isAgent),
     log,
     regex,
     fs: fs,

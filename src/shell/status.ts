@@ -18,5 +18,7 @@ export const status = defineShellFunction({
   parse: (payload) => parsePlainly(request, payload),
   response,
   examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
-  handle: ({ job_id }, { jobs, caller }) => ({ job: jobs.status(job_id, caller) }),
+  handle: ({ job_id }, { jobs, caller, profile }) => ({
+    job: jobs.status(job_id, caller, { withRunning: profile["status.running_output"] }),
+  }),
 });

@@ -48,8 +48,6 @@ interface Worker {
   config(base: string): Payload;
   /** Fields of an example that name what an earlier call made, from the calls that make it. */
   readonly prepare: Readonly<Record<string, (call: Call, example: Payload) => Promise<Payload>>>;
-  /** Functions that need a channel of the bus: every call of theirs fails. */
-  readonly needsBus: readonly string[];
   /** Functions without a field that could be wrong. */
   readonly neverFails: readonly string[];
   /** A call of each function whose entries fail one by one, with one entry that fails. */
@@ -93,7 +91,6 @@ const workers: Readonly<Record<string, Worker>> = {
         return "since" in example ? { since: next } : {};
       },
     },
-    needsBus: [],
     neverFails: ["coder::config-status", "coder::info"],
     failedEntries: {
       "coder::read-file": { paths: ["old.txt", "none"] },
@@ -106,12 +103,11 @@ const workers: Readonly<Record<string, Worker>> = {
     },
   },
   shell: {
-    definitions: offered.shell.functions,
+    definitions: offered.shell.functions.filter(({ needsBus }) => !needsBus),
     args: ["--worker", "shell"],
     tree: shellTree,
     config: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
     prepare: { "shell::status": job, "shell::kill": job },
-    needsBus: ["shell::fs::read", "shell::fs::write"],
     neverFails: ["shell::list"],
     failedEntries: {
       "shell::fs::sed": { files: ["<base>/none"], pattern: "a", replacement: "b" },
@@ -136,7 +132,7 @@ const cases = Object.entries(workers).flatMap(([name, worker]) =>
 );
 
 describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
-  const { definitions, prepare, needsBus, neverFails, failedEntries } = worker;
+  const { definitions, prepare, neverFails, failedEntries } = worker;
   const isStructured = form.length > 0;
   let connected: McpFixture;
 
@@ -159,22 +155,18 @@ describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
     definition.examples.map(({ title, request }) => [definition.id, title, request] as const),
   );
 
-  test.each(examples.filter(([id]) => !needsBus.includes(id)))(
-    "%s: %s is no error",
-    async (id, _, example) => {
-      buildTree(connected.root, worker.tree);
-      const prepared = (await prepare[id]?.(call, example)) ?? {};
-      expect(Object.values(prepared)).not.toContain(undefined);
-      const result = await call(toolOf(id), { ...example, ...prepared });
-      expect(textOf(result)).not.toBe("");
-      expect("isError" in result).toBe(false);
-      expect("structuredContent" in result).toBe(isStructured);
-    },
-  );
+  test.each(examples)("%s: %s is no error", async (id, _, example) => {
+    buildTree(connected.root, worker.tree);
+    const prepared = (await prepare[id]?.(call, example)) ?? {};
+    expect(Object.values(prepared)).not.toContain(undefined);
+    const result = await call(toolOf(id), { ...example, ...prepared });
+    expect(textOf(result)).not.toBe("");
+    expect("isError" in result).toBe(false);
+    expect("structuredContent" in result).toBe(isStructured);
+  });
 
   const failing = definitions.flatMap((definition) => {
     const { id } = definition;
-    if (needsBus.includes(id)) return definition.examples.map(({ request }) => [id, request] as const);
     return fieldsOf(definition)
       .slice(0, 1)
       .map((field) => [id, { [field]: { wrong: true } }] as const);

@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, subjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { readPid, waitForExit } from "./alive.ts";
+import { waitFor } from "./case.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 
 const folder = temporaryFolder();
@@ -26,10 +27,12 @@ describe.each(subjects)("%s", (subject) => {
 
   afterAll(() => client.close());
 
-  test("the functions are tools, and there are no resources", async () => {
+  test("the functions that need no channel are tools, and there are no resources", async () => {
     const { tools } = await client.listTools();
     const names = golden.functions.map(({ name }) => name.replaceAll("::", "_"));
-    expect(tools.map(({ name }) => name)).toEqual(names);
+    const overChannels = ["shell_fs_read", "shell_fs_write"];
+    expect(tools.map(({ name }) => name)).toEqual(names.filter((name) => !overChannels.includes(name)));
+    expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toContain("channel");
     expect(client.getServerVersion()).toMatchObject({ name: "shell" });
     expect(client.getServerCapabilities()).not.toHaveProperty("resources");
   });
@@ -41,7 +44,7 @@ describe.each(subjects)("%s", (subject) => {
     await reader.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
     const names = (await reader.listTools()).tools.map(({ name }) => name);
     await reader.close();
-    const reading = ["fs_grep", "fs_ls", "fs_read", "fs_stat", "list", "status"];
+    const reading = ["fs_grep", "fs_ls", "fs_stat", "list", "status"];
     expect(names.sort()).toEqual(reading.map((name) => `shell_${name}`));
   });
 
@@ -67,11 +70,9 @@ describe.each(subjects)("%s", (subject) => {
       shell_fs_ls: [reads, repeatable],
       shell_fs_mkdir: [],
       shell_fs_mv: [replaces],
-      shell_fs_read: [reads, repeatable],
       shell_fs_rm: [replaces],
       shell_fs_sed: [replaces],
       shell_fs_stat: [reads, repeatable],
-      shell_fs_write: [replaces],
     });
   });
 
@@ -146,10 +147,80 @@ describe.each(subjects)("%s", (subject) => {
     await other.close();
   });
 
-  test("there are no channels, and the error says so", async () => {
-    expect(await call("shell_fs_read", { path: file })).toMatchObject({
-      isError: true,
-      content: [{ type: "text", text: expect.stringMatching(/S216.*bus/) }],
+  test.each(["shell_fs_read", "shell_fs_write"])("%s, which needs a channel, is not there", async (name) => {
+    const failed = await call(name, { path: file }).catch((error: Error) => error.message);
+    expect(failed).toContain("There is no tool");
+  });
+});
+
+describe("what would fill a model's context", () => {
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  const config = join(folder, "floods.yaml");
+  const call = (name: string, given: Record<string, unknown>) =>
+    client.callTool({ name, arguments: given }) as Promise<CallToolResult>;
+  const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+  const sh = (script: string) => ({ command: "sh", args: ["-c", script] });
+
+  beforeAll(async () => {
+    writeFileSync(
+      config,
+      JSON.stringify({ fs: { host_root: folder }, working_dir: folder, allowlist: ["sh"] }),
+    );
+    const [command, ...before] = commandOf("source");
+    const args = [...before, "mcp", "--worker", "shell", "--config", config];
+    await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
+  });
+
+  afterAll(() => client.close());
+
+  const numbered = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); echo line $i; done";
+
+  test("of an output the beginning and the end are kept, in whole lines, and the gap is said once", async () => {
+    const text = textOf(await call("shell_exec", sh(`${numbered}; echo the error; exit 3`)));
+    expect(Buffer.byteLength(text)).toBeLessThan(65_536 + 100);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
+    expect(text).toStartWith("line 1\nline 2\n");
+    expect(text).toEndWith("\nline 30000\nthe error\n[exit code 3]");
+    expect(text).not.toContain("[cut:");
+    const [, last, bytes, next] = /\nline (\d+)\n\[(\d+) bytes left out\]\nline (\d+)\n/.exec(text)!;
+    const missing = Array.from({ length: Number(next) - Number(last) - 1 }, (_, i) => Number(last) + 1 + i);
+    expect(missing.map((n) => `line ${n}\n`).join("")).toHaveLength(Number(bytes));
+  });
+
+  test("both outputs are bounded, and what is asked for holds", async () => {
+    const given = { ...sh("printf '%0200000d\\n' 1 2 >&2; seq 9999"), max_output_bytes: 1000 };
+    const text = textOf(await call("shell_exec", given));
+    expect(text.length).toBeLessThan(2200);
+    expect(text.match(/bytes left out/g)).toHaveLength(2);
+  });
+
+  test("the newest output of a running job is shown", async () => {
+    const go = join(folder, "go-on");
+    rmSync(go, { force: true });
+    const started = await call(
+      "shell_exec_bg",
+      sh(`${numbered}; echo listening >&2; until [ -e go-on ]; do sleep 0.01; done; echo end`),
+    );
+    const { job_id } = JSON.parse(textOf(started)) as { job_id: string };
+    const status = async () => JSON.parse(textOf(await call("shell_status", { job_id }))).job;
+    const until = (isDone: (job: { [key: string]: string }) => boolean) =>
+      waitFor(async () => {
+        const job = await status();
+        return isDone(job) ? job : undefined;
+      });
+    expect(await until(({ stderr }) => stderr !== "")).toMatchObject({
+      status: "running",
+      exit_code: null,
+      stderr: "listening\n",
+    });
+    const { stdout } = await until(({ stdout }) => stdout!.endsWith("line 30000\n"));
+    expect(stdout.length).toBeLessThan(65_536 + 100);
+    expect(stdout).toStartWith("line 1\n");
+    writeFileSync(go, "");
+    expect(await until((job) => job["status"] !== "running")).toMatchObject({
+      status: "finished",
+      stdout: expect.stringMatching(/\nline 30000\nend\n$/),
+      stdout_truncated: true,
     });
   });
 });

@@ -21,6 +21,20 @@ export const cutWithin = (maxNodes: number, shown: number, total: number) => ({
   hint: `Shows ${shown} of ${total} entries: the limit is max_nodes ${maxNodes}. Send a larger max_nodes, or this folder as path.`,
 });
 
+/** The folder is not opened. */
+export const cutByBytes = (maxBytes: number) => ({
+  reason: "max_bytes",
+  shown: 0,
+  hint: `Not opened: the limit is max_bytes ${maxBytes}. Send a larger max_bytes, or this folder as path.`,
+});
+
+export const cutWithinBytes = (maxBytes: number, shown: number, total: number) => ({
+  reason: "max_bytes",
+  shown,
+  total,
+  hint: `Shows ${shown} of ${total} entries: the limit is max_bytes ${maxBytes}. Send a larger max_bytes, or this folder as path.`,
+});
+
 export const cutByWidth = (shown: number, total: number) => ({
   reason: "per_folder_limit",
   shown,

@@ -2,11 +2,12 @@
 import { Refusal, refuse } from "../../errors.ts";
 import type { Entry, Page } from "../../files/types.ts";
 import type { IgnoreRules } from "../../ignore/ignore-rules.ts";
-import type { Folder } from "../../jail/folder.ts";
+import { pathIn } from "../../jail/backend.ts";
+import type { Folder, Name } from "../../jail/folder.ts";
 import type { TimeSlice } from "../../scheduling/time-slice.ts";
 import type { JsonBudget } from "../../text/json-budget.ts";
 import type { CoderContext } from "../define.ts";
-import { cutByDepth, cutByNodes, excluded, unreadable } from "./cuts.ts";
+import { cutByBytes, cutByDepth, cutByNodes, excluded, unreadable } from "./cuts.ts";
 import type { TreeFilter } from "./filter.ts";
 import type { Cut } from "./node.ts";
 import type { NodeQuota } from "./node-quota.ts";
@@ -16,12 +17,21 @@ export interface TreeSnapshot {
   readonly maxDepth: number;
   readonly perFolder: number;
   readonly quota: NodeQuota | undefined;
+  /** Set before the tree is written, if its bytes are limited. */
+  plan?: Plan | undefined;
   /** A tree too large to send is abandoned while it is written. */
   readonly budget: JsonBudget;
   readonly slice: TimeSlice;
   readonly filter: TreeFilter;
   /** Entries that it has come to. */
   visited: number;
+}
+
+/** What a tree of limited bytes shows. */
+interface Plan {
+  readonly maxBytes: number;
+  admits(path: string): boolean;
+  take(folder: Folder, level: Level, entries: readonly Entry[]): readonly Entry[];
 }
 
 /** Where in the tree a folder is. */
@@ -93,7 +103,9 @@ export function open(
   if (snapshot.filter.excludesFolder(folder, entry.name)) return { cut: excluded };
   const cut = cutBefore(snapshot, above.depth + 1);
   if (cut !== undefined) return { cut };
-  const inside = tryOpen(folder, entry);
+  const { plan } = snapshot;
+  if (plan?.admits(pathIn(folder.path, entry.name)) === false) return { cut: cutByBytes(plan.maxBytes) };
+  const inside = tryOpen(folder, entry.raw);
   return inside === undefined ? { cut: unreadable } : { folder: inside };
 }
 
@@ -103,9 +115,10 @@ export function cutBefore({ maxDepth, quota }: TreeSnapshot, depth: number): Cut
   return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;
 }
 
-function tryOpen(folder: Folder, entry: Entry): Folder | undefined {
+/** Opens a folder; `undefined` if that fails. */
+export function tryOpen(folder: Folder, name: Name): Folder | undefined {
   try {
-    return folder.child(entry.raw);
+    return folder.child(name);
   } catch {
     return undefined;
   }

@@ -27,6 +27,10 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
     mark: "…",
     legend: "… is left out: send a larger max_nodes, or that folder as path",
   },
+  max_bytes: {
+    mark: "…",
+    legend: "… is left out: send a larger max_bytes, or that folder as path",
+  },
   per_folder_limit: {
     mark: "…",
     legend: "… of more: page through that folder with coder::list-folder",

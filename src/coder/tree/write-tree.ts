@@ -4,7 +4,7 @@ import type { Folder } from "../../jail/folder.ts";
 import type { FileStats } from "../../jail/kind.ts";
 import { commaBytes } from "../../text/json-budget.ts";
 import { jsonBytes } from "../../text/json-size.ts";
-import { cutByWidth, cutWithin, unreadable } from "./cuts.ts";
+import { cutByBytes, cutByWidth, cutWithin, cutWithinBytes, unreadable } from "./cuts.ts";
 import { type Cut, nodeBytes } from "./node.ts";
 import { NodeWriter, prefixOf, type WrittenNode } from "./node-writer.ts";
 import {
@@ -31,6 +31,8 @@ interface OpenFolder {
   readonly entries: readonly Entry[];
   readonly shown: number;
   readonly total: number;
+  /** Whether the limit of bytes leaves out children. */
+  readonly isCutByBytes: boolean;
   /** The index of the next one. */
   next: number;
 }
@@ -52,7 +54,9 @@ export class TreeWriter {
   async write(root: Folder, level: Level): Promise<NodeWriter> {
     try {
       const itself = this.#describeRoot(root);
-      const cut = cutBefore(this.#snapshot, 0);
+      const { plan } = this.#snapshot;
+      const byBytes = plan?.admits(root.path) === false ? cutByBytes(plan.maxBytes) : undefined;
+      const cut = cutBefore(this.#snapshot, 0) ?? byBytes;
       if (cut === undefined) await this.#enter(root, level, itself);
       else this.#addCut(itself, cut);
       for (let at = this.#folders.at(-1); at !== undefined; at = this.#folders.at(-1)) {
@@ -126,20 +130,27 @@ export class TreeWriter {
       this.#addCut({ node, before }, unreadable);
       return;
     }
-    const { entries, total } = page;
-    const shown = this.#snapshot.quota?.take(level.depth + 1, entries.length) ?? entries.length;
+    const { total } = page;
+    const { plan, quota } = this.#snapshot;
+    const entries = plan?.take(folder, level, page.entries) ?? page.entries;
+    const shown = quota?.take(level.depth + 1, entries.length) ?? entries.length;
+    const isCutByBytes = entries.length < page.entries.length;
     const prefix = prefixOf(folder.path);
-    this.#folders.push({ folder, level, node, before, prefix, entries, shown, total, next: 0 });
+    this.#folders.push({
+      ...{ folder, level, node, before, prefix, entries, shown, total, isCutByBytes },
+      next: 0,
+    });
     this.#writer.open();
   }
 
-  #leave({ folder, node, before, entries, shown, total }: OpenFolder): undefined {
-    const { budget, quota } = this.#snapshot;
+  #leave({ folder, node, before, entries, shown, total, isCutByBytes }: OpenFolder): undefined {
+    const { budget, plan, quota } = this.#snapshot;
     this.#folders.pop();
     folder.close();
     budget.add(',"children":[]'.length + commaBytes(0, shown));
     let cut: Cut | undefined;
     if (shown < entries.length) cut = cutWithin(quota!.maxNodes, shown, total);
+    else if (isCutByBytes) cut = cutWithinBytes(plan!.maxBytes, shown, total);
     else if (shown < total) cut = cutByWidth(shown, total);
     if (cut !== undefined) this.#countCut(cut);
     this.#writer.close(node, before, cut);

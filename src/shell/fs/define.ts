@@ -22,6 +22,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   readonly paths: FunctionDefinition["paths"];
   readonly isAdditive?: boolean;
   readonly isIdempotent?: boolean;
+  readonly needsBus?: boolean;
   readonly examples: readonly Example[];
   /** The request to a sandbox, where that differs. */
   forwarded?(request: Static<TObject<Fields>>): object;
@@ -51,6 +52,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     paths,
     isAdditive = false,
     isIdempotent = false,
+    needsBus = false,
     examples,
     answerBytes,
   } = fs;
@@ -70,6 +72,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     ...(answerBytes !== undefined && { answerBytes: () => answerBytes }),
     isAdditive,
     isIdempotent,
+    needsBus,
     examples,
     parse: parserOf(op, request),
     async handle({ target, ...rest }, context) {

@@ -17,6 +17,7 @@ const metadata = { mode: Type.String(), mtime: Int64(), size: UInt64() };
 export const read = defineFsFunction({
   op: "read",
   description: "Stream a file from a host path or sandbox via StreamChannelRef",
+  needsBus: true,
   effect: "reads",
   paths: [{ at: "/path", access: "read" }],
   fields: { path: Type.String() },

@@ -14,6 +14,7 @@ import { receive } from "./receive.ts";
 export const write = defineFsFunction({
   op: "write",
   description: "Stream a file to a host path or sandbox via StreamChannelRef",
+  needsBus: true,
   effect: "writes",
   paths: [{ at: "/path", access: "replace", when: { parents: true } }],
   fields: {

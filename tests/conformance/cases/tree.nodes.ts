@@ -1,4 +1,4 @@
-/** Trees with a limit of nodes: those nearest to the root are shown, and what is left out is said where it is. */
+/** Trees with a limit of nodes or of bytes: which are shown, and that what is left out is said where it is. */
 import { mtime, type Tree } from "../../harness/tree.ts";
 import { anySize, type Case, failure, textWith, wrongTypes } from "../case.ts";
 
@@ -45,7 +45,7 @@ interface Given {
 }
 
 const shows = (name: string, { tree: given = tree, payload, omitted }: Given, root: Node): Case => ({
-  name: `max_nodes: ${name}`,
+  name: `${"max_bytes" in payload ? "max_bytes" : "max_nodes"}: ${name}`,
   tree: given,
   call: { function: id, payload },
   expect: { answer: { root, ...(omitted !== undefined && { omitted }) } },
@@ -139,17 +139,40 @@ export const cases: readonly Case[] = [
       file("z"),
     ),
   ),
-  {
-    name: "max_nodes below 0",
-    tree,
-    call: { function: id, payload: { max_nodes: -1 } },
-    expect: { error: failure("C210", "max_nodes") },
-  },
-  ...wrongTypes({
-    function: id,
-    field: "max_nodes",
-    takes: ["null", "a number"],
-    says: ["max_nodes"],
-    payload: (value) => ({ max_nodes: value }),
-  }),
+  shows("more than there are", { payload: { max_bytes: 1000 } }, whole),
+  shows("the root alone", { payload: { max_bytes: 0 } }, unopened("", "max_bytes")),
+  shows("an empty folder", { tree: {}, payload: { max_bytes: 100 } }, folder("")),
+  shows(
+    "no room for what is in the folders",
+    { payload: { max_bytes: 45 } },
+    folder("", unopened("a", "max_bytes"), unopened("f", "max_bytes"), file("i")),
+  ),
+  shows(
+    "folders come before files",
+    {
+      tree: { ...Object.fromEntries(Array.from("abcdefghij", (name) => [name, ""])), "z/y": "" },
+      payload: { max_bytes: 60 },
+    },
+    cut(folder("", ...Array.from("abcdefg", file), unopened("z", "max_bytes")), 8, 11, "max_bytes"),
+  ),
+  shows(
+    "max_nodes may be narrower",
+    { payload: { max_bytes: 1000, max_nodes: 4 } },
+    folder("", unopened("a"), unopened("f"), file("i")),
+  ),
+  ...["max_nodes", "max_bytes"].flatMap((field) => [
+    {
+      name: `${field} below 0`,
+      tree,
+      call: { function: id, payload: { [field]: -1 } },
+      expect: { error: failure("C210", field) },
+    },
+    ...wrongTypes({
+      function: id,
+      field,
+      takes: ["null", "a number"],
+      says: [field],
+      payload: (value) => ({ [field]: value }),
+    }),
+  ]),
 ];

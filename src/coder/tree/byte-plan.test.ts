@@ -1,0 +1,128 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { wordingFor } from "../../contract/wording.ts";
+import { createLog } from "../../log/log.ts";
+import { createInvoke } from "../../worker/invoke.ts";
+import { defaultConfig } from "../config.ts";
+import { openCoder } from "../services.ts";
+import { tree } from "../tree.ts";
+import { renderTree } from "./text.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const runtime = await openCoder({ ...defaultConfig(), base_path: base, tree_default_depth: 60 });
+const invoke = createInvoke(runtime, createLog({ level: "error", form: "json", write: () => {} }));
+
+afterAll(async () => {
+  await runtime.close();
+  rmSync(base, { recursive: true });
+});
+
+let folders = 0;
+
+/** Makes a folder of its own with these files, and returns its name. */
+function fill(files: Iterable<string>): string {
+  const name = `${++folders}`;
+  mkdirSync(join(base, name));
+  for (const file of files) {
+    mkdirSync(dirname(join(base, name, file)), { recursive: true });
+    writeFileSync(join(base, name, file), "");
+  }
+  return name;
+}
+
+interface Node {
+  readonly name: string;
+  readonly kind: "file" | "dir";
+  readonly non_accessible: boolean;
+  readonly children?: readonly Node[];
+  readonly truncated?: { readonly reason: string; readonly shown: number; readonly total?: number };
+}
+
+async function show(path: string, request: object = {}): Promise<{ root: Node; lines: string[] }> {
+  const outcome = await invoke(tree, { path, per_folder_limit: 1000, ...request });
+  if ("error" in outcome) throw new Error(outcome.error);
+  const { root } = outcome.answer as { root: Node };
+  const text = renderTree(
+    root,
+    0,
+    wordingFor((id) => id),
+  );
+  return { root, lines: text.split("\n").filter((line) => !line.startsWith("[")) };
+}
+
+const bytesOf = (lines: readonly string[]) => Buffer.byteLength(lines.map((line) => `${line}\n`).join(""));
+
+/** Each level's entries that are shown. */
+function countLevels(nodes: readonly Node[], counts: number[] = [], depth = 0): number[] {
+  for (const { children = [] } of nodes) {
+    if (children.length === 0) continue;
+    counts[depth] = (counts[depth] ?? 0) + children.length;
+    countLevels(children, counts, depth + 1);
+  }
+  return counts;
+}
+
+const name = fc.constantFrom("a", "bb", "ccc.txt", "é", "d: 1", "long".repeat(10));
+const file = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => [...names, "f"].join("/"));
+
+test("never more bytes than max_bytes, and everything where that fits", async () => {
+  const trees = fc.array(file, { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(trees, fc.integer({ min: 0, max: 1500 }), async (files, maxBytes) => {
+      const path = fill(files);
+      const whole = await show(path);
+      const cut = await show(path, { max_bytes: maxBytes });
+      expect(bytesOf(cut.lines)).toBeLessThanOrEqual(Math.max(maxBytes, bytesOf([`${path}/ …`])));
+      for (const line of cut.lines) if (!line.includes("…")) expect(whole.lines).toContain(line);
+      // What a line may cost besides its name is reserved before it is known.
+      const reserved = whole.lines.length * 40;
+      if (bytesOf(whole.lines) + reserved <= maxBytes) expect(cut.lines).toEqual(whole.lines);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("every level is seen before any is complete", async () => {
+  const files = Array.from({ length: 8 }, (_, a) =>
+    Array.from({ length: 8 }, (_, b) => [
+      ...Array.from({ length: 20 }, (_, c) => `a${a}/b${b}/c/${c}.txt`),
+      ...Array.from({ length: 20 }, (_, c) => `a${a}/b${b}/file-${c}.txt`),
+    ]),
+  ).flat(2);
+  const { root, lines } = await show(fill([...files, ...files.map((_, i) => `z${i}`)]), { max_bytes: 8192 });
+  const shown = countLevels([root]);
+  expect(shown).toHaveLength(4);
+  for (const [depth, count] of shown.entries()) {
+    expect(count).toBeGreaterThan(7);
+    expect(count).toBeLessThan([2568, 64, 1344, 1280][depth]! + 1);
+  }
+  expect(bytesOf(lines)).toBeGreaterThan(6000);
+  expect(root.truncated).toMatchObject({ reason: "max_bytes", shown: shown[0], total: 2568 });
+});
+
+test("what a small folder does not need goes to the others", async () => {
+  const files = [...Array.from({ length: 500 }, (_, i) => `big/${i}.txt`), "small/one.txt", "small/two.txt"];
+  const { root, lines } = await show(fill(files), { max_bytes: 1000 });
+  const [big, small] = root.children!;
+  expect(small!.truncated).toBeUndefined();
+  expect(small!.children).toHaveLength(2);
+  expect(big!.truncated).toMatchObject({ reason: "max_bytes", shown: big!.children!.length, total: 500 });
+  expect(bytesOf(lines)).toBeGreaterThan(900);
+});
+
+test("max_nodes and per_folder_limit hold besides", async () => {
+  const path = fill(Array.from({ length: 50 }, (_, i) => `a/${i}`));
+  const byNodes = await show(path, { max_bytes: 10_000, max_nodes: 5 });
+  expect(byNodes.root.children![0]!.truncated).toMatchObject({ reason: "max_nodes", shown: 3 });
+  const byWidth = await show(path, { max_bytes: 10_000, per_folder_limit: 5 });
+  expect(byWidth.root.children![0]!.truncated).toMatchObject({ reason: "per_folder_limit", shown: 5 });
+});
+
+test("a tree without room for one entry is its root", async () => {
+  const { root } = await show(fill(["a", "b"]), { max_bytes: 0 });
+  expect(root).not.toHaveProperty("children");
+  expect(root.truncated).toMatchObject({ reason: "max_bytes", shown: 0 });
+});
