@@ -2,6 +2,10 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { workers } from "../../src/workers.ts";
+import { toolOf } from "./suite-worker.ts";
+import { laterParts, sentParts } from "./transcripts/coverage.ts";
+import { callsOf } from "./transcripts/job.ts";
 import { loadJobs } from "./transcripts/jobs.ts";
 import { play } from "./transcripts/play.ts";
 
@@ -24,4 +28,31 @@ test.each(jobs)("%s is as written down", async (name, job) => {
 test("each transcript has a job", () => {
   const written = readdirSync(folder).filter((file) => file.endsWith(".md"));
   expect(written.sort()).toEqual(jobs.map(([name]) => `${name}.md`));
+});
+
+test("each function, and each field and value that came later, is used in a job", () => {
+  const definitions = Object.values(workers).flatMap(({ functions }) => functions);
+  const used = new Set(
+    jobs.flatMap(([, job]) =>
+      callsOf(job).flatMap((call) => {
+        const definition = definitions.find(({ id }) => toolOf(id) === call.tool);
+        return definition === undefined ? [] : sentParts(call, definition);
+      }),
+    ),
+  );
+  const wanted = [...new Set(definitions.flatMap(laterParts))];
+  expect(wanted.length).toBeGreaterThan(150);
+  expect(wanted.filter((part) => !used.has(part))).toEqual([]);
+});
+
+test("each tool succeeds in a job, unless it needs a channel of the bus", () => {
+  const succeeded = new Set(
+    jobs.flatMap(([name]) =>
+      [...read(name).matchAll(/^## \d+\. (\w+)\n(?:(?!^## )[\s\S])*?^isError: false$/gm)].map(
+        ([, tool]) => tool,
+      ),
+    ),
+  );
+  const tools = Object.values(workers).flatMap(({ functions }) => functions.map(({ id }) => toolOf(id)));
+  expect(tools.filter((tool) => !succeeded.has(tool))).toEqual(["shell_fs_write", "shell_fs_read"]);
 });

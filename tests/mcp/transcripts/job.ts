@@ -9,6 +9,8 @@ export interface AgentJob {
   /** The job in a sentence. */
   readonly about: string;
   readonly tree: Tree;
+  /** `coder` by default. The shell worker runs its commands in the folder, and its own files are those in it. */
+  readonly worker?: "shell";
   /** Flags beside `coder mcp`. */
   readonly args?: readonly string[];
   /** Keys of the configuration; `<base>` is the folder that is served. */

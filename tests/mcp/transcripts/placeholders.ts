@@ -12,9 +12,10 @@ const varying: readonly Varying[] = [
   { name: "transaction", isNumbered: true, pattern: /(?<=\btransaction )[0-9a-f]{16}\b/g },
   { name: "position", isNumbered: true, pattern: /\b[0-9a-f]{12}:\d+\b/g },
   { name: "cursor", isNumbered: true, pattern: /(?<="cursor": ")[\w+/=-]{24,}(?=")/g },
-  { name: "job", isNumbered: true, pattern: /\bjob-[\w-]+/g },
+  { name: "job", isNumbered: true, pattern: /\b(?:job-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g },
   { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
   { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
+  { name: "seconds", isNumbered: false, pattern: /\b1\d{9}\b/g },
   { name: "version", isNumbered: false, pattern: /(?<=^coder )\d+\.\d+\.\d+\b/gm },
 ];
 
@@ -37,14 +38,15 @@ export class Placeholders {
 
   /** Returns the text with a placeholder in place of each value that varies. */
   hide(text: string): string {
-    const withoutPaths = ["<base>", "<root>"].reduce(
-      (hidden, placeholder) => hidden.replaceAll(this.#valueOf.get(placeholder)!, placeholder),
-      text,
-    );
-    return varying.reduce(
+    const withoutPatterns = varying.reduce(
       (hidden, { name, isNumbered, pattern }) =>
         hidden.replace(pattern, (value) => (isNumbered ? this.#numbered(name, value) : `<${name}>`)),
-      withoutPaths,
+      text,
+    );
+    // Paths, and values that an error repeats elsewhere.
+    return [...this.#placeholderOf].reduce(
+      (hidden, [value, placeholder]) => hidden.replaceAll(value, placeholder),
+      withoutPatterns,
     );
   }
 

@@ -18,8 +18,13 @@ import { Placeholders } from "./placeholders.ts";
 
 /** Returns the transcript of a job, in Markdown. */
 export async function play(job: AgentJob, subject: Subject): Promise<string> {
-  const { tree, config = {}, args = [] } = job;
-  await using served = await connectStdio(subject, { tree, config, args });
+  const { tree, config = {} } = job;
+  await using served = await connectStdio(subject, {
+    tree,
+    config,
+    configure: placesOf(job),
+    args: flagsOf(job),
+  });
   const session = new Session(served);
   const before = snapshotTree(served.root);
   const steps: string[] = [];
@@ -30,6 +35,17 @@ export async function play(job: AgentJob, subject: Subject): Promise<string> {
     `## On disk\n\n${differences(before, snapshotTree(served.root))}`,
   ].join("\n");
 }
+
+const flagsOf = ({ worker, args = [] }: AgentJob): string[] => [
+  ...(worker === undefined ? [] : ["--worker", worker]),
+  ...args,
+];
+
+/** The keys of the configuration that name the folder, where it is not `base_path`. */
+const placesOf =
+  ({ worker }: AgentJob) =>
+  (base: string) =>
+    worker === "shell" ? { base_path: undefined, working_dir: base, fs: { host_root: base } } : {};
 
 /** Most repetitions of a call whose answer has to match: another program's change is noticed within a moment. */
 const maxRepetitions = 1000;
@@ -76,11 +92,14 @@ class Session {
   }
 }
 
-function introduce({ title, about, args = [], config }: AgentJob, before: Snapshot): string {
+function introduce(job: AgentJob, before: Snapshot): string {
+  const { title, about, config } = job;
   const files = [...before].flatMap(([path, entry]) =>
     isParent(path, before) ? [] : describeEntry(path, entry),
   );
-  const flags = args.map((arg) => ` ${arg}`).join("");
+  const flags = flagsOf(job)
+    .map((flag) => ` ${flag}`)
+    .join("");
   const configured =
     config === undefined ? "" : `\nThe configuration is\n\n${fence("yaml", stringify(config).trimEnd())}`;
   return `# ${title}\n\n${about}\n\n\`coder mcp${flags}\` serves ${files.join(", ")}.\n${configured}`;

@@ -1,0 +1,60 @@
+/** What the jobs have to use, by the definitions of the functions: each of them, and all that is later than the published ones. */
+import type { TSchema } from "@sinclair/typebox";
+import type { FunctionDefinition } from "../../../src/contract/definition.ts";
+import { toolOf } from "../suite-worker.ts";
+import type { ToolCall } from "./job.ts";
+
+type Schema = TSchema & {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly since?: string;
+};
+
+/** A field that clients add and models are not shown: one use counts for all functions. */
+const scopeField = "fs_scope";
+
+/** The name of each function, of each later field of its request, and of each value that such a field may name. */
+export function laterParts(definition: FunctionDefinition): string[] {
+  const tool = toolOf(definition.id);
+  const parts = fieldsIn(definition.request as Schema, "", definition.since !== undefined);
+  return [tool, ...parts.map((part) => nameOf(tool, part))];
+}
+
+function fieldsIn(
+  { properties = {}, items, anyOf = [], since, ...schema }: Schema,
+  at: string,
+  isLater: boolean,
+): string[] {
+  const below = isLater || since !== undefined;
+  return [
+    ...Object.entries(properties).flatMap(([name, property]) => {
+      const field = at === "" ? name : `${at}.${name}`;
+      return [...(below || property.since !== undefined ? [field] : []), ...fieldsIn(property, field, below)];
+    }),
+    ...(items === undefined ? [] : fieldsIn(items, `${at}[]`, below)),
+    ...anyOf.flatMap((one) => fieldsIn(one, at, below)),
+    ...(below && typeof schema["const"] === "string" ? [`${at}=${schema["const"]}`] : []),
+  ];
+}
+
+/** The same names for all that a call sends. */
+export function sentParts(
+  { tool, args }: ToolCall,
+  { hasFlatEnvelope = false }: FunctionDefinition,
+): string[] {
+  const sent = hasFlatEnvelope && !("files" in args) ? { ...args, files: [args] } : args;
+  return [tool, ...valuesIn(sent, "").map((part) => nameOf(tool, part))];
+}
+
+function valuesIn(value: unknown, at: string): string[] {
+  if (typeof value === "string") return [`${at}=${value}`];
+  if (Array.isArray(value)) return value.flatMap((item) => valuesIn(item, `${at}[]`));
+  return Object.entries(value ?? {}).flatMap(([name, inside]) => {
+    const field = at === "" ? name : `${at}.${name}`;
+    return [field, ...valuesIn(inside, field)];
+  });
+}
+
+const nameOf = (tool: string, part: string): string =>
+  part.startsWith(scopeField) ? part : `${tool}: ${part}`;

@@ -1,0 +1,32 @@
+import { type AgentJob, callTool } from "../job.ts";
+import { shop } from "../shop.ts";
+
+export default {
+  title: "Files by the tools of the shell worker",
+  about: "List, find, change, move and remove files with absolute paths.",
+  tree: shop,
+  worker: "shell",
+  steps: [
+    callTool("shell_fs_ls", { path: "<base>" }),
+    callTool("shell_fs_stat", { path: "<base>/README.md" }),
+    callTool("shell_fs_grep", { path: "<base>", pattern: "getUser", include_glob: ["*.ts"] }),
+    callTool("shell_fs_sed", {
+      files: ["<base>/README.md", "<base>/none.md"],
+      pattern: "npm (\\w+)",
+      replacement: "bun $1",
+    }),
+    callTool("shell_fs_sed", { path: "<base>/src", pattern: "Ada", replacement: "Grace", regex: false }),
+    callTool("shell_fs_mkdir", { path: "<base>/lib/core", parents: true }),
+    callTool("shell_fs_mv", { src: "<base>/src/user.ts", dst: "<base>/lib/core/user.ts" }),
+    callTool("shell_fs_chmod", { path: "<base>/lib/core/user.ts", mode: "0755" }),
+    callTool("shell_fs_rm", { path: "<base>/docs" }),
+    callTool("shell_fs_rm", { path: "<base>/docs", recursive: true }),
+    callTool("shell_fs_read", { path: "<base>/README.md" }),
+    callTool("shell_fs_write", {
+      path: "<base>/new.txt",
+      content: { channel_id: "none", access_key: "none", direction: "read" },
+    }),
+    callTool("shell_fs_ls", { path: "src" }),
+    callTool("shell_fs_stat", { path: "/etc/passwd" }),
+  ],
+} satisfies AgentJob;
