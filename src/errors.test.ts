@@ -63,6 +63,7 @@ const shared: Samples<typeof refuse> = {
 
 const ofCoder: Samples<typeof refuseCoder> = {
   emptyQuery: refuseCoder.emptyQuery(),
+  emptyContentQuery: refuseCoder.emptyContentQuery(),
   nothingToSearch: refuseCoder.nothingToSearch(),
   strayRevision: refuseCoder.strayRevision("./a"),
   strayPatchRevision: refuseCoder.strayPatchRevision("./a"),

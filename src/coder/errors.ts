@@ -63,6 +63,12 @@ export const refuseCoder = {
   emptyQuery: (): Refusal =>
     new Refusal("bad-input", "The field query is empty; send the text or pattern to look for."),
 
+  emptyContentQuery: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `query` is empty. Send the text or pattern to search for, or `search_content: false` to list paths.",
+    ),
+
   nothingToSearch: (): Refusal =>
     new Refusal(
       "bad-input",

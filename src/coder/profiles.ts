@@ -33,6 +33,16 @@ export const profileTable = {
   "update-file.answer": { contract: "bodies", agent: "echo" },
   "search.use_default_excludes": { contract: false, agent: true },
   "search.respect_gitignore": { contract: false, agent: true },
+  /** `path` may be a file. */
+  "search.takes_files": { contract: false, agent: true },
+  /** An empty `query` lists paths, where `search_content` is false. */
+  "search.lists_paths": { contract: false, agent: true },
+  "search.search_paths": { contract: true, agent: "if search_content is false" },
+  /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
+  "search.not_searched": { contract: false, agent: true },
+  /** Lines are searched whole, and shown around their matches: at most `max_line_bytes` of each. */
+  "search.excerpts": { contract: false, agent: true },
+  "search.max_line_bytes": { contract: undefined, agent: 256 },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
   "tree.max_bytes": { contract: undefined, agent: 32_768 },
   "tree.use_default_excludes": { contract: false, agent: true },

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../schema/fragments.ts";
 import type { LineOptions } from "../search/lines.ts";
-import type { Config } from "./config.ts";
+import type { CoderContext } from "./define.ts";
 
 const since = "0.4.0";
 
@@ -32,16 +32,29 @@ const MatchRequest = Type.Object(MatchFields);
 /** What a search collects in each file. */
 export function lineOptionsOf(
   request: Static<typeof MatchRequest> & { readonly max_line_bytes: number | null },
-  config: Config,
+  context: Pick<CoderContext, "config" | "profile">,
 ): LineOptions {
+  const { profile } = context;
+  const shownBytes = shownLineBytes(request, context);
   return {
-    maxLineBytes: request.max_line_bytes ?? config.search_default_max_line_bytes,
+    maxLineBytes: profile["search.excerpts"] ? wholeLine : shownBytes,
+    ...(profile["search.excerpts"] && { excerptBytes: shownBytes }),
+    ...(profile["search.not_searched"] && { findsBinaries: true }),
     linesBefore: request.context_lines_before ?? 0,
     linesAfter: request.context_lines_after ?? 0,
     every: request.every_match ?? false,
     mode: request.mode ?? "content",
   };
 }
+
+/** Bytes of a line to search: all of them. */
+const wholeLine = 2 ** 31;
+
+/** Returns how many bytes of a line the answer shows at most. */
+export const shownLineBytes = (
+  { max_line_bytes }: { readonly max_line_bytes: number | null },
+  { config, profile }: Pick<CoderContext, "config" | "profile">,
+): number => max_line_bytes ?? profile["search.max_line_bytes"] ?? config.search_default_max_line_bytes;
 
 const Later = (description: string) =>
   Type.Optional(Type.Integer({ format: "uint32", minimum: 0, since, description }));
@@ -60,6 +73,7 @@ export const MatchEntry = Named("ContentMatch", {
 
 const MatchingFile = Named("MatchingFile", {
   count: Type.Optional(UInt32()),
+  matches: Type.Optional(UInt32({ since, description: "In mode counts, where `count` is of lines." })),
   path: Type.String(),
 });
 

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { UInt32, UInt64 } from "../schema/fragments.ts";
 import type { PageRequest } from "../search/request.ts";
 import type { CoderContext } from "./define.ts";
+import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 
 const since = "0.4.0";
@@ -18,6 +19,24 @@ export const PageRequestFields = {
 export const PageAnswerFields = {
   next_cursor: Type.Optional(
     Type.String({ since, description: "Where the next page starts, if there is one." }),
+  ),
+  not_searched: Type.Optional(
+    Type.Array(
+      Type.Object({
+        count: UInt64(),
+        names: Type.Optional(Type.Array(Type.String(), { description: "The first of them." })),
+        reason: Type.Union([
+          Type.Literal("default_excludes"),
+          Type.Literal("ignore_files"),
+          Type.Literal("denied"),
+          Type.Literal("binary"),
+          Type.Literal("too_large"),
+          Type.Literal("unreadable"),
+          Type.Literal("long_lines"),
+        ]),
+      }),
+      { since, description: "Files and folders that were not searched, and why." },
+    ),
   ),
   searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
   skipped: Type.Optional(
@@ -55,6 +74,7 @@ export function pageOf(
     milliseconds,
     after,
     seal: (place) => cursors.seal(query, place),
+    namesLeftOut: profile["search.not_searched"],
   };
 }
 
@@ -70,34 +90,55 @@ const describeQuery = (request: object): string =>
   );
 
 type Page = Static<typeof PageAnswer>;
+type NotSearched = NonNullable<Page["not_searched"]>[number];
 
-/** What an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was found. */
-export function renderPage({ next_cursor, searched, skipped, stopped_by }: Page, isEmpty: boolean): string[] {
-  const left = Object.entries(skipped ?? {})
-    .filter(([, count]) => count > 0)
-    .map(
-      ([reason, count]) =>
-        `${count} ${reason.replaceAll("_", " ")}${isEmpty ? (remedies[reason] ?? "") : ""}`,
-    );
-  const parts = [
-    ...(left.length > 0 ? [`not searched: ${left.join(", ")}`] : []),
-    ...(stopped_by === undefined ? [] : [`stopped by ${stopped_by}`]),
-    ...(next_cursor === undefined ? [] : [`go on with the same call and "cursor": "${next_cursor}"`]),
-  ];
+/** Returns what an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was found. */
+export function renderPage(page: Page, isEmpty: boolean): string[] {
+  const { next_cursor, searched, stopped_by } = page;
+  const left = notSearchedIn(page).map(renderNotSearched);
   return [
     ...(isEmpty ? [`[nothing found${describeSearched(searched)}]`] : []),
-    ...(parts.length > 0 ? [`[${parts.join("; ")}]`] : []),
+    ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
+    ...(stopped_by === undefined ? [] : [`[stopped by ${stopped_by}${renderCursor(next_cursor)}]`]),
   ];
 }
 
-/** How to search what was skipped. */
-const remedies: Readonly<Record<string, string>> = {
-  long_lines: " (searched with a larger max_line_bytes)",
-  excluded: " (searched with use_default_excludes false and respect_gitignore false)",
+const renderCursor = (cursor: string | undefined): string =>
+  cursor === undefined ? "" : `; go on with the same call and "cursor": "${cursor}"`;
+
+/** An answer of the profile `contract` has only the counts. */
+function notSearchedIn({ not_searched, skipped }: Page): readonly NotSearched[] {
+  if (not_searched !== undefined || skipped === undefined) return not_searched ?? [];
+  const { excluded, ...others } = skipped;
+  const counts = { default_excludes: excluded, ...others };
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => ({ count, reason: reason as NotSearched["reason"] }));
+}
+
+function renderNotSearched({ count, names = [], reason }: NotSearched): string {
+  const { what, field } = reasons[reason];
+  const more = count - names.length;
+  const which = [
+    names.map(renderName).join(", "),
+    ...(more === 0 ? [] : [names.length === 0 ? `${count}` : `${more} more`]),
+  ].filter((part) => part !== "");
+  return `${which.join(" and ")} ${what}${field === undefined ? "" : ` (${field})`}`;
+}
+
+/** What is said of entries that were left out, and the field with which they are searched. */
+const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; readonly field?: string }>> = {
+  default_excludes: { what: "excluded", field: "use_default_excludes: false" },
+  ignore_files: { what: "ignored", field: "respect_gitignore: false" },
+  denied: { what: "denied" },
+  binary: { what: "binary" },
+  too_large: { what: "too large" },
+  unreadable: { what: "unreadable" },
+  long_lines: { what: "long lines", field: "a larger max_line_bytes" },
 };
 
 function describeSearched(searched: Page["searched"]): string {
   if (searched === undefined) return "";
-  if (searched.files === 0) return ": path, globs and file_types leave no file to search";
+  if (searched.files === 0) return ": path, globs and file types leave no file to search";
   return ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
 }

@@ -1,24 +1,16 @@
 import { expect, test } from "bun:test";
 import { renderFiles, renderMatches } from "./search-text.ts";
 
-test("a line for each match", () => {
-  const matches = [
-    { path: "a", line: 1, column: 2, text: "one" },
-    { path: "b\n", line: 30, column: 1, text: "two" },
-  ];
-  expect(renderMatches(matches)).toEqual(["a:1:2: one", '"b\\n":30:1: two']);
-});
-
-test("the path of a file once where it has several lines", () => {
+test("the path of each file, its lines below it, and a blank line between files", () => {
   const matches = [
     { path: "src/a", line: 1, column: 2, text: "one" },
-    { path: "src/a", line: 30, column: 1, text: "two" },
-    { path: "src/b", line: 3, column: 1, text: "two" },
+    { path: "src/a", line: 30, column: 1, text: "" },
+    { path: "b\n", line: 3, column: 1, text: "two" },
   ];
-  expect(renderMatches(matches)).toEqual(["src/a", "1:2: one", "30:1: two", "src/b", "3:1: two"]);
+  expect(renderMatches(matches)).toEqual(["src/a", "1→one", "30→", "", '"b\\n"', "3→two"]);
 });
 
-test("with lines around, each path and each line once, and a mark where lines are left out", () => {
+test("with lines around, each line once", () => {
   const matches = [
     { path: "a", line: 2, column: 1, text: "x", before: ["1"], after: ["x 3"] },
     { path: "a", line: 3, column: 5, text: "x 3", before: ["x"], after: ["4"] },
@@ -26,21 +18,33 @@ test("with lines around, each path and each line once, and a mark where lines ar
     { path: "b", line: 1, column: 1, text: "x", before: [], after: [] },
   ];
   expect(renderMatches(matches)).toEqual([
-    ..."a|1- 1|2:1: x|3:5: x 3|4- 4|--|8- 8|9:1: x 9".split("|"),
-    ..."b|1:1: x".split("|"),
+    ..."a|1-1|2→x|3→x 3|4-4|8-8|9→x 9".split("|"),
+    ..."|b|1→x".split("|"),
   ]);
 });
 
-test("all columns of a line, and all lines of a match", () => {
-  const twice = [
-    { path: "a", line: 1, column: 1, end_column: 2, text: "x x" },
-    { path: "a", line: 1, column: 3, end_column: 4, text: "x x" },
-  ];
-  expect(renderMatches(twice)).toEqual(["a:1:1,3: x x"]);
+test("a line once for all its matches, or each of its excerpts; and all lines of a match", () => {
+  const place = { path: "a", line: 1, column: 1, end_column: 2 };
+  expect(
+    renderMatches([
+      { ...place, text: "x x" },
+      { ...place, column: 3, text: "x x" },
+    ]),
+  ).toEqual(["a", "1→x x"]);
+  expect(
+    renderMatches([
+      { ...place, text: "x…" },
+      { ...place, column: 3, text: "…x" },
+    ]),
+  ).toEqual(["a", "1→x…", "1→…x"]);
   const over = { path: "a", line: 2, column: 3, end_line: 3, end_column: 2, text: "a {\r\n}", after: ["b"] };
-  expect(renderMatches([over])).toEqual(["a", "2:3: a {", "3: }", "4- b"]);
+  expect(renderMatches([over])).toEqual(["a", "2→a {", "3→}", "4-b"]);
 });
 
 test("files, with counts where there are any", () => {
-  expect(renderFiles([{ path: "a" }, { path: "b", count: 3 }])).toEqual(["a", "b: 3"]);
+  expect(renderFiles([{ path: "a" }, { path: "b", count: 3 }, { path: "c", count: 1, matches: 1 }])).toEqual([
+    "a",
+    "b: 3 lines",
+    "c: 1 line, 1 match",
+  ]);
 });

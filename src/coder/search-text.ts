@@ -6,24 +6,15 @@ import type { MatchEntry } from "./search-matches.ts";
 type Match = Static<typeof MatchEntry>;
 
 /**
- * `path:line:column: text` for each line that matches, where no file has several; else the path of each file once, and below
- * it `line:column: text`. Where every match is requested, all columns of a line. Where matches have more lines than one, as
- * grep with context: further lines of the match as `line: text`, those around it as `line- text`, and `--` where lines are
- * left out. No line is shown twice.
+ * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those around them, in
+ * order, each once; a blank line between files.
  */
-export function renderMatches(matches: readonly Match[]): string[] {
-  const isWide = matches.some(isWideMatch);
-  const files = filesOf(matches).map((ofFile) => ({
-    path: renderName(ofFile[0]!.path),
-    lines: linesOf(ofFile),
-  }));
-  if (!isWide && files.every(({ lines }) => lines.size === 1))
-    return files.flatMap(({ path, lines }) => [...lines].map(([number, rest]) => `${path}:${number}${rest}`));
-  return files.flatMap(({ path, lines }) => [path, ...renderLines(lines, isWide)]);
-}
-
-const isWideMatch = ({ before, after, line, end_line = line }: Match): boolean =>
-  before !== undefined || after !== undefined || end_line > line;
+export const renderMatches = (matches: readonly Match[]): string[] =>
+  filesOf(matches).flatMap((ofFile, index) => [
+    ...(index > 0 ? [""] : []),
+    renderName(ofFile[0]!.path),
+    ...linesOf(ofFile),
+  ]);
 
 /** The matches file by file. They are in the order of paths. */
 function filesOf(matches: readonly Match[]): Match[][] {
@@ -36,39 +27,43 @@ function filesOf(matches: readonly Match[]): Match[][] {
   return files;
 }
 
-function renderLines(lines: ReadonlyMap<number, string>, marksGaps: boolean): string[] {
-  const numbers = [...lines.keys()].sort((one, other) => one - other);
-  return numbers.flatMap((number, index) => {
-    const isGap = marksGaps && index > 0 && numbers[index - 1] !== number - 1;
-    return [...(isGap ? ["--"] : []), `${number}${lines.get(number)}`];
+/** A line that matches itself is not shown as the context of another match. One that was cut has an excerpt per match. */
+function linesOf(matches: readonly Match[]): string[] {
+  const around = new Map<number, string>();
+  const matching = new Map<number, Set<string>>();
+  for (const { line, end_line = line, before = [], after = [], text } of matches) {
+    for (const [index, one] of before.entries()) around.set(line - before.length + index, one);
+    for (const [index, one] of after.entries()) around.set(end_line + 1 + index, one);
+    for (const [index, one] of text.split(/\r?\n/).entries()) {
+      const number = line + index;
+      const excerpts = matching.get(number);
+      if (excerpts === undefined) matching.set(number, new Set([one]));
+      else excerpts.add(one);
+    }
+  }
+  const numbers = [...new Set([...around.keys(), ...matching.keys()])].sort((one, other) => one - other);
+  return numbers.flatMap((number) => {
+    const excerpts = matching.get(number);
+    if (excerpts === undefined) return [`${number}-${around.get(number)}`];
+    return [...excerpts].map((excerpt) => `${number}→${excerpt}`);
   });
 }
 
-/** What follows the number of each line that is shown. A line that matches itself is no context of another match. */
-function linesOf(matches: readonly Match[]): Map<number, string> {
-  const lines = new Map<number, string>();
-  for (const { line, end_line = line, before = [], after = [] } of matches) {
-    for (const [index, text] of before.entries()) lines.set(line - before.length + index, `- ${text}`);
-    for (const [index, text] of after.entries()) lines.set(end_line + 1 + index, `- ${text}`);
-  }
-  for (const { line, text } of matches)
-    for (const [index, part] of text.split(/\r?\n/).entries()) lines.set(line + index, `: ${part}`);
-  for (const [line, columns] of columnsOf(matches))
-    lines.set(line, `:${columns.join(",")}${lines.get(line)}`);
-  return lines;
+interface CountedFile {
+  readonly path: string;
+  /** Lines that match. */
+  readonly count?: number;
+  readonly matches?: number;
 }
 
-/** Where the matches that begin in each line begin. */
-function columnsOf(matches: readonly Match[]): Map<number, number[]> {
-  const columns = new Map<number, number[]>();
-  for (const { line, column } of matches) {
-    const known = columns.get(line);
-    if (known === undefined) columns.set(line, [column]);
-    else known.push(column);
-  }
-  return columns;
-}
+/** `path`, `path: 2 lines` or `path: 2 lines, 3 matches`. */
+export const renderFiles = (files: readonly CountedFile[]): string[] =>
+  files.map(({ path, count, matches }) => {
+    const counts = [
+      ...(count === undefined ? [] : [counted(count, "line", "lines")]),
+      ...(matches === undefined ? [] : [counted(matches, "match", "matches")]),
+    ];
+    return counts.length === 0 ? renderName(path) : `${renderName(path)}: ${counts.join(", ")}`;
+  });
 
-/** `path`, or `path: count`. */
-export const renderFiles = (files: readonly { readonly path: string; readonly count?: number }[]): string[] =>
-  files.map(({ path, count }) => renderName(path) + (count === undefined ? "" : `: ${count}`));
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -3,12 +3,14 @@ import { Measured } from "../contract/prepared-answer.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";
-import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
+import type { SearchRequest } from "../search/request.ts";
+import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import type { ProfileDefaults } from "./profiles.ts";
 import { parseGlobs } from "./request-globs.ts";
-import { FileList, lineOptionsOf, MatchEntry, MatchFields } from "./search-matches.ts";
+import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search-matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
 import { renderFiles, renderMatches } from "./search-text.ts";
 
@@ -51,6 +53,9 @@ const request = Type.Object(
     regex: Type.Boolean({ default: false }),
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
+    include_hidden: Type.Optional(
+      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
+    ),
     fuzzy_paths: Type.Optional(
       Type.Boolean({ since: "0.4.0", description: "Paths match by letters in order, best first." }),
     ),
@@ -89,8 +94,7 @@ const laterFields = (Object.keys(request.properties) as (keyof typeof request.pr
   (field) => "since" in request.properties[field],
 );
 
-const hasLaterField = (values: Static<typeof request>): boolean =>
-  laterFields.some((field) => values[field] !== undefined);
+const hasLaterField = (values: Request): boolean => laterFields.some((field) => values[field] !== undefined);
 
 /** Bytes of a match besides its line, where the path is rather long. */
 const usualPathBytes = 256;
@@ -103,7 +107,7 @@ export const search = defineCoderFunction({
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
   summary: "a literal or a regex in contents and paths",
   brief:
-    "Search contents and paths for a literal, or with `regex` for a Rust regex. Globs match paths from the base.",
+    "Search files for a literal, or with `regex` for a Rust regex; with search_content false paths, all for an empty query. Globs match paths from the base.",
   effect: "reads",
   isLong: true,
   paths: [{ at: "/path", access: "list" }],
@@ -125,58 +129,88 @@ export const search = defineCoderFunction({
       request: { query: "srch tst", fuzzy_paths: true, search_content: false, max_matches: 3 },
     },
   ],
-  answerBytes({ max_matches, max_line_bytes }, { config }) {
-    const matches = max_matches ?? config.search_default_max_matches;
-    const ofMatch = usualPathBytes + (max_line_bytes ?? config.search_default_max_line_bytes);
+  normalize: (payload, { profile }) => withProfileDefaults(payload, profile),
+  answerBytes(request, context) {
+    const matches = request.max_matches ?? context.config.search_default_max_matches;
+    const ofMatch = usualPathBytes + shownLineBytes(request, context);
     return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
   },
   async handle(request, context) {
-    const { searcher, config, deadline, caller, maxAnswerBytes } = context;
-    if (request.query === "") throw refuseCoder.emptyQuery();
-    if (!request.search_content && !request.search_paths) throw refuseCoder.nothingToSearch();
-    const fuzzyPaths = request.search_paths && (request.fuzzy_paths ?? false);
-    if (fuzzyPaths) requireFuzzyQuery(request);
-    const isExtended = hasLaterField(request) || context.profile["search.max_bytes"] !== undefined;
+    const { searcher, deadline, caller } = context;
+    requireQuery(request, context);
     const { answer, bytes } = await searcher.search(
-      {
-        query: {
-          pattern: request.query,
-          regex: request.regex,
-          ignoreCase: request.ignore_case,
-          multiline: request.multiline ?? false,
-        },
-        lines: lineOptionsOf(request, config),
-        path: request.path,
-        include: parseGlobs("include_globs", request.include_globs),
-        exclude: parseGlobs("exclude_globs", request.exclude_globs),
-        fileNames: parseFileTypes(request.file_types ?? []),
-        ...folderFilterOf("search", request, context),
-        maxMatches: request.max_matches ?? config.search_default_max_matches,
-        maxFileBytes: config.max_read_bytes,
-        content: request.search_content,
-        paths: request.search_paths,
-        fuzzyPaths,
-        maxAnswerBytes,
-        page: isExtended ? pageOf(request, context) : undefined,
-        isExtended,
-      },
+      searchRequestOf(request, context),
       { deadline, caller },
       context.jail,
     );
     return new Measured(answer, bytes);
   },
-  render({ content_matches, path_matches, files = [], truncated, ...page }) {
+  render({ content_matches, path_matches, files = [], truncated, ...page }, _, { search_content }) {
     const lines = [...renderMatches(content_matches), ...renderFiles(files)];
     const paths = path_matches.map(({ path }) => renderName(path));
+    const hasHeading = search_content !== false && paths.length > 0;
     const isCut = truncated && page.stopped_by === undefined;
     return [
       ...lines,
-      ...(paths.length > 0 ? ["[paths that match]", ...paths] : []),
+      ...(hasHeading ? [...(lines.length > 0 ? [""] : []), "[paths that match]"] : []),
+      ...paths,
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
       ...renderPage(page, lines.length + paths.length === 0),
     ].join("\n");
   },
 });
+
+type Request = Static<typeof request>;
+
+/** The payload with the defaults of the profile for fields that have another one in the published reference. */
+function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {
+  if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
+    return payload;
+  const { search_content, search_paths } = payload as Partial<Request>;
+  if (search_paths !== undefined && search_paths !== null) return payload;
+  return { ...payload, search_paths: search_content === false };
+}
+
+/** Throws a refusal for a query that says nothing. */
+function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile">): void {
+  const { query, search_content, search_paths, fuzzy_paths } = request;
+  if (query === "") {
+    if (!profile["search.lists_paths"]) throw refuseCoder.emptyQuery();
+    if (search_content) throw refuseCoder.emptyContentQuery();
+  }
+  if (!search_content && !search_paths) throw refuseCoder.nothingToSearch();
+  if (search_paths && fuzzy_paths) requireFuzzyQuery(request);
+}
+
+function searchRequestOf(request: Request, context: CoderContext): SearchRequest {
+  const { config, profile, maxAnswerBytes } = context;
+  const isExtended = hasLaterField(request) || profile["search.max_bytes"] !== undefined;
+  return {
+    query: {
+      pattern: request.query,
+      regex: request.regex,
+      ignoreCase: request.ignore_case,
+      multiline: request.multiline ?? false,
+    },
+    lines: lineOptionsOf(request, context),
+    path: request.path,
+    mayBeFile: profile["search.takes_files"],
+    searchesGivenFile: true,
+    include: parseGlobs("include_globs", request.include_globs),
+    exclude: parseGlobs("exclude_globs", request.exclude_globs),
+    fileNames: parseFileTypes(request.file_types ?? []),
+    includesHidden: request.include_hidden ?? true,
+    ...folderFilterOf("search", request, context),
+    maxMatches: request.max_matches ?? config.search_default_max_matches,
+    maxFileBytes: config.max_read_bytes,
+    content: request.search_content,
+    paths: request.search_paths,
+    fuzzyPaths: request.search_paths && request.query !== "" && (request.fuzzy_paths ?? false),
+    maxAnswerBytes,
+    page: isExtended ? pageOf(request, context) : undefined,
+    isExtended,
+  };
+}
 
 /** Most characters of a query for paths by rank: the time for a path grows with it. */
 const longestFuzzyQuery = 256;

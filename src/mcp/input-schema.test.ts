@@ -25,10 +25,10 @@ test("what the worker checks anyway and what means that nothing was sent is left
   expect(schemaOf(request)).toEqual({
     type: "object",
     properties: {
-      count: { description: "How many.", default: 1, type: "integer" },
+      count: { description: "How many.", type: "integer" },
       limit: { description: "At most.", type: "integer" },
       all: { type: "boolean" },
-      parents: { default: true, type: "boolean" },
+      parents: { type: "boolean" },
       globs: { type: "array", items: { type: "string" } },
       kind: { type: "string", enum: ["file", "dir"] },
     },
@@ -96,7 +96,7 @@ test("a flat envelope shows the fields of one entry, and says that there may be 
     properties: {
       path: { type: "string" },
       content: { type: "string" },
-      mode: { type: "string", default: "0644" },
+      mode: { type: "string" },
       files: {
         description: "For several: each with content and path.",
         type: "array",

@@ -16,9 +16,9 @@ interface Compaction {
 }
 
 /**
- * The request of `definition` without bounds, formats, titles, versions and defaults that mean nothing was sent, and with
- * one type at each place: no `null` beside it, no alternatives of objects, and no references. Dialects of JSON Schema
- * that models are given lack one or the other of these.
+ * The request of `definition` without bounds, formats, titles, versions and defaults, of which a profile may have others,
+ * and with one type at each place: no `null` beside it, no alternatives of objects, and no references. Dialects of JSON
+ * Schema that models are given lack one or the other of these.
  */
 export function inputSchema(
   definition: FunctionDefinition,
@@ -60,16 +60,10 @@ const inside = (schema: JsonObject, compaction: Compaction): Compaction =>
   "x-since" in schema ? { ...compaction, isBriefed: false } : compaction;
 
 function annotate(schema: JsonObject, compaction: Compaction): JsonObject {
-  const { description, default: byDefault } = schema;
+  const { description } = schema;
   const { isBriefed } = inside(schema, compaction);
-  return {
-    ...(description !== undefined && !isBriefed && { description }),
-    ...(byDefault !== undefined && !meansNothing(byDefault) && { default: byDefault }),
-  };
+  return description !== undefined && !isBriefed ? { description } : {};
 }
-
-const meansNothing = (value: JsonValue): boolean =>
-  value === null || value === false || (Array.isArray(value) && value.length === 0);
 
 function compactType(
   { type, enum: values, items, properties, required }: JsonObject,

@@ -24,7 +24,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
       ),
       always(
-        "Find first: coder_search names files and lines, and looks in contents and paths; fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
+        "Find first: coder_search finds text in files, and paths with search_content false; fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
       ),
       always(
         "Read what you need: line_from and line_to of coder_read_file for a part of a file, tail for its end, paths for several files in one call.",

@@ -69,5 +69,12 @@ export const pageBytes = jsonBytes({
   stopped_by: "max_matches",
 } satisfies PageFields);
 
+/** Maximum bytes of the counts of what was not searched, without names. */
+export const notSearchedBytes = jsonBytes({
+  not_searched: (
+    ["default_excludes", "ignore_files", "denied", "binary", "too_large", "unreadable", "long_lines"] as const
+  ).map((reason) => ({ count: Number.MAX_SAFE_INTEGER, reason })),
+} satisfies Pick<PageFields, "not_searched">);
+
 /** Bytes of JSON that a UTF-16 unit takes at most: as an escape such as \u0001. */
 export const mostBytesOfUnit = 6;

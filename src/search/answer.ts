@@ -6,6 +6,7 @@ import {
   matchEntryBytes,
   matchEntryOf,
   mostBytesOfUnit,
+  notSearchedBytes,
   pageBytes,
   pathMatchBytes,
   placedMatchBytes,
@@ -38,7 +39,7 @@ export interface AnswerLimits {
   /** It has the fields `index` and `kind`. */
   readonly isExtended?: boolean | undefined;
   /** The answer is a page: both lists end at the first match that does not fit. */
-  readonly page?: Pick<PageRequest, "maxBytes"> | undefined;
+  readonly page?: Pick<PageRequest, "maxBytes" | "namesLeftOut"> | undefined;
 }
 
 /** An answer holds as much however the files are found. */
@@ -196,6 +197,15 @@ export class SearchAnswerBuilder {
 
   /** The answer, with the fields of a page if it is one. */
   render(page?: PageFields): Found {
+    if (page?.not_searched === undefined) return this.#render(page);
+    const whole = this.#render(page);
+    if (whole.bytes <= this.#budget.maxBytes) return whole;
+    // Names are worth less than matches, and no room is kept for them.
+    const counts = page.not_searched.map(({ names: _, ...counted }) => counted);
+    return this.#render({ ...page, not_searched: counts });
+  }
+
+  #render(page: PageFields | undefined): Found {
     return {
       answer: this.#answer(this.index, page),
       bytes:
@@ -207,12 +217,16 @@ export class SearchAnswerBuilder {
   }
 
   /** Its keys are sorted. */
-  #answer(index: FoundBy, { next_cursor, ...others }: Partial<PageFields> = {}): Found["answer"] {
+  #answer(
+    index: FoundBy,
+    { next_cursor, not_searched, ...others }: Partial<PageFields> = {},
+  ): Found["answer"] {
     return {
       content_matches: this.#contents,
       ...(this.#mode !== "content" && { files: this.#files }),
       ...(this.#limits.isExtended && { index }),
       ...(next_cursor !== undefined && { next_cursor }),
+      ...(not_searched !== undefined && { not_searched }),
       path_matches: this.#paths,
       ...others,
       truncated: this.#truncated,
@@ -241,8 +255,9 @@ export class SearchAnswerBuilder {
 
   /** Bytes that are left for a match in a file; a page also holds a cursor to that. */
   #bytesLeft(pathBytes: number, maxBytes = this.#budget.maxBytes): number {
-    const reserved =
-      this.#limits.page === undefined ? 0 : pageBytes + cursorBytes(pathBytes) - cursorBytes(0);
+    const { page } = this.#limits;
+    const ofPage = pageBytes + (page?.namesLeftOut ? notSearchedBytes : 0);
+    const reserved = page === undefined ? 0 : ofPage + cursorBytes(pathBytes) - cursorBytes(0);
     return maxBytes - this.#budget.bytes - reserved;
   }
 

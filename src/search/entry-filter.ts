@@ -3,6 +3,7 @@ import type { GlobSet } from "../globs/glob-set.ts";
 import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { NameBytes } from "../jail/name.ts";
+import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";
 
 /** Selects paths; a `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
@@ -15,6 +16,8 @@ export interface EntryFilterOptions {
   readonly defaultExcludes?: ExcludeGlobs | undefined;
   /** Selects names of files. */
   readonly fileNames?: GlobSet | undefined;
+  /** False leaves out names that begin with a dot. Default: true. */
+  readonly includesHidden?: boolean | undefined;
 }
 
 /** A folder, or as much of one as globs need. */
@@ -24,6 +27,13 @@ type Place = Pick<Folder, "path">;
 export class EntryFilter {
   /** Files and folders that ignore files and default excludes have left out. */
   excluded = 0;
+  /** Those of them that ignore files have left out. */
+  ignored = 0;
+  /** Files and folders that are denied, of those that would be searched. */
+  denied = 0;
+  readonly #byDefault: string[] = [];
+  readonly #byIgnoreFiles: string[] = [];
+  readonly #includesHidden: boolean;
   readonly #options: EntryFilterOptions;
   readonly #defaultExcludes: ExcludeGlobs | undefined;
   /** Whether it compares whole paths, which can be slow with the globs of a caller. */
@@ -31,8 +41,9 @@ export class EntryFilter {
 
   /** For a walk that starts in `start`. */
   constructor(options: EntryFilterOptions, start: Place) {
-    const { include, exclude, defaultExcludes } = options;
+    const { include, exclude, defaultExcludes, includesHidden = true } = options;
     this.#options = options;
+    this.#includesHidden = includesHidden;
     this.#defaultExcludes =
       defaultExcludes !== undefined && excludesPath(defaultExcludes, start.path)
         ? undefined
@@ -41,8 +52,24 @@ export class EntryFilter {
       include !== undefined || exclude !== undefined || this.#defaultExcludes?.others !== undefined;
   }
 
+  /** The first entries that it has left out. */
+  get firstLeftOut(): FirstLeftOut {
+    return { byDefault: this.#byDefault, byIgnoreFiles: this.#byIgnoreFiles };
+  }
+
   entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
-    return !this.#count(this.excludesFolder(folder, name) || rules.ignores(folder.path, name, true));
+    if (this.#isHidden(name)) return false;
+    if (this.excludesFolder(folder, name)) return this.#leaveOut(this.#byDefault, folder, name, "/");
+    if (!rules.ignores(folder.path, name, true)) return true;
+    this.ignored++;
+    return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
+  }
+
+  /** Counts an entry that is denied. */
+  noteDenied(folder: Place, name: NameBytes, isFolder: boolean): void {
+    if (this.#isHidden(name)) return;
+    if (!isFolder && !(this.#wantsName(name) && this.#wantsPath(folder, name))) return;
+    this.denied++;
   }
 
   /** Whether the default excludes cover everything in the folder of this name. */
@@ -51,22 +78,40 @@ export class EntryFilter {
   }
 
   wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
-    const { bytes, from, to } = name;
-    if (this.#options.fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
-    return !this.#count(rules.ignores(folder.path, name, false)) && this.#wantsPath(folder, name);
+    if (this.#isHidden(name) || !this.#wantsName(name)) return false;
+    if (!rules.ignores(folder.path, name, false)) return this.#wantsPath(folder, name);
+    this.ignored++;
+    return this.#leaveOut(this.#byIgnoreFiles, folder, name);
   }
 
-  #count(isExcluded: boolean): boolean {
-    if (isExcluded) this.excluded++;
-    return isExcluded;
+  #isHidden({ bytes, from }: NameBytes): boolean {
+    return !this.#includesHidden && bytes[from] === dot;
   }
 
-  #wantsPath({ path: folder }: Place, { bytes, from, to }: NameBytes): boolean {
+  #wantsName({ bytes, from, to }: NameBytes): boolean {
+    return this.#options.fileNames?.matchesBytesIn("", bytes, from, to) !== false;
+  }
+
+  #wantsPath(folder: Place, name: NameBytes): boolean {
     if (!this.comparesPaths) return true;
     const { include, exclude } = this.#options;
-    const name = bytes.toString("utf8", from, to);
-    const path = folder === "" ? name : `${folder}/${name}`;
+    const path = pathIn(folder, name);
     if (include?.matches(path) === false || exclude?.matches(path) === true) return false;
-    return !this.#count(this.#defaultExcludes?.others?.matches(path) === true);
+    if (this.#defaultExcludes?.others?.matches(path) !== true) return true;
+    return this.#leaveOut(this.#byDefault, folder, name);
   }
+
+  /** Counts an entry as excluded, and remembers it if it is among the first. False. */
+  #leaveOut(first: string[], folder: Place, name: NameBytes, mark = ""): false {
+    this.excluded++;
+    if (first.length < maxNamesLeftOut) first.push(pathIn(folder, name) + mark);
+    return false;
+  }
+}
+
+const dot = 0x2e;
+
+function pathIn({ path: folder }: Place, { bytes, from, to }: NameBytes): string {
+  const name = bytes.toString("utf8", from, to);
+  return folder === "" ? name : `${folder}/${name}`;
 }

@@ -81,6 +81,12 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
   }
 }
 
+/** Whether `text[0, length)` holds a NUL byte. Overwrites the byte after it. */
+function holdsNul(text: Buffer, length: number): boolean {
+  text[length] = 0;
+  return text.indexOf(0) < length;
+}
+
 const nothing: FileMatches = { lines: [], count: 0 };
 
 /** Searches the contents of the file under the cursor. It allocates once, as most files hold nothing. */
@@ -113,9 +119,12 @@ class ContentSearch {
     };
     const limits = { maxBytes, slackBytes: slackBytes(matcher), isOfUse };
     const searchIn = textSearch(matcher, search.lines.mode ?? "content");
+    const { findsBinaries = false } = search.lines;
     const searchText = (text: Buffer, length: number) => {
       this.#setOutcome(length);
-      return searchIn(text, length, this.#lines);
+      const found = searchIn(text, length, this.#lines);
+      if (findsBinaries && found.length === 0 && holdsNul(text, length)) onBinary();
+      return found;
     };
     this.#outcomeUnread = () => search.outcomeUnread?.(file);
     this.#searchFile = () => {

@@ -162,6 +162,7 @@ const requests: fc.Arbitrary<RequestFields> = fc
     paths: fc.boolean(),
     maxMatches: fc.constantFrom(1, 1000, 1000),
     maxLineBytes: fc.constantFrom(20, 4096),
+    findsBinaries: fc.boolean(),
     maxFileBytes: fc.constantFrom(70_000, 1_000_000, 1_000_000),
     respectsIgnoreFiles: fc.boolean(),
     textBytes: fc.constantFrom(undefined, 8),

@@ -1,4 +1,4 @@
-import { cutEnd } from "./utf8.ts";
+import { characterStart, cutEnd } from "./utf8.ts";
 
 /** The text whose lines are shown. A newline follows `text[0, length)`. */
 export interface TextLines {
@@ -6,6 +6,8 @@ export interface TextLines {
   readonly length: number;
   /** Bytes of a line that are shown. */
   readonly maxLineBytes: number;
+  /** Whether "…" marks where a line was cut. */
+  readonly marksCuts: boolean;
 }
 
 const newline = 0x0a;
@@ -35,9 +37,52 @@ export function linesAfter(lines: TextLines, start: number, count: number): stri
 }
 
 /** The line `text[start, next)` without its ending, cut to the limit. */
-function lineAt({ text, length, maxLineBytes }: TextLines, start: number, next: number): string {
+function lineAt({ text, length, maxLineBytes, marksCuts }: TextLines, start: number, next: number): string {
   const end = lineEndBefore(text, { start, next, length });
+  if (marksCuts) return excerpt(text, { start, end, at: start, limit: maxLineBytes });
   return text.toString("utf8", start, cutEnd(text, { start, end, limit: maxLineBytes }));
+}
+
+/** A line, and where in it the match is that it is shown for. */
+interface ExcerptLine {
+  readonly start: number;
+  readonly end: number;
+  readonly at: number;
+  /** Maximum bytes of it that are shown. */
+  readonly limit: number;
+}
+
+const ellipsis = "…";
+
+/** Share of an excerpt that comes before the match. */
+const shareBefore = 1 / 4;
+
+/** Returns the part of a line around its match, with "…" where it is cut. */
+export function excerpt(text: Buffer, { start, end, at, limit }: ExcerptLine): string {
+  if (end - start <= limit) return text.toString("utf8", start, end);
+  const earliest = Math.min(at - Math.floor(limit * shareBefore), end - limit);
+  const from = earliest <= start ? start : characterStart(text, earliest, at);
+  const to = cutEnd(text, { start: from, end, limit });
+  return (from > start ? ellipsis : "") + text.toString("utf8", from, to) + (to < end ? ellipsis : "");
+}
+
+/** Maximum bytes of the lines of one match that spans lines. */
+const maxExcerptBytes = 4096;
+
+/** Returns the lines `text[start, end)`, each cut as an excerpt is, the first one around `at`. */
+export function excerptOfLines(text: Buffer, { start, end, at, limit }: ExcerptLine): string {
+  let shown = "";
+  for (let from = start; from <= end; ) {
+    const newlineAt = text.indexOf(newline, from);
+    const next = newlineAt < 0 || newlineAt > end ? end : newlineAt;
+    const lineEnd = next < end && next > from && text[next - 1] === carriageReturn ? next - 1 : next;
+    shown += excerpt(text, { start: from, end: lineEnd, at: Math.max(at, from), limit });
+    if (next === end) return shown;
+    shown += text.toString("latin1", lineEnd, next + 1);
+    if (shown.length > maxExcerptBytes) return shown + ellipsis;
+    from = next + 1;
+  }
+  return shown;
 }
 
 /** End of the line whose newline is at `next`, without a "\r" before that; a last line without newline keeps one. */

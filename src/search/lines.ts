@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { FindLineBounds } from "../prefilter/line-bounds.ts";
 import type { MatchVisitor } from "../regex/each-match.ts";
 import type { LineMatcher } from "./line-matcher.ts";
-import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import { isAfter, type Position } from "./place.ts";
 import { cutEnd } from "./utf8.ts";
 
@@ -35,6 +35,13 @@ export interface LineOptions {
    * match, and a match shows at most this many bytes of its line, with "…" where more follow.
    */
   readonly textBytes?: number | undefined;
+  /**
+   * Lines are searched whole, and each shows at most this many bytes, those around its match, with "…" where it is cut.
+   * Default: what is searched is shown.
+   */
+  readonly excerptBytes?: number | undefined;
+  /** Whether a file that holds a NUL byte is a binary also where nothing in it would match. Default: false. */
+  readonly findsBinaries?: boolean;
   /** Most lines that each match shows before it, and after it. Default: 0, and the match has no such list. */
   readonly linesBefore?: number;
   readonly linesAfter?: number;
@@ -198,12 +205,14 @@ class MatchCollector implements MatchSink {
     else this.#push(matchOf({ line: number, column: at - start + 1, text }, context));
   }
 
-  #addEach(line: MatchedLine, text: string, context: Context | undefined): void {
-    const { number } = line;
-    this.#visitEach(line, (start, end) => {
-      const place = { line: number, column: start + 1 };
+  #addEach(line: MatchedLine, whole: string, context: Context | undefined): void {
+    const { number, start, cut } = line;
+    const isCut = cut - start > (this.#search.excerptBytes ?? Number.POSITIVE_INFINITY);
+    this.#visitEach(line, (from, to) => {
+      const place = { line: number, column: from + 1 };
+      const text = isCut ? this.#excerpt({ ...line, at: start + from }) : whole;
       if (isAfter(place, this.#search.after))
-        this.#push(matchOf({ ...place, end_column: end + 1, text }, context));
+        this.#push(matchOf({ ...place, end_column: to + 1, text }, context));
       return !this.isFull;
     });
   }
@@ -220,17 +229,18 @@ class MatchCollector implements MatchSink {
     this.matches.push(match);
   }
 
-  #excerpt({ start, cut }: MatchedLine): string {
-    const { textBytes } = this.#search;
+  #excerpt({ start, cut, at }: MatchedLine): string {
+    const { textBytes, excerptBytes } = this.#search;
     const text = this.#text;
+    if (excerptBytes !== undefined) return excerpt(text, { start, end: cut, at, limit: excerptBytes });
     if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
     return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
   }
 
   #context({ start, next }: MatchedLine): Context | undefined {
-    const { linesBefore: before = 0, linesAfter: after = 0, maxLineBytes } = this.#search;
+    const { linesBefore: before = 0, linesAfter: after = 0 } = this.#search;
     if (before === 0 && after === 0) return undefined;
-    const lines = { text: this.#text, length: this.#length, maxLineBytes };
+    const lines = { text: this.#text, length: this.#length, ...shownBytes(this.#search) };
     return {
       ...(before > 0 && { before: linesBefore(lines, start, before) }),
       ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
@@ -239,6 +249,12 @@ class MatchCollector implements MatchSink {
 }
 
 type Context = Pick<LineMatch, "before" | "after">;
+
+/** How lines around a match are cut. */
+export const shownBytes = ({ excerptBytes, maxLineBytes }: LineOptions) => ({
+  maxLineBytes: excerptBytes ?? maxLineBytes,
+  marksCuts: excerptBytes !== undefined,
+});
 
 /** Most matches have no context, and a spread takes longer than the rest of an object. */
 const matchOf = (match: LineMatch, context: Context | undefined): LineMatch =>

@@ -1,9 +1,9 @@
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import type { PathFolder } from "./path-literal.ts";
-import { nothingPassedOver, type PassedOver } from "./tally.ts";
+import { type FirstLeftOut, nothingPassedOver, type PassedOver } from "./tally.ts";
 import type { Walk } from "./walk.ts";
-import { excludedEntry, firstNotBefore, type WalkList, walkedAt } from "./walk-list.ts";
+import { firstNotBefore, LeftOutCounts, type WalkList, walkedAt } from "./walk-list.ts";
 
 /** Takes the paths of files; see `FileSink`. */
 export interface PathTaker {
@@ -16,16 +16,17 @@ const entriesPerClockCheck = 256;
 const longestName = 255;
 
 /** A walk over the paths in a list, for searches of nothing else: it opens no folder. */
-export class ListedPaths implements Pick<Walk, "passedOver" | "position" | "close"> {
+export class ListedPaths implements Pick<Walk, "passedOver" | "firstLeftOut" | "position" | "close"> {
   readonly #list: WalkList;
   readonly #name = Buffer.alloc(longestName);
   #next: number;
-  #excluded = 0;
+  readonly #leftOut: LeftOutCounts;
   #place: { readonly index: number; readonly prefix: string; readonly walked: string } | undefined;
 
   /** `after`: see `WalkOptions.after`. */
   constructor(list: WalkList, after: string | undefined) {
     this.#list = list;
+    this.#leftOut = new LeftOutCounts(list);
     this.#next = firstNotBefore(list, after);
   }
 
@@ -36,7 +37,7 @@ export class ListedPaths implements Pick<Walk, "passedOver" | "position" | "clos
     for (; this.#next < files.length; this.#next++) {
       if (this.#next % entriesPerClockCheck === 0 && slice.isDue) return true;
       const key = keys[this.#next]!;
-      if (files[this.#next] === excludedEntry) this.#excluded++;
+      if (files[this.#next]! < 0) this.#leftOut.count(this.#next);
       else if (!sink.add(this.#folderOf(this.#next), this.#name, 0, this.#name.write(key, 0, "latin1")))
         return true;
     }
@@ -44,7 +45,12 @@ export class ListedPaths implements Pick<Walk, "passedOver" | "position" | "clos
   }
 
   get passedOver(): PassedOver {
-    return { ...nothingPassedOver, excluded: this.#excluded };
+    const { excluded, ignored, denied } = this.#leftOut;
+    return { ...nothingPassedOver, excluded, ignored, denied };
+  }
+
+  get firstLeftOut(): FirstLeftOut {
+    return this.#leftOut;
   }
 
   get position(): string | undefined {

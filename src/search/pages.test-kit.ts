@@ -33,6 +33,7 @@ const cursors = new Cursors();
 export const pageFrom = (cursor: string | undefined, limits: Partial<PageRequest> = {}): PageRequest => ({
   maxBytes: Number.POSITIVE_INFINITY,
   milliseconds: undefined,
+  namesLeftOut: true,
   ...limits,
   after: cursor === undefined ? undefined : cursors.open("q", cursor)!,
   seal: (place) => cursors.seal("q", place),

@@ -7,6 +7,7 @@ import { isRankedAfter, type Place, type RankedPlace } from "./place.ts";
 import type { SearchRequest } from "./request.ts";
 import type { ResultPage } from "./result-page.ts";
 import type { SharedFolder } from "./shared-folder.ts";
+import type { FirstLeftOut, PassedOver } from "./tally.ts";
 import { type FileSink, Walk, type WalkOptions } from "./walk.ts";
 
 interface RankedPath {
@@ -22,8 +23,9 @@ interface Ranking {
   readonly files: number;
   /** Folders that could not be read. */
   readonly unreadable: number;
-  /** Files and folders that ignore files and default excludes left out. */
-  readonly excluded: number;
+  /** What the walk left out. */
+  readonly passedOver: PassedOver;
+  readonly firstLeftOut: FirstLeftOut;
 }
 
 interface RankingOptions {
@@ -89,7 +91,8 @@ async function rankPaths(
   } finally {
     walk.close();
   }
-  return { paths: best.take(), isWhole, files: best.files, unreadable, excluded: walk.passedOver.excluded };
+  const { passedOver, firstLeftOut } = walk;
+  return { paths: best.take(), isWhole, files: best.files, unreadable, passedOver, firstLeftOut };
 }
 
 /** Collects the best paths of a walk. */

@@ -1,11 +1,13 @@
 import type { CandidateSet } from "../index/content-index.ts";
 import { FileRecords, fileFlags } from "../index/file-records.ts";
+import type { LineOptions } from "./lines.ts";
 import type { Query } from "./query-compiler.ts";
 import { longestText } from "./spans.ts";
 import { outcomes } from "./tally.ts";
 
 export interface JudgedSearch {
   readonly query: Query;
+  readonly lines: Pick<LineOptions, "findsBinaries">;
   /** The search skips larger files. */
   readonly maxFileBytes: number;
 }
@@ -16,13 +18,16 @@ export class RecordJudge {
   readonly #mayMatch: Int32Array;
   readonly #maxBytes: number;
   readonly #neverSkips: number;
+  readonly #findsBinaries: boolean;
 
-  constructor({ records, mayMatch }: CandidateSet, { query, maxFileBytes }: JudgedSearch) {
+  constructor({ records, mayMatch }: CandidateSet, { query, lines, maxFileBytes }: JudgedSearch) {
     this.records = new FileRecords(records);
     this.#mayMatch = new Int32Array(mayMatch);
     this.#maxBytes = query.multiline ? Math.min(maxFileBytes, longestText) : maxFileBytes;
+    this.#findsBinaries = lines.findsBinaries === true;
     // Where matches span lines, a candidate that is no match distinguishes a binary from a text.
-    this.#neverSkips = fileFlags.alwaysRead | (query.multiline ? fileFlags.holdsNul : 0);
+    const isUnclear = query.multiline === true && !this.#findsBinaries;
+    this.#neverSkips = fileFlags.alwaysRead | (isUnclear ? fileFlags.holdsNul : 0);
   }
 
   /** What becomes of the file with this record (`outcomes`), if it need not be read: nothing in it matches. */
@@ -32,7 +37,8 @@ export class RecordJudge {
     if ((this.#mayMatch[record >>> 5]! & (1 << (record & 31))) !== 0) return undefined;
     if ((flags & fileFlags.isBinary) !== 0) return outcomes.binary;
     const size = this.records.size(record);
-    return size > this.#maxBytes ? outcomes.tooLarge : size;
+    if (size > this.#maxBytes) return outcomes.tooLarge;
+    return this.#findsBinaries && (flags & fileFlags.holdsNul) !== 0 ? outcomes.binary : size;
   }
 
   /** Whether events say when the file with this record changes. */

@@ -4,9 +4,9 @@ import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { openListed } from "./listed-folder.ts";
 import type { RecordJudge } from "./record-judge.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import { nothingPassedOver, outcomes, type PassedOver } from "./tally.ts";
+import { type FirstLeftOut, nothingPassedOver, outcomes, type PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";
-import { excludedEntry, firstNotBefore, type WalkList, walkedAt } from "./walk-list.ts";
+import { firstNotBefore, LeftOutCounts, type WalkList, walkedAt } from "./walk-list.ts";
 import type { Moment, WatchedFiles } from "./watched-files.ts";
 
 /** Entries of a list from an index up to another. */
@@ -34,12 +34,13 @@ export interface ReplayOptions {
  * A walk over a list of files that the disk is not asked for: it hands on only the files that have to be looked at. Which these
  * are, it decides at once, and so as of one moment.
  */
-export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "close"> {
+export class Replay implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "position" | "close"> {
   readonly #options: ReplayOptions;
   /** Indices in the list, and for each what was passed over before it. */
   readonly #candidates: number[] = [];
   readonly #before: PassedOver[] = [];
   readonly #total: PassedOver;
+  readonly #leftOut: LeftOutCounts;
   /** For each sink the first candidate that went there. */
   readonly #firsts = new WeakMap<FileSink, number>();
   readonly #name = Buffer.alloc(256);
@@ -48,6 +49,7 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
 
   constructor(options: ReplayOptions) {
     this.#options = options;
+    this.#leftOut = new LeftOutCounts(options.list);
     this.#total = this.#select();
   }
 
@@ -70,6 +72,10 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
 
   get passedOver(): PassedOver {
     return this.#before[this.#next] ?? this.#total;
+  }
+
+  get firstLeftOut(): FirstLeftOut {
+    return this.#leftOut;
   }
 
   get position(): string | undefined {
@@ -107,8 +113,7 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
   /** Also of the part that lies before this page: the next search that comes there asks for the stamps. */
   #forgetScrubbed(): void {
     const { list, watched, scrubbed } = this.#options;
-    for (const file of list.files.slice(scrubbed.from, scrubbed.to))
-      if (file !== excludedEntry) watched.forget(file);
+    for (const file of list.files.slice(scrubbed.from, scrubbed.to)) if (file >= 0) watched.forget(file);
   }
 
   /** Finds the candidates, and returns what is passed over in all. */
@@ -121,19 +126,20 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
     const resumed = list.files[first] !== undefined && walkedAt(list, first) === after ? first : -1;
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
-      const record = file === excludedEntry ? -1 : watched.recordOf(file);
+      const record = file < 0 ? -1 : watched.recordOf(file);
       // The record of a file may be newer than what a search has seen of it, and say that it got another name.
       const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);
       // Of the file that the last page ended in, not all may count.
       const isCandidate = outcome === undefined || mayMatchPath?.(index) === true || index === resumed;
-      if (file !== excludedEntry && isCandidate) {
-        before ??= { ...passed };
+      if (file >= 0 && isCandidate) {
+        const { excluded, ignored, denied } = this.#leftOut;
+        before ??= { ...passed, excluded, ignored, denied };
         this.#candidates.push(index);
         this.#before.push(before);
         continue;
       }
       before = undefined;
-      if (outcome === undefined) passed.excluded++;
+      if (outcome === undefined) this.#leftOut.count(index);
       else if (outcome === outcomes.tooLarge) passed.tooLarge++;
       else if (outcome === outcomes.binary) passed.binary++;
       else {
@@ -141,6 +147,7 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "position" | "
         passed.bytes += outcome;
       }
     }
-    return passed;
+    const { excluded, ignored, denied } = this.#leftOut;
+    return { ...passed, excluded, ignored, denied };
   }
 }

@@ -12,6 +12,8 @@ export interface SearchRequest extends EntryFilterOptions {
   readonly path: string;
   /** `path` may also be a file: then the search reads that file alone. */
   readonly mayBeFile?: boolean;
+  /** Such a file is searched whatever globs, types and ignore files say. Default: false. */
+  readonly searchesGivenFile?: boolean;
   /** Leaves out what ignore files name. */
   readonly ignoreFiles?: IgnoreFiles | undefined;
   /** Cap of each list. */
@@ -40,6 +42,23 @@ export interface PageRequest {
   readonly after: Place | undefined;
   /** Makes the cursor of a place. */
   readonly seal: (place: Place) => string;
+  /** Whether to say why files were not searched, with the names of some. Default: false. */
+  readonly namesLeftOut?: boolean;
+}
+
+/** Files and folders that were not searched for one reason. */
+export interface NotSearched {
+  readonly count: number;
+  /** The first of them, if the reason is one that a caller can change. */
+  readonly names?: readonly string[];
+  readonly reason:
+    | "default_excludes"
+    | "ignore_files"
+    | "denied"
+    | "binary"
+    | "too_large"
+    | "unreadable"
+    | "long_lines";
 }
 
 export type StoppedBy = "max_matches" | "max_bytes" | "deadline";
@@ -48,6 +67,7 @@ export type StoppedBy = "max_matches" | "max_bytes" | "deadline";
 export interface PageFields {
   /** Where the next page starts, unless this is the last one. */
   readonly next_cursor?: string;
+  readonly not_searched?: readonly NotSearched[];
   /** Files, and the bytes of their contents. */
   readonly searched: { readonly files: number; readonly bytes: number };
   /** Files whose contents were not searched, and folders that could not be read. */

@@ -1,8 +1,8 @@
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import type { Batch } from "./batches.ts";
 import { laterPlace, type Place, type Position } from "./place.ts";
-import type { PageFields, PageRequest, StoppedBy } from "./request.ts";
-import { nothingPassedOver, type PassedOver, Tally } from "./tally.ts";
+import type { NotSearched, PageFields, PageRequest, StoppedBy } from "./request.ts";
+import { type FirstLeftOut, type PassedOver, Tally } from "./tally.ts";
 
 /** Files, and their paths from the start of the walk. */
 type WalkedPaths = Pick<Batch, "walkedPathOf">;
@@ -18,8 +18,12 @@ interface LastMatch {
 interface RankedCounts {
   readonly files: number;
   readonly unreadable: number;
-  readonly excluded: number;
+  readonly passedOver: PassedOver;
+  readonly firstLeftOut: FirstLeftOut;
 }
+
+/** What a walk passed over up to its end, or up to where it stopped. */
+type PassedWalk = Pick<RankedCounts, "passedOver" | "firstLeftOut">;
 
 /** A part of the results, from one place on: what one answer holds, and where the next one goes on. */
 export class ResultPage {
@@ -28,22 +32,25 @@ export class ResultPage {
   /** Where the next one starts if nothing else gets into this one. */
   #start: Place;
   readonly #seal: PageRequest["seal"];
+  readonly #namesLeftOut: boolean;
   readonly #deadline: Deadline | undefined;
   readonly #tally = new Tally();
   readonly #unreadableFolders: string[] = [];
   #last: LastMatch | undefined;
   #hasProgress = false;
   #passedOver: PassedOver | undefined;
+  #firstLeftOut: FirstLeftOut | undefined;
 
   /** For a call that has so much time left. */
   constructor(
-    { after, seal, milliseconds }: PageRequest,
+    { after, seal, milliseconds, namesLeftOut = false }: PageRequest,
     millisecondsLeft: number,
     start: Place = laterPlace("", undefined),
   ) {
     this.after = after?.rank === undefined ? after : undefined;
     this.#start = after ?? start;
     this.#seal = seal;
+    this.#namesLeftOut = namesLeftOut;
     this.#deadline =
       milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
   }
@@ -119,10 +126,11 @@ export class ResultPage {
   }
 
   /** Counts a walk for ranked paths, in a page that has nothing else. */
-  countRanked({ files, unreadable, excluded }: RankedCounts): void {
+  countRanked({ files, unreadable, passedOver, firstLeftOut }: RankedCounts): void {
     this.#tally.searched.files += files;
     this.#tally.skipped.unreadable += unreadable;
-    this.notePassedOver({ ...nothingPassedOver, excluded });
+    this.notePassedOver(passedOver);
+    this.#firstLeftOut = firstLeftOut;
   }
 
   /** Up to where the matches in a file are in the page, if any are. */
@@ -138,23 +146,50 @@ export class ResultPage {
   }
 
   /** The last fields of the answer, for a search that stopped at a place, and a walk that has passed over so much. */
-  fields(passed: PassedOver, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
+  fields(walk: PassedWalk, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
     const { searched, skipped } = this.#tally;
-    const { excluded, files, bytes, tooLarge, binary } = this.#passedOver ?? passed;
+    const passed = this.#passedOver ?? walk.passedOver;
+    const { excluded, files, bytes, tooLarge, binary } = passed;
     const folders = this.#unreadableFolders.filter(
       (folder) => stopped === undefined || folder < stopped.at.file,
     );
+    const counts = {
+      binary: skipped.binary + binary,
+      excluded,
+      long_lines: skipped.long_lines,
+      too_large: skipped.too_large + tooLarge,
+      unreadable: skipped.unreadable + folders.length,
+    };
     return {
       ...(stopped && { next_cursor: this.#seal(stopped.at) }),
+      ...(this.#namesLeftOut && notSearched(passed, this.#firstLeftOut ?? walk.firstLeftOut, counts)),
       searched: { bytes: searched.bytes + bytes, files: searched.files + files },
-      skipped: {
-        binary: skipped.binary + binary,
-        excluded,
-        long_lines: skipped.long_lines,
-        too_large: skipped.too_large + tooLarge,
-        unreadable: skipped.unreadable + folders.length,
-      },
+      skipped: counts,
       ...(stopped && { stopped_by: stopped.by }),
     };
   }
+}
+
+/** What was left out, for each reason with the names of the first; nothing if nothing was. */
+function notSearched(
+  { excluded, ignored, denied }: PassedOver,
+  { byDefault, byIgnoreFiles }: FirstLeftOut,
+  skipped: PageFields["skipped"],
+): Pick<PageFields, "not_searched"> {
+  const excludedByDefault = excluded - ignored;
+  const all: NotSearched[] = [
+    {
+      count: excludedByDefault,
+      names: byDefault.slice(0, excludedByDefault),
+      reason: "default_excludes",
+    },
+    { count: ignored, names: byIgnoreFiles.slice(0, ignored), reason: "ignore_files" },
+    { count: denied, reason: "denied" },
+    { count: skipped.binary, reason: "binary" },
+    { count: skipped.too_large, reason: "too_large" },
+    { count: skipped.unreadable, reason: "unreadable" },
+    { count: skipped.long_lines, reason: "long_lines" },
+  ];
+  const some = all.filter(({ count }) => count > 0);
+  return some.length === 0 ? {} : { not_searched: some };
 }

@@ -15,7 +15,7 @@ export interface UnfinishedBatch {
 interface EndedSearch {
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
-  readonly walk: Pick<Walk, "position" | "passedOver">;
+  readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut">;
   /** Batches whose findings are not in the page. */
   readonly pending: readonly PendingBatch[];
   readonly unfinished: UnfinishedBatch | undefined;
@@ -29,12 +29,12 @@ export function renderFound(ended: EndedSearch): Found {
   const { answer, page, walk, isRanked, endsEarly } = ended;
   if (page === undefined) return answer.render();
   const { stoppedBy: by } = answer;
-  if (by !== undefined) return answer.render(page.fields(walk.passedOver, { by, at: page.lastPlace }));
+  if (by !== undefined) return answer.render(page.fields(walk, { by, at: page.lastPlace }));
   const resumed = endsEarly ? placeToResume({ ...ended, page }) : undefined;
   const at = isRanked ? resumed : page.lastPlace;
-  if (at === undefined) return answer.render(page.fields(walk.passedOver));
+  if (at === undefined) return answer.render(page.fields(walk));
   answer.cut();
-  return answer.render(page.fields(walk.passedOver, { by: "deadline", at }));
+  return answer.render(page.fields(walk, { by: "deadline", at }));
 }
 
 /** Of a search that ended early, the first file or folder that was not searched to its end; undefined when all were. */

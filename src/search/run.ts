@@ -75,7 +75,8 @@ export class SearchRun {
     try {
       if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
       if (state.pool === undefined || walk.jail.backend === "current-directory") {
-        this.#searchBatchHere(empty);
+        // A literal that only paths are searched for needs no validation, and may be empty.
+        if (!this.#isPathLiteral) this.#searchBatchHere(empty);
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
         // A pattern of a caller could block the event loop, so that threads alone match it where there are any.

@@ -34,12 +34,14 @@ export function requestOf({
     linesBefore = 0,
     linesAfter = 0,
     every = false,
+    findsBinaries = false,
+    excerptBytes,
     ...rest
   } = fields;
   const { respectsIgnoreFiles: _, ...others } = rest;
   return {
     query: { pattern, regex, ignoreCase, multiline },
-    lines: { maxLineBytes, mode, linesBefore, linesAfter, every },
+    lines: { maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes },
     path: ".",
     include: undefined,
     exclude: undefined,

@@ -59,6 +59,16 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
   return { folder: new SharedFolder(folder, () => place[Symbol.dispose]()), only };
 }
 
+/** For a file that a caller names. */
+const noFilter = {
+  include: undefined,
+  exclude: undefined,
+  fileNames: undefined,
+  defaultExcludes: undefined,
+  ignoreFiles: undefined,
+  includesHidden: true,
+};
+
 /** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
 const mostThreads = Math.min(8, availableParallelism());
 /** Threads that search ranges ahead of a walk: more would wait for it. */
@@ -124,7 +134,8 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     async search(request, walker, scoped = jail) {
       const { folder, only } = startOf(scoped, request);
       using slice = createWalkSlice(walker);
-      const walk = { jail, files, ...request, only };
+      const filter = only !== undefined && request.searchesGivenFile ? noFilter : {};
+      const walk = { jail, files, ...request, ...filter, only };
       state.active++;
       searchIndex?.pause();
       try {

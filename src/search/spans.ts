@@ -1,8 +1,8 @@
 /** The search for matches that may span lines. */
 import type { AnchoredSearch } from "./anchored-search.ts";
 import { linesOfMatches } from "./candidate-lines.ts";
-import { lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
-import { type LineMatch, type LineSearch, unitsOf } from "./lines.ts";
+import { excerptOfLines, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
 import { isAfter } from "./place.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 import { cutEnd } from "./utf8.ts";
@@ -263,21 +263,24 @@ function moveToLastLine(text: Buffer, span: Span): void {
 
 function matchOf({ text, length, search }: ShownText, span: Span): LineMatch {
   const { start, end, line, lineStart, endLine, endLineStart, next } = span;
-  const { maxLineBytes, linesBefore: before = 0, linesAfter: after = 0 } = search;
+  const { maxLineBytes, excerptBytes, linesBefore: before = 0, linesAfter: after = 0 } = search;
   const textEnd = lineEndBefore(text, { start: lineStart, next, length });
   const match: LineMatch = {
     line,
     column: start - lineStart + 1,
     end_line: endLine,
     end_column: end - endLineStart + 1,
-    text: text.toString(
-      "utf8",
-      lineStart,
-      cutEnd(text, { start: lineStart, end: textEnd, limit: maxLineBytes }),
-    ),
+    text:
+      excerptBytes === undefined
+        ? text.toString(
+            "utf8",
+            lineStart,
+            cutEnd(text, { start: lineStart, end: textEnd, limit: maxLineBytes }),
+          )
+        : excerptOfLines(text, { start: lineStart, end: textEnd, at: start, limit: excerptBytes }),
   };
   if (before === 0 && after === 0) return match;
-  const lines = { text, length, maxLineBytes };
+  const lines = { text, length, ...shownBytes(search) };
   return {
     ...match,
     ...(before > 0 && { before: linesBefore(lines, lineStart, before) }),

@@ -17,6 +17,10 @@ export const createOutcomes = (count: number): Float64Array =>
 export interface PassedOver {
   /** Files and folders that ignore files and default excludes leave out. */
   readonly excluded: number;
+  /** Those of them that ignore files leave out. */
+  readonly ignored: number;
+  /** Files and folders that are denied, as listings show them. */
+  readonly denied: number;
   /** Files that an index rules out: those that would have been searched, with their bytes, and those that would not. */
   readonly files: number;
   readonly bytes: number;
@@ -24,7 +28,24 @@ export interface PassedOver {
   readonly binary: number;
 }
 
-export const nothingPassedOver: PassedOver = { excluded: 0, files: 0, bytes: 0, tooLarge: 0, binary: 0 };
+export const nothingPassedOver: PassedOver = {
+  excluded: 0,
+  ignored: 0,
+  denied: 0,
+  files: 0,
+  bytes: 0,
+  tooLarge: 0,
+  binary: 0,
+};
+
+/** Paths of the first files and folders that a walk has left out, in its order; those of folders end in "/". */
+export interface FirstLeftOut {
+  readonly byDefault: readonly string[];
+  readonly byIgnoreFiles: readonly string[];
+}
+
+/** Maximum names that are kept of each kind. */
+export const maxNamesLeftOut = 3;
 
 /** Counts; nothing that is denied is in any of them. */
 export class Tally {

@@ -19,6 +19,13 @@ export function cutEnd(
   return cut;
 }
 
+/** Returns the first offset in `text[from, to]` that is not within a character. */
+export function characterStart(text: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && at < from + 3 && isContinuation(text[at])) at++;
+  return at;
+}
+
 /** The offset in `bytes` that corresponds to `shown`, an offset in the UTF-8 of their decoded form. */
 export const rawOffset = (bytes: Uint8Array, shown: number): number => rawOffsetsIn(bytes)(shown);
 

@@ -9,11 +9,12 @@ import type { Steps } from "../scheduling/time-slice.ts";
 import type { WatchedEntry, WatchedFolder } from "../watch/tree.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { type ListedFolder, openListed } from "./listed-folder.ts";
+import { maxNamesLeftOut } from "./tally.ts";
 import type { WatchedFiles } from "./watched-files.ts";
 
-/** Files in the order of a walk, and the entries between them that the walk counts as excluded. */
+/** Files in the order of a walk, and the entries between them that the walk leaves out and counts. */
 export interface WalkList {
-  /** The number of each file in the tree, or `excludedEntry`. */
+  /** The number of each file in the tree, or one of `leftOut`. */
   readonly files: readonly number[];
   /** Of each the index of its folder. */
   readonly folders: readonly number[];
@@ -24,7 +25,37 @@ export interface WalkList {
   readonly isLasting: boolean;
 }
 
-export const excludedEntry = -1;
+/** The entries that are left out, by what leaves them out. */
+export const leftOut = { byDefault: -1, byIgnoreFiles: -2, denied: -3 } as const;
+
+/** Counts entries of a list that are left out, and remembers the first ones. */
+export class LeftOutCounts {
+  readonly byDefault: string[] = [];
+  readonly byIgnoreFiles: string[] = [];
+  excluded = 0;
+  ignored = 0;
+  denied = 0;
+  readonly #list: WalkList;
+
+  constructor(list: WalkList) {
+    this.#list = list;
+  }
+
+  count(index: number): void {
+    const why = this.#list.files[index];
+    if (why === leftOut.denied) {
+      this.denied++;
+      return;
+    }
+    this.excluded++;
+    if (why === leftOut.byIgnoreFiles) this.ignored++;
+    const first = why === leftOut.byIgnoreFiles ? this.byIgnoreFiles : this.byDefault;
+    if (first.length === maxNamesLeftOut) return;
+    const { keys, folders, places } = this.#list;
+    const name = Buffer.from(keys[index]!, "latin1").toString();
+    first.push(inFolder(places[folders[index]!]!.path, name));
+  }
+}
 
 /** The path of an entry from the start of the walk, as `Place.file`. */
 export const walkedAt = ({ keys, folders, places }: WalkList, index: number): string =>
@@ -108,17 +139,27 @@ class WalkLister implements WalkList {
     const index = this.places.push({ path, walked, inode }) - 1;
     for (let i = 0; i < keys.length; i++) {
       const [key, entry] = [keys[i]!, entries[i]!];
-      if (typeof entry === "string" || this.#isDenied(place, key)) continue;
-      const { excluded } = this.#filter;
-      const isWanted =
-        typeof entry === "number"
-          ? this.#filter.wantsFile(place, this.#name, rules)
-          : this.#filter.entersFolder(place, this.#name, rules);
-      if (this.#filter.excluded > excluded) this.#add(excludedEntry, index, key);
+      if (typeof entry === "string") continue;
+      const { excluded, ignored, denied } = this.#filter;
+      const isWanted = this.#isWanted(place, { key, isFolder: typeof entry !== "number", rules });
+      if (this.#filter.denied > denied) this.#add(leftOut.denied, index, key);
+      else if (this.#filter.ignored > ignored) this.#add(leftOut.byIgnoreFiles, index, key);
+      else if (this.#filter.excluded > excluded) this.#add(leftOut.byDefault, index, key);
       else if (isWanted && typeof entry === "number") this.#add(entry, index, key);
       else if (isWanted) yield* this.#listChild(entry as WatchedFolder, { path, walked, rules });
     }
     yield;
+  }
+
+  /** Whether the file is searched, or the folder entered. The filter counts why not. */
+  #isWanted(place: Place, { key, isFolder, rules }: KeyOfEntry): boolean {
+    if (this.#isDenied(place, key)) {
+      this.#filter.noteDenied(place, this.#name, isFolder);
+      return false;
+    }
+    return isFolder
+      ? this.#filter.entersFolder(place, this.#name, rules)
+      : this.#filter.wantsFile(place, this.#name, rules);
   }
 
   #listChild(folder: WatchedFolder, { path, walked, rules }: Above): Steps<void> {
@@ -181,6 +222,13 @@ class WalkLister implements WalkList {
       this.isLasting &&= isReportedIn(opened.descriptor!, { bytes: name, from: 0, to: name.length });
     }
   }
+}
+
+/** An entry's key, and the rules in its folder. */
+interface KeyOfEntry {
+  readonly key: string;
+  readonly isFolder: boolean;
+  readonly rules: IgnoreRules;
 }
 
 /** A folder's paths, and the rules from above it. */

@@ -13,7 +13,7 @@ import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { FolderLister, type ListingOptions, type NameFilter, type WalkLevel } from "./folder-lister.ts";
 import { SharedFolder } from "./shared-folder.ts";
-import { nothingPassedOver, type PassedOver } from "./tally.ts";
+import { type FirstLeftOut, nothingPassedOver, type PassedOver } from "./tally.ts";
 
 /** Takes the files of a walk. */
 export interface FileSink extends NameFilter {
@@ -88,9 +88,14 @@ export class Walk {
 
   /** What it has passed over so far. */
   get passedOver(): PassedOver {
-    const { excluded } = this.#filter;
-    if (this.#passedOver.excluded !== excluded) this.#passedOver = { ...nothingPassedOver, excluded };
+    const { excluded, ignored, denied } = this.#filter;
+    if (this.#passedOver.excluded !== excluded || this.#passedOver.denied !== denied)
+      this.#passedOver = { ...nothingPassedOver, excluded, ignored, denied };
     return this.#passedOver;
+  }
+
+  get firstLeftOut(): FirstLeftOut {
+    return this.#filter.firstLeftOut;
   }
 
   /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */
@@ -179,8 +184,9 @@ export class Walk {
       const kind = entries.kind(level.next);
       if (kind !== "file" && kind !== "dir") continue;
       const name = { bytes: entries.bytes, from: entries.start(level.next), to: entries.end(level.next) };
-      if (jail.deniesBytesIn(held.folder, name.bytes, name.from, name.to)) continue;
-      if (kind === "dir") {
+      if (jail.deniesBytesIn(held.folder, name.bytes, name.from, name.to))
+        this.#filter.noteDenied(held.folder, name, kind === "dir");
+      else if (kind === "dir") {
         if (this.#filter.entersFolder(held.folder, name, level.rules)) return true;
       } else if (this.#filter.wantsFile(held.folder, name, level.rules)) {
         if (!sink.add(held, name.bytes, name.from, name.to)) return false;

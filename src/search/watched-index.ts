@@ -197,7 +197,8 @@ function keyOf({ walk, folder }: RunningSearch): string | undefined {
     set === undefined ? null : "patterns" in set ? set.patterns : undefined,
   );
   if (sets.includes(undefined)) return undefined;
-  const flags = [walk.ignoreFiles !== undefined, walk.defaultExcludes !== undefined];
+  const flags = [walk.ignoreFiles, walk.defaultExcludes].map((one) => one !== undefined);
+  flags.push(walk.includesHidden !== false);
   return JSON.stringify([folder.folder.names, sets, flags]);
 }
 

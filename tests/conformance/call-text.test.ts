@@ -19,7 +19,7 @@ describe.each(subjects)("coder call of the %s", (subject) => {
 
   test.each([
     ["read-file", '{"path":"a.txt"}', "one\ntwo\n"],
-    ["search", '{"query":"two"}', "a.txt:2:1: two\n"],
+    ["search", '{"query":"two"}', "a.txt\n2→two\n"],
     ["tree", "{}", "base/\n  a.txt\n  sly.txt\n"],
   ])("prints the answer of %s as text in a terminal", async (name, payload, text) => {
     expect(await inTerminal(name, payload, ...base)).toEqual({ code: 0, text });

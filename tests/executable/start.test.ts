@@ -32,7 +32,7 @@ test("npm start shows the sample over MCP and serves it on the bus, and the call
       /^([\s\S]*)\n {2}(\S+) call coder::read-file '(.*)' --url (ws:\S+)\n/,
     );
     expect(before).toContain("Port 49134 is taken");
-    for (const shown of ["coder_list_folder", "notes/todo.md:4:21: ", "C211"])
+    for (const shown of ["coder_list_folder", "notes/todo.md\n    4→", "C211"])
       expect(before).toContain(shown);
     const caller: Artifact = { name: "executable", command: [join(root, program)] };
     const answer = await callArtifact(caller, ["coder::read-file", payload, url], root);

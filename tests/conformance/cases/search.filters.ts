@@ -18,13 +18,15 @@ interface Given {
   readonly config?: Config;
   /** Files and folders that are said to be left out, where anything is said of that. */
   readonly excluded?: number;
+  /** What the profile agent says of them. */
+  readonly notSearched?: readonly object[];
 }
 
 const laterFields = ["respect_gitignore", "use_default_excludes", "file_types"];
 
 function finds(
   name: string,
-  { tree, payload = {}, config = {}, excluded }: Given,
+  { tree, payload = {}, config = {}, excluded, notSearched }: Given,
   paths: readonly string[],
 ): Case {
   const isExtended = config["profile"] === "agent" || laterFields.some((field) => payload[field] != null);
@@ -40,6 +42,7 @@ function finds(
         truncated: false,
         ...(isExtended && {
           index: "scan",
+          ...(notSearched && { not_searched: notSearched }),
           searched: { files: paths.length, bytes: 0 },
           skipped: { too_large: 0, binary: 0, unreadable: 0, long_lines: 0, excluded: excluded ?? anySize },
         }),
@@ -219,7 +222,12 @@ const ignoreFiles: Case[] = [
   ]),
   finds(
     "profile agent: ignore files count",
-    { tree: { ...files("a"), ".gitignore": "a\n" }, config: { profile: "agent" }, excluded: 1 },
+    {
+      tree: { ...files("a"), ".gitignore": "a\n" },
+      config: { profile: "agent" },
+      excluded: 1,
+      notSearched: [{ count: 1, names: ["a"], reason: "ignore_files" }],
+    },
     [".gitignore"],
   ),
 ];
@@ -308,7 +316,12 @@ const excludes: Case[] = [
   finds("no default excludes by default", { tree: files("dist/a") }, ["dist/a"]),
   finds(
     "profile agent: default excludes",
-    { tree: files("dist/a", "b"), config: { profile: "agent" }, excluded: 1 },
+    {
+      tree: files("dist/a", "b"),
+      config: { profile: "agent" },
+      excluded: 1,
+      notSearched: [{ count: 1, names: ["dist/"], reason: "default_excludes" }],
+    },
     ["b"],
   ),
   finds(

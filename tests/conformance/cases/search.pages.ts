@@ -382,7 +382,7 @@ const counts: Case[] = [
     { max_line_bytes: 3, max_bytes: 9000, mode: "files", multiline: true },
     { files: [{ path: "a" }], searched: [1, 5] },
   ),
-  searches("the profile agent answers in pages", five, {}, { ...all, config: agent }),
+  searches("the profile agent answers in pages", five, { search_paths: true }, { ...all, config: agent }),
   searches(
     "the profile agent and max_matches",
     five,

@@ -1,0 +1,167 @@
+/** What a model is shown of a search, and what it may leave out of a request. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Tree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+type Answers = readonly (readonly [args: Record<string, unknown>, text: string])[];
+
+/** A folder that one program serves for all cases of a group. */
+function serve(tree: Tree, config: Readonly<Record<string, unknown>> = {}) {
+  let connected: McpFixture;
+  beforeAll(async () => {
+    connected = await connectStdio("source", { tree, config });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  return {
+    answers: (cases: Answers) =>
+      test.each(cases)("%j", async (args, text) => {
+        const result = await connected.call("coder_search", args);
+        expect(textOf(result).replace(/(?<="cursor": ")[\w-]+/, "…")).toBe(text);
+        expect(result.isError).toBeUndefined();
+        expect(result.structuredContent).toBeUndefined();
+      }),
+    refuses: (cases: Answers) =>
+      test.each(cases)("%j is refused", async (args, text) => {
+        const result = await connected.call("coder_search", args);
+        expect(textOf(result)).toContain(text);
+        expect(result.isError).toBe(true);
+      }),
+  };
+}
+
+describe("matches", () => {
+  const { answers } = serve({
+    "src/a.ts": "one\ntwo\nthree\nfour\ntwo\n",
+    "src/b.ts": "two\n",
+    "two.md": "x two\r\ny\n",
+    "long.js": `${"x".repeat(1000)}needle${"y".repeat(1000)}\n${"z".repeat(300)}\n`,
+    "twice.js": `needle${"-".repeat(1000)}needle\n`,
+  });
+  answers([
+    [{ query: "two" }, "src/a.ts\n2→two\n5→two\n\nsrc/b.ts\n1→two\n\ntwo.md\n1→x two"],
+    [
+      { query: "two", path: "src/a.ts", context_lines_before: 1, context_lines_after: 1 },
+      "src/a.ts\n1-one\n2→two\n3-three\n4-four\n5→two",
+    ],
+    [{ query: "two\nth", multiline: true }, "src/a.ts\n2→two\n3→three"],
+    [{ query: "two", mode: "files" }, "src/a.ts\nsrc/b.ts\ntwo.md"],
+    [{ query: "two", search_paths: true, path: "two.md" }, "two.md\n1→x two\n\n[paths that match]\ntwo.md"],
+    [{ query: "needle", path: "long.js" }, `long.js\n1→…${"x".repeat(64)}needle${"y".repeat(186)}…`],
+    [{ query: "needle", path: "long.js", max_line_bytes: 16 }, "long.js\n1→…xxxxneedleyyyyyy…"],
+    [
+      { query: "needle", path: "twice.js", max_line_bytes: 8, every_match: true },
+      "twice.js\n1→needle--…\n1→…--needle",
+    ],
+    [
+      { query: "needle", path: "long.js", max_line_bytes: 8, context_lines_after: 1 },
+      "long.js\n1→…xxneedle…\n2-zzzzzzzz…",
+    ],
+    [
+      { query: "two", max_matches: 1 },
+      'src/a.ts\n2→two\n[stopped by max_matches; go on with the same call and "cursor": "…"]',
+    ],
+  ]);
+});
+
+describe("what is not searched", () => {
+  const { answers } = serve(
+    {
+      "a.txt": "two\n",
+      "bin/small": "one\0",
+      "bin/with-match": "two\0",
+      "node_modules/m/index.js": "two",
+      "dist/x": "two",
+      "p/dist/x": "two",
+      "p/target/x": "two",
+      ".gitignore": "*.log\nbuild/\n",
+      "a.log": "two",
+      "b.log": "two",
+      "build/x": "two",
+      "c.log": "two",
+      "p/d.log": "two",
+      ".env": "two",
+      "secrets/a": "two",
+      ".hidden/h": "two\n",
+      "large.txt": "two\n".repeat(100),
+    },
+    { max_read_bytes: 300 },
+  );
+  const always = ".hidden/h\n1→two\n\na.txt\n1→two\n";
+  answers([
+    [
+      { query: "two" },
+      `${always}[not searched: dist/, node_modules/, p/dist/ and 1 more excluded (use_default_excludes: false), a.log, b.log, build/ and 2 more ignored (respect_gitignore: false), 2 denied, 2 binary, 1 too large]`,
+    ],
+    [
+      { query: "two", include_hidden: false, respect_gitignore: false, path: "bin" },
+      "[nothing found: path, globs and file types leave no file to search]\n[not searched: 2 binary]",
+    ],
+    [
+      {
+        query: "two",
+        include_globs: ["*.txt"],
+        include_hidden: false,
+        use_default_excludes: false,
+        respect_gitignore: false,
+      },
+      "a.txt\n1→two\n[not searched: 1 too large]",
+    ],
+    [
+      { query: "two", path: "p", use_default_excludes: false },
+      "p/dist/x\n1→two\n\np/target/x\n1→two\n[not searched: p/d.log ignored (respect_gitignore: false)]",
+    ],
+    // The names of what comes after the page are left to the next one.
+    [
+      { query: "two", max_matches: 1 },
+      '.hidden/h\n1→two\n[not searched: a.log ignored (respect_gitignore: false), 1 denied]\n[stopped by max_matches; go on with the same call and "cursor": "…"]',
+    ],
+    // A file that is named is searched.
+    [{ query: "two", path: "a.log" }, "a.log\n1→two"],
+    [{ query: "two", path: "dist/x", include_globs: ["*.md"], file_types: ["py"] }, "dist/x\n1→two"],
+  ]);
+});
+
+describe("paths", () => {
+  const { answers, refuses } = serve({
+    "a.ts": "",
+    "b.md": "two",
+    ".dot/c.ts": "",
+    "d/.e.ts": "",
+    "d/f.ts": "two",
+    "node_modules/g.ts": "",
+    ".env": "",
+    l: { link: "d/f.ts" },
+    k: { link: "d" },
+  });
+  const noted = "\n[not searched: node_modules/ excluded (use_default_excludes: false), 1 denied]";
+  answers([
+    [{ query: "", search_content: false }, `.dot/c.ts\na.ts\nb.md\nd/.e.ts\nd/f.ts${noted}`],
+    [{ query: "", search_content: false, file_types: ["md"] }, `b.md${noted.replace(", 1 denied", "")}`],
+    [
+      { query: "", search_content: false, include_hidden: false },
+      `a.ts\nb.md\nd/f.ts${noted.replace(", 1 denied", "")}`,
+    ],
+    [{ query: "", search_content: false, regex: true, path: "d" }, "d/.e.ts\nd/f.ts"],
+    [
+      { query: "", search_content: false, fuzzy_paths: true, path: "d", search_paths: true },
+      "d/.e.ts\nd/f.ts",
+    ],
+    [{ query: "f.t", search_content: false }, `d/f.ts${noted}`],
+    [{ query: "two", path: "d/f.ts" }, "d/f.ts\n1→two"],
+    [{ query: "two", path: "l" }, "d/f.ts\n1→two"],
+    [{ query: "two", path: "k" }, "d/f.ts\n1→two"],
+    [{ query: "f.ts", path: "d/f.ts" }, "[nothing found in 1 file]"],
+    [{ query: "f.ts", path: "d/f.ts", search_paths: true }, "[paths that match]\nd/f.ts"],
+  ]);
+  refuses([
+    [{ query: "" }, "C210 invalid_argument: The field `query` is empty. "],
+    [{ query: "", search_paths: true }, "C210 invalid_argument: The field `query` is empty. "],
+    [{ query: "two", path: "none" }, "C211 no_such_path: "],
+    [{ query: "two", path: ".env" }, "C211 "],
+    [{ query: "two", path: "d/f.ts/x" }, "C211 no_such_path: "],
+    [
+      { query: "two", search_content: false, search_paths: false },
+      "C210 invalid_argument: Both search_content",
+    ],
+  ]);
+});
