@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { changedFiles, scopes, select } from "./changed.ts";
+import { changedFiles, type Imports, readImports, type SuiteFiles, scopes, touchedBy } from "./changed.ts";
 import { type Plan, plan } from "./house.ts";
 
 const small: Plan = {
@@ -16,70 +16,79 @@ const small: Plan = {
     globs: [],
   },
 };
-/** In no room. */
-const whole = "src/whole.test.ts";
-const unitTests = [
-  "scripts/check.test.ts",
-  "src/coder/config.test.ts",
-  "src/coder/tree.test.ts",
-  "src/globs/set.test.ts",
-  "src/jail/walk.test.ts",
-  "src/mcp/tools.test.ts",
-  "src/shell/ls.test.ts",
-  whole,
+const suites: readonly SuiteFiles[] = [
+  {
+    name: "unit",
+    files: [
+      "scripts/check.test.ts",
+      "src/coder/tree.test.ts",
+      "src/globs/set.test.ts",
+      "src/jail/walk.test.ts",
+    ],
+  },
+  ...Object.entries(scopes).map(([name, { folder }]) => ({ name, files: [`${folder}/${name}.test.ts`] })),
 ];
-const selected = (...changed: string[]) => select(changed, small, unitTests);
 
-test("a change belongs to its room and to all rooms above, and to the suites of those", () => {
-  expect(selected("src/globs/set.ts")).toEqual({
-    unit: ["src/coder/tree.test.ts", "src/globs/set.test.ts", "src/mcp/tools.test.ts", whole],
-    suites: ["conformance", "mcp", "escapes"],
-  });
-  expect(selected("src/mcp/tools.ts")).toEqual({ unit: ["src/mcp/tools.test.ts", whole], suites: ["mcp"] });
+const imports: Imports = new Map([
+  ["src/coder/tree.ts", ["src/jail/walk.ts", "src/globs/set.ts"]],
+  ["src/coder/tree.test.ts", ["src/coder/tree.ts"]],
+  ["src/globs/set.test.ts", ["src/globs/set.ts"]],
+  ["src/jail/walk.test.ts", ["src/jail/walk.ts", "src/jail/jail.test-kit.ts"]],
+  ["scripts/check.test.ts", ["scripts/check.ts"]],
+  ["tests/shell/shell.test.ts", ["tests/harness/tree.ts"]],
+]);
+
+const touched = (...changed: string[]) => touchedBy(changed, suites, { plan: small, imports });
+const unitOf = (...changed: string[]) =>
+  touched(...changed).flatMap(({ suite, file }) => (suite === "unit" ? [file] : []));
+const suitesOf = (...changed: string[]) =>
+  touched(...changed).flatMap(({ suite }) => (suite === "unit" ? [] : [suite]));
+
+test("a change touches the tests that import it, through other files too, the nearest first", () => {
+  expect(unitOf("src/globs/set.ts")).toEqual(["src/globs/set.test.ts", "src/coder/tree.test.ts"]);
+  expect(unitOf("src/jail/jail.test-kit.ts")).toEqual(["src/jail/walk.test.ts"]);
+  expect(unitOf("src/coder/tree.test.ts")).toEqual(["src/coder/tree.test.ts"]);
 });
 
-test("a room inside a room is one of its own", () => {
-  expect(selected("src/coder/config.ts")).toEqual({ unit: ["src/coder/config.test.ts", whole], suites: [] });
-});
-
-test("the jail belongs to every suite that tries to get out of it", () => {
-  expect(selected("src/jail/walk.ts").suites).toEqual([
-    "conformance",
-    "shell",
-    "mcp",
-    "escapes",
-    "races",
-    "faults",
-    "faults-descriptors",
-    "faults-current-directory",
+test("a change touches the suites of its room, before those of the rooms above", () => {
+  expect(suitesOf("src/globs/set.ts")).toEqual(["escapes", "conformance", "mcp"]);
+  expect(suitesOf("src/mcp/tools.ts")).toEqual(["mcp"]);
+  expect(suitesOf("src/jail/walk.ts").sort()).toEqual([
+    ...["conformance", "escapes", "faults", "faults-current-directory", "faults-descriptors"],
+    ...["mcp", "races", "shell"],
   ]);
+  expect(suitesOf("src/jail/walk.test.ts")).toEqual([]);
 });
 
-test("what only tests use belongs to tests", () => {
-  const unit = ["src/jail/walk.test.ts"];
-  expect(selected("src/jail/walk.test.ts")).toEqual({ unit, suites: [] });
-  expect(selected("src/jail/jail.test-kit.ts")).toEqual({
-    unit: ["src/coder/tree.test.ts", ...unit, "src/mcp/tools.test.ts", "src/shell/ls.test.ts", whole],
-    suites: [],
-  });
-  expect(selected("tests/shell/case.ts")).toEqual({ unit: [], suites: ["shell"] });
-  expect(selected("tests/security/race.test.ts")).toEqual({ unit: [], suites: ["escapes", "races"] });
-  expect(selected("tests/harness/tree.ts")).toEqual({ unit: [], suites: Object.keys(scopes) });
+test("a file of tests that no test imports touches its folder", () => {
+  expect(suitesOf("tests/harness/tree.ts")).toEqual(["shell"]);
+  expect(suitesOf("tests/faults/crash-child.ts")).toEqual([
+    ...["faults", "faults-descriptors", "faults-current-directory"],
+  ]);
+  expect(unitOf("scripts/start.ts")).toEqual(["scripts/check.test.ts"]);
 });
 
-test("scripts belong to their own tests, pages to none, and packages to all", () => {
-  expect(selected("scripts/measure.ts")).toEqual({ unit: ["scripts/check.test.ts"], suites: [] });
-  expect(selected("README.md", "docs/jail.md", "bench/run.ts")).toEqual({ unit: [], suites: [] });
-  expect(selected("package-lock.json")).toEqual({ unit: unitTests, suites: Object.keys(scopes) });
-  expect(selected("tests/conformance/a.golden.json").unit).toEqual(unitTests);
+test("pages touch no test, and packages touch all", () => {
+  expect(touched("README.md", "docs/jail.md", "bench/run.ts")).toEqual([]);
+  expect(touched("package-lock.json")).toHaveLength(suites.flatMap(({ files }) => files).length);
+  expect(touched("tests/conformance/a.golden.json")).toHaveLength(
+    suites.flatMap(({ files }) => files).length,
+  );
 });
 
 test("each room of the house is in the scope of a suite, and each scope names rooms", () => {
   const rooms = Object.keys(plan.rooms);
-  const noticed = (room: string) => select([`src/${room}.ts`], plan, []).suites.length > 0;
+  const noticed = (room: string) =>
+    touchedBy([`src/${room}.ts`], suites, { plan, imports: new Map() }).length > 0;
   expect(rooms.filter((room) => !noticed(room))).toEqual([]);
   const named = Object.values(scopes).flatMap(({ through = [], of = [] }) => [...through, ...of]);
   expect(named.filter((room) => !rooms.includes(room))).toEqual([]);
+});
+
+test("the imports of the project are read from its files", () => {
+  const read = readImports(join(import.meta.dir, ".."));
+  expect(read.get("scripts/changed.test.ts")).toContain("scripts/changed.ts");
+  expect(read.get("src/main.ts")).toContain("src/call.ts");
 });
 
 const root = mkdtempSync(join(tmpdir(), "coder-"));
@@ -106,7 +115,8 @@ test("changed is what was committed on the branch, moved, edited and not yet add
   git("init", "--initial-branch", "main");
   commit({ "src/a.ts": "a\n", "src/b.ts": "b\n" });
   commit({ "src/c.ts": "c\n" });
-  expect(changedFiles(root, undefined)).toEqual(["src/c.ts"]);
+  // A fresh clone has nothing to compare.
+  expect(changedFiles(root, undefined)).toEqual([]);
   git("checkout", "-b", "mine");
   git("mv", "src/a.ts", "src/moved.ts");
   commit({ "src/b.ts": "B\n" });

@@ -1,4 +1,6 @@
-/** `npm test -- --changed [REF]`: what a change can touch, by the plan of the house. */
+/** The tests that a change can touch, by the imports of the files and the plan of the house. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Plan } from "./house.ts";
 import { isForTests, roomOf, stem } from "./rooms.ts";
 
@@ -46,64 +48,94 @@ export const scopes: Readonly<Record<string, Scope>> = {
   },
 };
 
-export interface Selection {
-  /** Paths of unit tests. */
-  readonly unit: readonly string[];
-  /** Names of suites. */
-  readonly suites: readonly string[];
+/** A set of test files, such as those of `scripts/check.ts`. */
+export interface SuiteFiles {
+  readonly name: string;
+  readonly files: readonly string[];
 }
+
+/** A test file, in one of the suites that run it. */
+export interface TestFile {
+  readonly suite: string;
+  readonly file: string;
+}
+
+/** The files that each file imports, all by their paths from the root. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
 
 /** What everything depends on: runtime, packages, how they are compiled, what was published, and which tests there are. */
 const ofAll =
   /^(package(-lock)?\.json|tsconfig[^/]*\.json|bunfig\.toml|scripts\/(build|check|changed)\.ts)$|\.golden\.json$/;
 
+/** How near a test is to a change: imports between them, or one of these where it does not import what has changed. */
+const distances = { sameFolder: 50, ofRoom: 100, throughRoom: 200 } as const;
+
 /**
- * What belongs to these changed files. The rooms they are in, and all rooms above, have their unit tests run; a suite is
- * run when its scope has one of those rooms in it, or when its own files have changed. Paths are from the root, with `/`;
- * `unitTests` are all that there are.
+ * The test files that can notice a change of these files, the nearest first: those that import one of them, through others
+ * too; those of a suite whose scope has the room of one of them in it; and those of a suite with a file that no test imports,
+ * such as a program that its tests start. Paths are from the root, with `/`.
  */
-export function select(changed: readonly string[], plan: Plan, unitTests: readonly string[]): Selection {
-  if (changed.some((path) => ofAll.test(path))) return { unit: unitTests, suites: Object.keys(scopes) };
-  return { unit: unitTestsFor(changed, plan, unitTests), suites: suitesFor(changed, plan) };
+export function touchedBy(
+  changed: readonly string[],
+  suites: readonly SuiteFiles[],
+  { plan, imports }: { readonly plan: Plan; readonly imports: Imports },
+): TestFile[] {
+  const isOfAll = changed.some((path) => ofAll.test(path));
+  const near = distancesFrom(changed, imports);
+  const scope = scopeDistances(changed, plan);
+  const started = new Set(changed.filter((path) => !isImported(path, imports)).map(folderOf));
+  const distanceOf = (suite: string, file: string): number => {
+    if (isOfAll) return 0;
+    const beside = started.has(folderOf(file)) ? distances.sameFolder : Infinity;
+    return Math.min(near.get(file) ?? Infinity, scope.get(suite) ?? Infinity, beside);
+  };
+  return suites
+    .flatMap(({ name: suite, files }) =>
+      files.map((file) => ({ suite, file, distance: distanceOf(suite, file) })),
+    )
+    .filter(({ distance }) => distance < Infinity)
+    .toSorted((one, other) => one.distance - other.distance)
+    .map(({ suite, file }) => ({ suite, file }));
 }
 
-function unitTestsFor(changed: readonly string[], plan: Plan, unitTests: readonly string[]): string[] {
-  // A kit is used by the tests of rooms above it, as its room is.
-  const rooms = roomsAbove(
-    roomsOf(changed, plan, (path) => !path.endsWith(".test.ts")),
-    plan,
-  );
-  return unitTests.filter((path) => {
-    if (changed.includes(path)) return true;
-    if (path.startsWith("scripts/")) return changed.some((other) => other.startsWith("scripts/"));
-    const own = roomsOf([path], plan);
-    // A test in no room is one of the whole.
-    return own.size === 0 ? rooms.size > 0 : [...own].some((room) => rooms.has(room));
-  });
+/** The folder of a suite, or of the scripts; the empty text for all other files. */
+const folderOf = (path: string): string => /^(tests\/[^/]+|scripts)\//.exec(path)?.[1] ?? "";
+
+/** Whether a test imports the file, through others too, or no test of a folder has to. */
+const isImported = (path: string, imports: Imports): boolean =>
+  folderOf(path) === "" ||
+  [...distancesFrom([path], imports).keys()].some((file) => file.endsWith(".test.ts"));
+
+/** The number of imports between each file and the nearest of `changed`. */
+function distancesFrom(changed: readonly string[], imports: Imports): ReadonlyMap<string, number> {
+  const importers = new Map<string, string[]>();
+  for (const [file, imported] of imports)
+    for (const other of imported) importers.set(other, [...(importers.get(other) ?? []), file]);
+  const found = new Map(changed.map((path) => [path, 0]));
+  // A map visits what is added while it is walked.
+  for (const [path, distance] of found)
+    for (const importer of importers.get(path) ?? [])
+      if (!found.has(importer)) found.set(importer, distance + 1);
+  return found;
 }
 
-function suitesFor(changed: readonly string[], plan: Plan): string[] {
-  const rooms = roomsOf(changed, plan, (path) => !isForTests(path));
+/** How near the suites are whose scope has a changed room in it. */
+function scopeDistances(changed: readonly string[], plan: Plan): ReadonlyMap<string, number> {
+  const rooms = roomsOf(changed, plan);
   const touched = roomsAbove(rooms, plan);
-  const belongs = ({ folder, through = [], of = [] }: Scope): boolean =>
-    through.some((room) => touched.has(room)) ||
-    of.some((room) => rooms.has(room)) ||
-    changed.some((path) => path.startsWith(`${folder}/`) || path.startsWith("tests/harness/"));
-  return Object.keys(scopes).filter((name) => belongs(scopes[name]!));
+  return new Map(
+    Object.entries(scopes).flatMap(([name, { through = [], of = [] }]): [string, number][] => {
+      if (of.some((room) => rooms.has(room))) return [[name, distances.ofRoom]];
+      return through.some((room) => touched.has(room)) ? [[name, distances.throughRoom]] : [];
+    }),
+  );
 }
 
-/** The rooms of those paths that are in src, and that `counts` lets count. */
-function roomsOf(
-  paths: readonly string[],
-  plan: Plan,
-  counts: (path: string) => boolean = () => true,
-): Set<string> {
-  const inSrc = paths.filter((path) => path.startsWith("src/") && counts(path));
-  return new Set(inSrc.flatMap((path) => roomOf(stemOfTried(path), plan.rooms) ?? []));
+/** The rooms of the sources among these paths. */
+function roomsOf(paths: readonly string[], plan: Plan): Set<string> {
+  const sources = paths.filter((path) => path.startsWith("src/") && !isForTests(path));
+  return new Set(sources.flatMap((path) => roomOf(stem(path), plan.rooms) ?? []));
 }
-
-/** The stem of a source, and of the source that a test stands beside. */
-const stemOfTried = (path: string): string => stem(path).replace(/\.(test|test-kit)$/, "");
 
 /** These rooms, and every room that imports them, be it through others. */
 function roomsAbove(rooms: ReadonlySet<string>, plan: Plan): ReadonlySet<string> {
@@ -114,9 +146,23 @@ function roomsAbove(rooms: ReadonlySet<string>, plan: Plan): ReadonlySet<string>
   return found;
 }
 
+/** Reads which files of the project import which. */
+export function readImports(root: string): Imports {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const paths = [...new Bun.Glob("{src,scripts,tests}/**/*.ts").scanSync(root)];
+  return new Map(
+    paths.map((path) => {
+      const imported = transpiler
+        .scanImports(readFileSync(join(root, path), "utf8"))
+        .flatMap(({ path: name }) => (name.startsWith(".") ? [join(dirname(path), name)] : []));
+      return [path, imported.filter((name) => existsSync(join(root, name)))] as const;
+    }),
+  );
+}
+
 /**
- * The files that differ from `ref`, those not yet added included. Without a `ref`: from where this branch left the main
- * one, and on the main branch itself from its last commit. Throws what git says where there is no such commit.
+ * The files that differ from `ref`, those not yet added included. Without a `ref`: from where this branch left the main one;
+ * on the main branch itself, from its last commit. Throws git's message if there is no such commit.
  */
 export function changedFiles(root: string, ref: string | undefined): string[] {
   const git = (...args: string[]): string[] => {
@@ -135,7 +181,5 @@ export function changedFiles(root: string, ref: string | undefined): string[] {
 function branchPoint(git: (...args: string[]) => string[]): string {
   const mains = git("for-each-ref", "--format=%(refname)", "refs/remotes/origin/main", "refs/heads/main");
   const main = mains.find((name) => name.startsWith("refs/remotes/")) ?? mains[0];
-  const [head] = git("rev-parse", "HEAD");
-  const [point] = main === undefined ? [] : git("merge-base", "HEAD", main);
-  return point === undefined || point === head ? "HEAD~1" : point;
+  return (main === undefined ? undefined : git("merge-base", "HEAD", main)[0]) ?? "HEAD";
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { root } from "./build.ts";
 import { scopes } from "./changed.ts";
-import { countTests, steps, stepsNamed } from "./check.ts";
+import { countTests, filesOf, secondsIn, suites, tasksNamed } from "./check.ts";
 
 const report = (totals: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${totals} time="1">\n</testsuites>`;
@@ -22,28 +22,31 @@ test("a suite that ran nothing has failed", () => {
   expect(counts).toEqual({ passed: 0, failed: 1, skipped: 4 });
 });
 
-const always = steps.filter(({ isSuite, backend }) => isSuite && backend === undefined);
-const pathsOf = ({ command }: (typeof steps)[number]) => command.filter((part) => part.startsWith("./"));
-
-test("each test file belongs to one step", () => {
-  const files = [...new Bun.Glob("{src,scripts,tests}/**/*.test.ts").scanSync(root)];
-  const stepsOf = (file: string) =>
-    always.filter((step) =>
-      pathsOf(step).some((path) => `./${file}` === path || `./${file}`.startsWith(`${path}/`)),
-    );
-  expect(files.filter((file) => stepsOf(file).length !== 1)).toEqual([]);
-  // Without a path, bun would run all that there are.
-  expect(steps.filter((step) => step.isSuite && pathsOf(step).length === 0)).toEqual([]);
+test("the seconds of each file are read from the report, and those on a backend have its name", () => {
+  const file = (path: string, time: string) =>
+    `  <testsuite name="${path}" file="${path}" tests="3" assertions="3" failures="0" skipped="0" time="${time}" hostname="h">\n    <testsuite name="inner" file="${path}" line="9" tests="1" time="9" hostname="h">`;
+  const text = `${file("src/a.test.ts", "1.25")}\n${file(`${root.slice(1)}/src/b.test.ts`, "2")}\n`;
+  expect(secondsIn(text, undefined)).toEqual({ "src/a.test.ts": 1.25, "src/b.test.ts": 2 });
+  expect(secondsIn(text, "descriptors")).toMatchObject({ "src/a.test.ts@descriptors": 1.25 });
 });
 
-test("a suite in several steps goes by its name, and each step by its own", () => {
-  const named = (...names: string[]) => stepsNamed(steps, names).map(({ name }) => name);
-  expect(named("shell")).toEqual(["build", "shell-1", "shell-2"]);
-  expect(named("conformance-2", "rooms")).toEqual(["build", "rooms", "conformance-2"]);
+test("each test file belongs to one suite, besides those of a backend", () => {
+  const files = [...new Bun.Glob("{src,scripts,tests}/**/*.test.ts").scanSync(root)];
+  const always = suites.filter(({ backend }) => backend === undefined).flatMap(filesOf);
+  expect(always.sort()).toEqual(files.sort());
+  // Without a path, bun would run every file.
+  expect(suites.filter((suite) => filesOf(suite).length === 0)).toEqual([]);
+});
+
+test("a suite that tries the executable comes with the build", () => {
+  const named = (...names: string[]) => [...new Set(tasksNamed(names).map(({ name }) => name))];
+  expect(named("shell")).toEqual(["build", "shell"]);
+  expect(named("rooms")).toEqual(["rooms"]);
+  expect(named("conformance", "rooms")).toEqual(["build", "rooms", "conformance"]);
   expect(() => named("shel")).toThrow("There is no step shel; they are build");
 });
 
 test("what a change selects are the suites", () => {
-  const suites = steps.filter(({ isSuite }) => isSuite).map(({ name, suite }) => suite ?? name);
-  expect(new Set(suites)).toEqual(new Set(["unit", ...Object.keys(scopes)]));
+  const names = suites.map(({ name }) => name);
+  expect(new Set(names)).toEqual(new Set(["unit", ...Object.keys(scopes)]));
 });

@@ -1,46 +1,127 @@
 /**
- * `npm test`: everything that is checked, the same here and on a server. A step that fails does not keep the others
- * from running. The last line says `N passed, N failed`; a step that is no test suite counts as one.
+ * `npm test`: what a change can touch, in at most 90 seconds, or everything. Everything is checked with `--all`, on a server
+ * (`CI`), and if the tree does not differ from the branch that it will land on. A step that fails does not keep the others
+ * from running. The last line says `N passed, N failed`; a step that is not a test suite counts as one.
  *
+ *     npm test -- --all
+ *     npm test -- --since origin/main
+ *     npm test -- src/edits tests/mcp/flags.test.ts
  *     npm test -- --only unit,rooms
  *     npm test -- --only unit,escapes,faults --as nobody
  *     npm test -- --only faults --backend current-directory
- *     npm test -- --changed origin/main
  */
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { batchesOf, readSeconds, type Seconds, secondsOf, withinBudget, writeSeconds } from "./batches.ts";
 import { root } from "./build.ts";
-import { changedFiles, select } from "./changed.ts";
+import { changedFiles, readImports, type TestFile, touchedBy } from "./changed.ts";
 import { plan } from "./house.ts";
 
-interface Step {
+/** A check that is not a test suite. */
+interface Check {
   readonly name: string;
-  /** The suite that it is a part of: `--only` takes that name too. */
-  readonly suite?: string;
   readonly command: readonly string[];
-  /** It is a run of bun's tests, counted one by one. */
-  readonly isSuite?: boolean;
-  /** It tries dist/coder. */
+  readonly seconds: number;
+}
+
+/** A set of test files. */
+export interface Suite {
+  readonly name: string;
+  /** Globs of its files. */
+  readonly files: readonly string[];
+  readonly except?: string;
+  /** Whether it tries dist/coder. */
   readonly needsBuild?: boolean;
-  /** How the jail holds folders in it; by default what is best on this machine. */
+  /** How the jail holds folders in it; by default the best that works on this machine. */
   readonly backend?: string;
 }
 
-/** How suites are run, when not as always. */
+/** How test suites are run, if not as usual. */
 interface Manner {
   /** The user who runs them; only root may choose one. */
   readonly as?: string | undefined;
-  /** For suites that have no backend of their own. */
+  /** For suites that do not have a backend of their own. */
   readonly backend?: string | undefined;
+}
+
+const bun = process.execPath;
+const tool = (name: string) => join(root, "node_modules/.bin", name);
+
+/** In the order in which they are shown. */
+const checks: readonly Check[] = [
+  { name: "build", command: [bun, "scripts/build.ts"], seconds: 4 },
+  {
+    name: "format",
+    command: [tool("biome"), "ci", "--colors=off", "--error-on-warnings", "."],
+    seconds: 4,
+  },
+  { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"], seconds: 9 },
+  { name: "types-node", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.node.json"], seconds: 5 },
+  { name: "rooms", command: [bun, "scripts/rooms.ts"], seconds: 4 },
+  { name: "names", command: [bun, "scripts/names.ts"], seconds: 3 },
+  { name: "measure", command: [bun, "scripts/measure.ts"], seconds: 3 },
+  { name: "reference", command: [bun, "scripts/reference.ts", "--check"], seconds: 1 },
+  { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"], seconds: 1 },
+];
+
+const race = "tests/security/**/race.test.ts";
+
+/** The faults that meet the disk where the jail holds folders in another way. */
+const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
+  (name) => `tests/faults/${name}.test.ts`,
+);
+
+export const suites: readonly Suite[] = [
+  { name: "unit", files: ["src/**/*.test.ts", "scripts/**/*.test.ts"] },
+  {
+    name: "conformance",
+    files: ["tests/conformance/**/*.test.ts", "tests/harness/**/*.test.ts"],
+    needsBuild: true,
+  },
+  { name: "shell", files: ["tests/shell/**/*.test.ts"], needsBuild: true },
+  { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needsBuild: true },
+  { name: "escapes", files: ["tests/security/**/*.test.ts"], except: race, needsBuild: true },
+  { name: "races", files: [race], needsBuild: true },
+  { name: "faults", files: ["tests/faults/**/*.test.ts"], needsBuild: true },
+  ...["descriptors", "current-directory"].map((backend) => ({
+    name: `faults-${backend}`,
+    files: faultsOfBackends,
+    needsBuild: true,
+    backend,
+  })),
+  { name: "executable", files: ["tests/executable/**/*.test.ts"], needsBuild: true },
+];
+
+/** The test files of a suite, by their paths from the root. */
+export function filesOf({ files, except }: Suite): string[] {
+  const found = files.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]);
+  const excluded = except === undefined ? undefined : new Bun.Glob(except);
+  return [...new Set(found)].filter((path) => excluded?.match(path) !== true).sort();
+}
+
+/** The names that `--only` takes. */
+export const stepNames: readonly string[] = [...checks, ...suites].map(({ name }) => name);
+
+/** Something to run: a check, or a batch of the files of a suite. */
+interface Task {
+  /** Name of the check or suite. */
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly seconds: number;
+  readonly isSuite: boolean;
+  readonly needsBuild: boolean;
+  readonly backend: string | undefined;
 }
 
 interface Outcome {
   readonly counts: Counts;
   readonly seconds: number;
-  /** What to show when it failed. */
+  /** Shown if it failed. */
   readonly output: string;
+  /** Seconds of each test file. */
+  readonly measured: Seconds;
 }
 
 export interface Counts {
@@ -49,94 +130,45 @@ export interface Counts {
   readonly skipped: number;
 }
 
-const bun = process.execPath;
-const tool = (name: string) => join(root, "node_modules/.bin", name);
-
 /**
  * Runs each file in a fresh global object: garbage of earlier files slowed the last one down to a fifth. A test that hangs
- * fails after two minutes, and none fails for being slow on a slow machine. `npm run test:only` does the same.
+ * fails after two minutes, and none fails for being slow on a slow machine.
  */
 const testing = [bun, "test", "--isolate", "--timeout=120000", "--only-failures"];
 
-const suite = (name: string, folders: readonly string[], more: Partial<Step> = {}): Step => ({
-  name,
-  command: [...testing, ...folders],
-  isSuite: true,
-  ...more,
+const taskOf = ({ name, command, seconds }: Check): Task => ({
+  ...{ name, command, seconds },
+  ...{ isSuite: false, needsBuild: false, backend: undefined },
 });
 
-/**
- * The test files below these folders, in two parts: as one step they would take longer than two others. `first` are names of files,
- * or of folders with a slash at the end; the second part is whatever else there is.
- */
-function halves(folders: readonly string[], first: readonly string[]): [string[], string[]] {
-  const all = folders
-    .flatMap((folder) => [...new Bun.Glob(`${folder}/**/*.test.ts`).scanSync(root)])
-    .map((path) => `./${path}`)
-    .sort();
-  const isFirst = (path: string) =>
-    first.some((name) =>
-      name.endsWith("/") ? path.includes(`/${name}`) : path.endsWith(`/${name}.test.ts`),
-    );
-  return [all.filter(isFirst), all.filter((path) => !isFirst(path))];
+/** The key of a file in the measured seconds. */
+const keyOf = (file: string, backend: string | undefined): string =>
+  backend === undefined ? file : `${file}@${backend}`;
+
+function tasksOf({ name, needsBuild = false, backend }: Suite, files: readonly string[]): Task[] {
+  const all = readSeconds(root);
+  const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
+  return batchesOf(files, seconds).map((batch) => ({
+    ...{ name, needsBuild, backend, isSuite: true, seconds: batch.seconds },
+    command: [...testing, ...batch.files.map((file) => `./${file}`)],
+  }));
 }
 
-const [races, escapes] = halves(["tests/security"], ["race"]);
-const conformance = halves(["tests/conformance", "tests/harness"], ["executable", "source"]);
-const shell = halves(["tests/shell"], ["busy", "files", "peers", "processes", "start"]);
-const units = halves(
-  ["src", "scripts"],
-  ["coder/", "files/", "index/", "search/", "transactions/", "watch/"],
-);
+/** A batch that hangs is killed and has failed. */
+const taskMilliseconds = 8 * 60_000;
 
-/** The faults that meet the disk where the jail holds folders in another way. */
-const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
-  (name) => `./tests/faults/${name}.test.ts`,
-);
-
-/** A suite as two steps, each with the name of the suite and a number. */
-const suiteInHalves = (name: string, halved: readonly string[][], needsBuild = true): Step[] =>
-  halved.map((files, index) => suite(`${name}-${index + 1}`, files, { suite: name, needsBuild }));
-
-export const steps: readonly Step[] = [
-  { name: "build", command: [bun, "scripts/build.ts"] },
-  { name: "format", command: [tool("biome"), "ci", "--colors=off", "--error-on-warnings", "."] },
-  { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"] },
-  { name: "types-node", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.node.json"] },
-  { name: "rooms", command: [bun, "scripts/rooms.ts"] },
-  { name: "names", command: [bun, "scripts/names.ts"] },
-  { name: "measure", command: [bun, "scripts/measure.ts"] },
-  { name: "reference", command: [bun, "scripts/reference.ts", "--check"] },
-  { name: "licenses", command: [bun, "scripts/licenses.ts", "--check"] },
-  // The longest first, so that both lanes end at about the same time.
-  ...suiteInHalves("unit", units, false),
-  suite("faults", ["./tests/faults"], { needsBuild: true }),
-  suite("races", races, { needsBuild: true }),
-  ...suiteInHalves("conformance", conformance),
-  ...suiteInHalves("shell", shell),
-  suite("mcp", ["./tests/mcp"], { needsBuild: true }),
-  suite("escapes", escapes, { needsBuild: true }),
-  ...["descriptors", "current-directory"].map((backend) =>
-    suite(`faults-${backend}`, faultsOfBackends, { backend }),
-  ),
-  suite("executable", ["./tests/executable"], { needsBuild: true }),
-];
-
-/** A step that hangs is killed and has failed. */
-const stepMilliseconds = 8 * 60_000;
-
-async function runStep(step: Step, manner: Manner): Promise<Outcome> {
+async function run(task: Task, manner: Manner): Promise<Outcome> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "coder-check-"));
   const [report, log] = [join(folder, "report.xml"), join(folder, "log")];
-  // A file, not a pipe: whatever a killed step leaves behind would keep a pipe open.
+  // A file, not a pipe: whatever a killed task leaves behind would keep a pipe open.
   const output = openSync(log, "a");
   try {
-    const reporting = step.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
-    const user = step.isSuite ? userOf(manner) : [];
-    const backend = step.backend ?? (step.isSuite ? manner.backend : undefined);
+    const reporting = task.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
+    const user = task.isSuite ? userOf(manner) : [];
+    const backend = task.backend ?? (task.isSuite ? manner.backend : undefined);
     if (user.length > 0) chmodSync(folder, 0o777);
-    const child = Bun.spawn([...user, ...step.command, ...reporting], {
+    const child = Bun.spawn([...user, ...task.command, ...reporting], {
       cwd: root,
       env: {
         ...process.env,
@@ -145,20 +177,26 @@ async function runStep(step: Step, manner: Manner): Promise<Outcome> {
         ...(user.length > 0 && { HOME: folder }),
       },
       stdio: ["ignore", output, output],
-      timeout: stepMilliseconds,
+      timeout: taskMilliseconds,
       killSignal: "SIGKILL",
     });
     const succeeded = (await child.exited) === 0;
-    const counts = step.isSuite ? countTests(readIfThere(report), succeeded) : countOne(succeeded);
+    const text = readIfThere(report);
+    const counts = task.isSuite ? countTests(text, succeeded) : countOne(succeeded);
     const late = child.signalCode === null ? "" : `\nended by ${child.signalCode}`;
-    return { counts, seconds: (performance.now() - started) / 1000, output: readIfThere(log) + late };
+    return {
+      counts,
+      seconds: (performance.now() - started) / 1000,
+      output: readIfThere(log) + late,
+      measured: secondsIn(text, task.backend),
+    };
   } finally {
     closeSync(output);
     rmSync(folder, { recursive: true });
   }
 }
 
-/** What makes the rest of a command line run as that user. */
+/** The words that make the rest of a command line run as that user. */
 function userOf({ as }: Manner): string[] {
   if (as === undefined) return [];
   const group = Bun.spawnSync(["id", "-g", as]).stdout.toString().trim();
@@ -174,8 +212,8 @@ const countOne = (succeeded: boolean): Counts => ({
 const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
 /**
- * The totals in the root of a JUnit report. A suite that ran nothing, or that failed outside its tests (a file that
- * does not load), has a failure more.
+ * The totals in the root of a JUnit report. A batch that ran nothing, or that failed outside its tests (a file that does
+ * not load), has one failure more.
  */
 export function countTests(report: string, succeeded: boolean): Counts {
   const head = report.match(/<testsuites [^>]*>/)?.[0] ?? "";
@@ -186,106 +224,193 @@ export function countTests(report: string, succeeded: boolean): Counts {
   return { passed, failed: failures + (isBroken ? 1 : 0), skipped };
 }
 
-/** Runs the steps, two at a time where there are two processors, and prints each when it ends. Gives the totals. */
-async function runAll({ chosen, manner }: Choice): Promise<Counts> {
-  const queue = [...chosen];
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  let build: Promise<unknown> = Promise.resolve();
-  const work = async () => {
-    for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
-      if (step.needsBuild) await build;
-      const running = runStep(step, manner);
-      if (step.name === "build") build = running;
-      const outcome = await running;
-      print(step, outcome);
-      for (const key of ["passed", "failed", "skipped"] as const) total[key] += outcome.counts[key];
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
-  return total;
+/** The seconds of each file in a JUnit report, whose lines with two spaces before them are files. */
+export function secondsIn(report: string, backend: string | undefined): Seconds {
+  const files = report.matchAll(/^ {2}<testsuite [^>]*? file="([^"]+)"[^>]*? time="([\d.]+)"/gm);
+  return Object.fromEntries(
+    Array.from(files, ([, file, time]) => {
+      const path = resolve("/", file!).replace(`${root}/`, "").replace(/^\//, "");
+      return [keyOf(path, backend), Number(time)] as const;
+    }),
+  );
 }
 
-function print({ name, isSuite }: Step, { counts, seconds, output }: Outcome): void {
+/** One more than there are processors: batches wait for programs that they start. */
+const lanes = Math.min(2, availableParallelism()) + 1;
+
+interface Totals {
+  readonly counts: Counts;
+  readonly measured: Seconds;
+}
+
+/** Runs the tasks, the longest first, and prints each check or suite when it ends. */
+async function runAll(tasks: readonly Task[], manner: Manner): Promise<Totals> {
+  const queue = tasks.toSorted((one, other) => orderOf(other) - orderOf(one));
+  const shown = new Map<string, Shown>();
+  for (const { name, isSuite } of tasks) {
+    const of = shown.get(name) ?? { isSuite, open: 0, seconds: 0, counts: none };
+    shown.set(name, { ...of, open: of.open + 1 });
+  }
+  const measured: Record<string, number> = {};
+  let build: Promise<unknown> = Promise.resolve();
+  const work = async () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+      if (task.needsBuild) await build;
+      const running = run(task, manner);
+      if (task.name === "build") build = running;
+      const outcome = await running;
+      Object.assign(measured, outcome.measured);
+      const before = shown.get(task.name)!;
+      const after = {
+        ...before,
+        open: before.open - 1,
+        seconds: before.seconds + outcome.seconds,
+        counts: sum(before.counts, outcome.counts),
+      };
+      shown.set(task.name, after);
+      if (outcome.counts.failed > 0) console.log(outcome.output.trim().replace(/^/gm, "      "));
+      if (after.open === 0) print(task.name, after);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, work));
+  return { counts: [...shown.values()].map(({ counts }) => counts).reduce(sum, none), measured };
+}
+
+/** Everything waits for the build; then the longest first, so that all lanes end at about the same time. */
+const orderOf = ({ name, seconds }: Task): number => (name === "build" ? Number.POSITIVE_INFINITY : seconds);
+
+/** A check or suite, as far as it has run. */
+interface Shown {
+  readonly isSuite: boolean;
+  /** Tasks of it that have not ended. */
+  readonly open: number;
+  /** Of all its tasks, which run side by side. */
+  readonly seconds: number;
+  readonly counts: Counts;
+}
+
+const none: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+const sum = (one: Counts, other: Counts): Counts => ({
+  passed: one.passed + other.passed,
+  failed: one.failed + other.failed,
+  skipped: one.skipped + other.skipped,
+});
+
+function print(name: string, { isSuite, counts, seconds }: Shown): void {
   const verdict = counts.failed === 0 ? "ok  " : "FAIL";
   console.log(
     `${verdict}  ${name.padEnd(24)}${seconds.toFixed(1).padStart(6)} s  ${isSuite ? render(counts) : ""}`.trimEnd(),
   );
-  if (counts.failed > 0) console.log(output.trim().replace(/^/gm, "      "));
 }
 
 function render({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
+/** What to run, and what to say about what is left out. */
 interface Choice {
-  readonly chosen: readonly Step[];
+  readonly tasks: readonly Task[];
   readonly manner: Manner;
+  readonly notice?: string;
+  /** Whether the seconds of each file replace those of the last measurement. */
+  readonly isMeasuring: boolean;
 }
 
-function choose(argv: readonly string[]): Choice {
+function choose(argv: readonly string[], environment: NodeJS.ProcessEnv): Choice {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
     options: {
+      all: { type: "boolean", default: false },
+      since: { type: "string" },
       only: { type: "string", multiple: true },
       as: { type: "string" },
       backend: { type: "string" },
-      changed: { type: "boolean" },
+      measure: { type: "boolean", default: false },
     },
   });
-  if (positionals.length > (values.changed ? 1 : 0))
-    throw new Error(`Unexpected argument ${positionals.at(-1)}.`);
-  const { as, backend } = values;
+  const { all, since, as, backend, measure: isMeasuring } = values;
+  const only = values.only?.flatMap((list) => list.split(","));
+  const ways = [positionals.length > 0, only !== undefined, since !== undefined, all || isMeasuring];
+  if (ways.filter(Boolean).length > 1)
+    throw new Error("Paths, --only, --since and --all choose what is run, each by itself; give one of them.");
   if (as !== undefined && process.getuid?.() !== 0) throw new Error("Only root may use --as.");
   if (as !== undefined && Bun.spawnSync(["id", "-g", as]).exitCode !== 0)
     throw new Error(`There is no user ${as}.`);
-  const all = values.changed ? stepsFor(changedFiles(root, positionals[0])) : steps;
-  return {
-    chosen: stepsNamed(
-      all,
-      values.only?.flatMap((list) => list.split(",")),
-    ),
-    manner: { as, backend },
-  };
+  const more = { manner: { as, backend }, isMeasuring };
+  if (positionals.length > 0) return { ...more, tasks: tasksAt(positionals) };
+  if (only !== undefined) return { ...more, tasks: tasksNamed(only) };
+  if (all || isMeasuring || (environment["CI"] && since === undefined)) return { ...more, tasks: allTasks() };
+  const changed = since === undefined && !existsSync(join(root, ".git")) ? [] : changedFiles(root, since);
+  return changed.length === 0 ? { ...more, tasks: allTasks() } : { ...more, ...tasksFor(changed) };
 }
 
-/** The steps that can notice a change of these files: of the unit tests their own, and everything that is no suite. */
-function stepsFor(changed: readonly string[]): readonly Step[] {
-  const { unit, suites } = select(
-    changed,
-    plan,
-    units
-      .flat()
-      .map((path) => path.slice("./".length))
-      .sort(),
-  );
-  const others = steps.filter(
-    (step) => !step.isSuite || (step.suite !== "unit" && suites.includes(step.suite ?? step.name)),
-  );
-  const paths = unit.map((path) => `./${path}`);
-  return paths.length > 0 ? [...others, suite("unit", paths)] : others;
+const allTasks = (): Task[] => [
+  ...checks.map(taskOf),
+  ...suites.flatMap((suite) => tasksOf(suite, filesOf(suite))),
+];
+
+/** The test files at these paths, or below them. */
+function tasksAt(paths: readonly string[]): Task[] {
+  const wanted = paths.map((path) => path.replace(/^\.\//, "").replace(/\/$/, ""));
+  const isWanted = (file: string) => wanted.some((path) => file === path || file.startsWith(`${path}/`));
+  const chosen = suites
+    .filter(({ backend }) => backend === undefined)
+    .map((suite) => [suite, filesOf(suite).filter(isWanted)] as const);
+  for (const path of wanted)
+    if (!chosen.some(([, files]) => files.some((file) => file === path || file.startsWith(`${path}/`))))
+      throw new Error(`There is no test file at ${path}.`);
+  const tasks = chosen.flatMap(([suite, files]) => tasksOf(suite, files));
+  return withBuild(tasks);
 }
 
 /**
- * The steps of these names, or of suites of these names, among `some`, with the build if one of them tries its result; without
- * names, all of them. Throws where a name is neither.
+ * The checks and suites of these names, with the build if one of them tries its result. Throws where a name is neither.
  */
-export function stepsNamed(some: readonly Step[], names: readonly string[] | undefined): readonly Step[] {
-  if (names === undefined) return some;
-  const namesOf = ({ name, suite: whole }: Step) => (whole === undefined ? [name] : [whole, name]);
-  const known = [...new Set(steps.flatMap(namesOf))];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`There is no step ${unknown}; they are ${known.join(", ")}.`);
-  const named = some.filter((step) => namesOf(step).some((name) => names.includes(name)));
-  return some.filter(
-    (step) => named.includes(step) || (step.name === "build" && named.some(({ needsBuild }) => needsBuild)),
-  );
+export function tasksNamed(names: readonly string[]): Task[] {
+  const unknown = names.find((name) => !stepNames.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`There is no step ${unknown}; they are ${stepNames.join(", ")}.`);
+  return withBuild(allTasks().filter(({ name }) => names.includes(name)));
+}
+
+function withBuild(tasks: readonly Task[]): Task[] {
+  const isMissing = tasks.some(({ needsBuild }) => needsBuild) && !tasks.some(({ name }) => name === "build");
+  return [...(isMissing ? [taskOf(checks[0]!)] : []), ...tasks];
+}
+
+/** The time that a person waits for the tests of a change. */
+const changeSeconds = 90;
+
+/** The share of its time that a lane works, at the end of which others still run. */
+const usedShare = 0.8;
+
+/** All checks, and the tests that can notice a change of these files, the nearest first, as many as the time allows. */
+function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice"> {
+  const seconds = readSeconds(root);
+  const all = suites.map((suite) => ({ ...suite, files: filesOf(suite) }));
+  const touched = touchedBy(changed, all, { plan, imports: readImports(root) });
+  const costOf = ({ suite, file }: TestFile) =>
+    secondsOf(keyOf(file, suites.find(({ name }) => name === suite)!.backend), seconds);
+  const ofChecks = checks.reduce((total, check) => total + check.seconds, 0);
+  const chosen = withinBudget(touched, costOf, changeSeconds * lanes * usedShare - ofChecks);
+  const filesIn = (name: string) => chosen.filter(({ suite }) => suite === name).map(({ file }) => file);
+  const tasks = suites.flatMap((suite) => tasksOf(suite, filesIn(suite.name)));
+  const left = touched.length - chosen.length;
+  const notice = `Running ${chosen.length} test files that the change of ${changed.length} files can touch${
+    left > 0 ? `, the nearest ones; ${left} more would take longer than ${changeSeconds} s` : ""
+  }. Everything: npm test -- --all`;
+  return { tasks: [...checks.map(taskOf), ...tasks], notice };
 }
 
 async function main(): Promise<void> {
-  const total = await runAll(choose(process.argv.slice(2)));
-  console.log(`\n${render(total)}`);
-  if (total.failed > 0) process.exitCode = 1;
+  const { tasks, manner, notice, isMeasuring } = choose(process.argv.slice(2), process.env);
+  if (notice !== undefined) console.log(`${notice}\n`);
+  const { counts, measured } = await runAll(tasks, manner);
+  if (isMeasuring) writeSeconds(root, measured);
+  console.log(`\n${render(counts)}`);
+  if (counts.failed > 0) process.exitCode = 1;
 }
 
 if (import.meta.main) {

@@ -10,7 +10,6 @@ import { wordingFor } from "./contract/wording.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { escapeInvisible } from "./log/quote.ts";
 import { stderrLog } from "./process.ts";
-import { callInNamespace, connect } from "./worker/bus.ts";
 import { createInvoke } from "./worker/invoke.ts";
 import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
@@ -96,6 +95,8 @@ async function callThrough(
   { function: id, payload, namespace, log }: BusCall,
 ): Promise<Outcome> {
   await reach(url);
+  // The SDK takes longer to load than a call in this process takes.
+  const { callInNamespace, connect } = await import("./worker/bus.ts");
   const name = `coder-call-${process.pid}`;
   const bus = connect(url, { name, description: about.description, namespace }, log);
   if (namespace !== undefined) callInNamespace(bus, namespace);

@@ -41,7 +41,7 @@ export interface ArtifactOptions {
 
 /** Starts `artifact` with an environment that says nothing about engines or logs. */
 export function startArtifact(
-  { command }: Artifact,
+  { command }: Pick<Artifact, "command">,
   args: readonly string[],
   { cwd, env }: ArtifactOptions,
 ): Subprocess<"ignore", "pipe", "pipe"> {
@@ -55,7 +55,7 @@ export function startArtifact(
 
 /** Runs `artifact` to its end. */
 export async function runArtifact(
-  artifact: Artifact,
+  artifact: Pick<Artifact, "command">,
   args: readonly string[],
   options: ArtifactOptions,
 ): Promise<ProcessResult> {

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { root } from "../../scripts/build.ts";
-import { type Artifact, callArtifact } from "./artifacts.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { type Artifact, callArtifact, runArtifact } from "./artifacts.ts";
 
 /** Reads what a program prints until it matches. */
 async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpMatchArray> {
@@ -15,6 +17,17 @@ async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Pro
   }
   throw new Error(`It ended without printing ${pattern}: ${text}`);
 }
+
+test("the sources start without a build, and threads with them", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "a.txt"), "needle\n");
+  const artifact = { command: [process.execPath, join(root, "src/main.ts")] };
+  const run = (...args: string[]) => runArtifact(artifact, args, { cwd: folder });
+  expect(await run("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^coder \d/) });
+  const { stdout } = await run("call", "coder::search", '{"query":"n.edle","regex":true}');
+  expect(JSON.parse(stdout)).toMatchObject({ content_matches: [{ path: "a.txt" }] });
+  rmSync(folder, { recursive: true });
+});
 
 test("npm start shows the sample over MCP and serves it on the bus, and the call it prints works", async () => {
   // The usual port is taken, whether by this or by something else.

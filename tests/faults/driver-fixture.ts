@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, realpathSync, writeFileSync } from 
 import { join } from "node:path";
 import { entryErrors, faultsOf, parseEntryError, parseError } from "../harness/errors.ts";
 import { schemaFaults } from "../harness/golden.ts";
-import { repository } from "../harness/subject.ts";
+import { bundled, repository } from "../harness/subject.ts";
 import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tree.ts";
 import { type ConfigFields, temporaryFolder } from "../harness/worker-fixture.ts";
 import type { DriverRequest, Measure } from "./driver.ts";
@@ -99,7 +99,7 @@ function start(
   { configFile, base, state }: { configFile: string; base: string; state: string },
   options: DriverOptions,
 ): ChildProcess {
-  const driver = [process.execPath, join(import.meta.dirname, "driver.ts"), configFile];
+  const driver = [process.execPath, bundled("tests/faults/driver.ts"), configFile];
   const shell = ["sh", "-c", `set -e; ${options.before ?? ":"}; exec "$@"`, "sh", ...driver];
   const [command, ...args] = options.ownMounts ? [...ownMounts(), ...shell] : shell;
   return spawn(command!, args, {

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Random, randomFrom } from "../harness/random.ts";
-import { repository } from "../harness/subject.ts";
+import { bundled, repository } from "../harness/subject.ts";
 import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -120,7 +120,7 @@ export function runTransactionChild(
   { root, asNode, killAt }: RunOptions,
 ): Promise<RunOutcome> {
   const preload = join(repository, "tests/faults/kill-at.ts");
-  const script = join(repository, "tests/faults/transaction-child.ts");
+  const script = bundled("tests/faults/transaction-child.ts");
   const child = spawn(process.execPath, ["--preload", preload, script, mode, join(root, "config.yaml")], {
     env: {
       ...process.env,

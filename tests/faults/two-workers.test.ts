@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
+import { bundled } from "../harness/subject.ts";
 import type { DriverRequest } from "./driver.ts";
 import { codesOf, type DriverFixture, type DriverOutcome, startDriver } from "./driver-fixture.ts";
 import { configOf } from "./settings.ts";
@@ -220,7 +221,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
 
 /** Asks a third worker on the base, while this process does nothing. */
 function requestAlone(request: DriverRequest): void {
-  const driver = [join(import.meta.dirname, "driver.ts"), join(other.root, "config.yaml")];
+  const driver = [bundled("tests/faults/driver.ts"), join(other.root, "config.yaml")];
   const input = `${JSON.stringify({ id: 1, request })}\n`;
   const { stdout, stderr } = spawnSync(process.execPath, driver, { input, encoding: "utf8" });
   expect(stderr).toBe("");

@@ -3,7 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What is under test: the program from its source, or the compiled one. */
+/**
+ * What is under test: the program from its sources, bundled so that it starts in a third of the time, or the compiled one.
+ */
 export type Subject = "source" | "executable";
 
 export const subjects: readonly Subject[] = ["source", "executable"];
@@ -11,14 +13,18 @@ export const subjects: readonly Subject[] = ["source", "executable"];
 /** The root of the repository. */
 export const repository = join(import.meta.dirname, "../..");
 
-const executable = join(repository, "dist/coder");
+/** How to start it. Throws when it has not been built. */
+export const commandOf = (subject: Subject): [string, ...string[]] =>
+  subject === "source"
+    ? [process.execPath, bundled("src/main.ts")]
+    : [requireBuilt(join(repository, "dist/coder"))];
 
-/** How to start it. Throws when the executable has not been built. */
-export function commandOf(subject: Subject): [string, ...string[]] {
-  if (subject === "source") return [process.execPath, join(repository, "src/main.ts")];
-  if (!existsSync(executable))
-    throw new Error(`${executable} is missing: run "npm run build" before these tests`);
-  return [executable];
+/** The bundle of a program, by its path in the repository: one of those that `scripts/build.ts` bundles. */
+export const bundled = (path: string): string => requireBuilt(join(repository, ".work/source", path));
+
+function requireBuilt(path: string): string {
+  if (!existsSync(path)) throw new Error(`${path} is missing: run "npm run build" before these tests`);
+  return path;
 }
 
 export interface RunOptions {

@@ -5,6 +5,7 @@ import type { RaceCase } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
 import { buildRaceTree, fifoOf, type RaceLayout, swapOf } from "./race-tree.ts";
 import { checked, type RaceJob, type RaceReport } from "./victim.ts";
+import { victimFor } from "./victims.ts";
 
 /** How a race ended. */
 export interface RaceResult extends RaceReport {
@@ -65,29 +66,16 @@ export async function runRace({
 
 async function runVictim(job: RaceJob): Promise<Omit<RaceResult, "swaps">> {
   const { subject, seconds, root } = job;
-  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(job)], {
-    cwd: root,
-    env: { ...process.env, CODER_JAIL: subject === checked ? "" : subject },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let printed = "";
-  const kill = () => victim.kill("SIGKILL");
+  const victim = victimFor(join(import.meta.dir, "victim.ts"), subject === checked ? "" : subject);
   // The design that checks by realpath opens without O_NONBLOCK: at a FIFO without another end it never returns.
-  const poll = () => subject === checked && isWaitedAt(fifoOf(root)) && kill();
+  const poll = () => subject === checked && isWaitedAt(fifoOf(root)) && victim.kill();
   const polling = setInterval(poll, pollMilliseconds);
-  let alarm: ReturnType<typeof setTimeout> | undefined;
-  for await (const text of victim.stdout.pipeThrough(new TextDecoderStream())) {
-    // Its time runs from its first line on.
-    alarm ??= setTimeout(kill, (seconds + graceSeconds) * 1000);
-    printed += text;
+  try {
+    const report = await victim.run<RaceReport>(job, (seconds + graceSeconds) * 1000);
+    return report === undefined ? { ...nothing, isHung: true } : { ...report, isHung: false };
+  } finally {
+    clearInterval(polling);
   }
-  await victim.exited;
-  clearTimeout(alarm);
-  clearInterval(polling);
-  if (victim.signalCode === "SIGKILL") return { ...nothing, isHung: true };
-  const [, report] = printed.split("\n");
-  if (!report) throw new Error("the victim ended without a report");
-  return { ...(JSON.parse(report) as RaceReport), isHung: false };
 }
 
 const nothing: RaceReport = { calls: 0, escapes: 0, faults: [], descriptors: [0, 0], outcomes: {} };

@@ -1,6 +1,6 @@
 /**
- * One side of a race, a process of its own: makes the call of a cell over and over, looks at every answer and at what it
- * must not have touched, and prints a `Report`.
+ * One side of races, a process of its own: for each it makes the call of a cell over and over, looks at every answer and at
+ * what it must not have touched, and prints a `RaceReport`.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +18,7 @@ import type { Cell } from "./cells.ts";
 import { callChecked } from "./checked.ts";
 import { breachesOf, type RaceLayout, servedAs, TreeRestorer } from "./race-tree.ts";
 import { takeTexts } from "./take-texts.ts";
+import { serveRaces } from "./victims.ts";
 
 export interface RaceJob {
   readonly cell: Cell;
@@ -44,8 +45,10 @@ export interface RaceReport {
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** Makes a call on a path and returns the whole answer. */
-type Caller = (path: string, number: number) => Promise<string> | string;
+interface Caller extends AsyncDisposable {
+  /** Makes a call on a path and returns the whole answer. */
+  call(path: string, number: number): Promise<string> | string;
+}
 
 /** The subject that is no backend: the design of `checked.ts`. */
 export const checked = "checked by realpath";
@@ -55,23 +58,20 @@ const stateFolder = join(tmpdir(), `coder-state-${process.pid}`);
 const faultsKept = 5;
 /** However busy the machine is. */
 const fewestCalls = 20;
-/** The first line a victim prints; the report is the second. */
-export const started = "started";
-
 async function race(job: RaceJob): Promise<RaceReport> {
   const { cell, root, subject, seconds } = job;
   const faults: string[] = [];
-  const call = subject === checked ? checkedCaller(cell, root) : await jailedCaller(job, faults);
+  await using caller = subject === checked ? checkedCaller(cell, root) : await jailedCaller(job, faults);
   using restorer = new TreeRestorer(root, cell.swap);
   const isWriting = writing.includes(cell.call);
   const outcomes: Record<string, number> = {};
   let [calls, escapes, before] = [0, 0, 0];
   const end = performance.now() + seconds * 1000;
-  console.log(started);
+  console.log("started");
   while (performance.now() < end || calls < fewestCalls) {
     if (isWriting) restorer.restore();
     const path = cell.path.replace("#", String(calls));
-    const answer = await call(path, calls);
+    const answer = await caller.call(path, calls);
     if (calls++ === 0) before = await countDescriptors();
     const breaches = isWriting ? breachesOf(root) : [];
     const shown = [...secrets, outsideName].filter((word) => answer.includes(word));
@@ -91,10 +91,10 @@ async function race(job: RaceJob): Promise<RaceReport> {
   return { calls, escapes, faults, descriptors: [before, await countDescriptors(before)], outcomes };
 }
 
-const checkedCaller =
-  (cell: Cell, root: string): Caller =>
-  (path) =>
-    callChecked(cell.call, join(root, "base"), path);
+const checkedCaller = (cell: Cell, root: string): Caller => ({
+  call: (path) => callChecked(cell.call, join(root, "base"), path),
+  async [Symbol.asyncDispose]() {},
+});
 
 async function jailedCaller(
   { argument: name, root, layout = "base" }: RaceJob,
@@ -112,18 +112,18 @@ async function jailedCaller(
   const invoke = createInvoke(runtime, log);
   const { id, hasOtherPaths, payload } = pathCalls.find((argument) => argument.name === name)!;
   const definition = functions.find((one) => one.id === id)!;
-  return async (path, number) => {
-    const [there, free] = ["f", `moved-${number}`];
-    // The last call may have moved it away.
-    if (hasOtherPaths) writeFileSync(join(root, "base", there), "inside\n");
-    const sent = payload(prefix + path, { there: prefix + there, free: prefix + free });
-    const answer = JSON.stringify(await invoke(definition, { ...(sent as object), ...more }));
-    // What a caller may read in what a call has moved or copied is shown to it too.
-    return answer + takeTexts(join(root, "base", free));
+  return {
+    async call(path, number) {
+      const [there, free] = ["f", `moved-${number}`];
+      // The last call may have moved it away.
+      if (hasOtherPaths) writeFileSync(join(root, "base", there), "inside\n");
+      const sent = payload(prefix + path, { there: prefix + there, free: prefix + free });
+      const answer = JSON.stringify(await invoke(definition, { ...(sent as object), ...more }));
+      // What a caller may read in what a call has moved or copied is shown to it too.
+      return answer + takeTexts(join(root, "base", free));
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
   };
 }
 
-if (import.meta.main) {
-  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as RaceJob)));
-  process.exit();
-}
+if (import.meta.main) await serveRaces(race);

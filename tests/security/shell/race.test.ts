@@ -7,6 +7,7 @@ import { backends } from "../backends.ts";
 import type { Swap } from "../race/cells.ts";
 import { buildRaceTree, swapOf } from "../race/race-tree.ts";
 import { bestSwapper, type Swapper } from "../race/run.ts";
+import { victimFor } from "../race/victims.ts";
 import { shellPathArguments } from "./shell.ts";
 import type { ShellRaceJob, ShellReport } from "./victim.ts";
 
@@ -66,7 +67,7 @@ const firstCells = cells.filter(
 
 describe.each(backends)("%s holds", (backend) => {
   const isDefault = backend === backends[0];
-  const seconds = isDefault ? 0.4 : 0.3;
+  const seconds = isDefault ? 0.25 : 0.2;
 
   test.each(isDefault ? cells : firstCells)(
     "%s, %s, %s",
@@ -95,15 +96,8 @@ describe.each(backends)("%s holds", (backend) => {
 });
 
 async function runVictim(job: ShellRaceJob, backend: string): Promise<ShellReport> {
-  const victim = Bun.spawn([process.execPath, join(import.meta.dir, "victim.ts"), JSON.stringify(job)], {
-    cwd: job.root,
-    env: { ...process.env, CODER_JAIL: backend },
-    stdio: ["ignore", "pipe", "inherit"],
-    timeout: job.seconds * 1000 + graceMilliseconds,
-    killSignal: "SIGKILL",
-  });
-  const [, report] = (await victim.stdout.text()).split("\n");
-  await victim.exited;
-  if (!report) throw new Error(`the victim ended without a report (${victim.signalCode ?? victim.exitCode})`);
-  return JSON.parse(report) as ShellReport;
+  const victim = victimFor(join(import.meta.dir, "victim.ts"), backend);
+  const report = await victim.run<ShellReport>(job, job.seconds * 1000 + graceMilliseconds);
+  if (report === undefined) throw new Error("the call did not return, and the victim was killed");
+  return report;
 }

@@ -1,6 +1,6 @@
 /**
- * One side of a race, a process of its own: repeats a call of `shell::fs` on a path that the swapper swaps, checks every
- * answer and what the call must not touch, and prints a `ShellReport` as its second line.
+ * One side of races, a process of its own: for each it repeats a call of `shell::fs` on a path that the swapper swaps, checks
+ * every answer and what the call must not touch, and prints a `ShellReport`.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { countDescriptors } from "../../harness/descriptors.ts";
 import { outsideName, secrets } from "../escape-case.ts";
 import type { Swap } from "../race/cells.ts";
 import { breachesOf, TreeRestorer } from "../race/race-tree.ts";
+import { serveRaces } from "../race/victims.ts";
 import { openShellFunctions, shellPathArguments } from "./shell.ts";
 
 export interface ShellRaceJob {
@@ -51,10 +52,9 @@ async function race({ argument: name, swap, path, root, seconds }: ShellRaceJob)
     ];
     if (faults.length < faultsKept) faults.push(...found.map((fault) => `${fault}: ${shown}`));
   }
-  return { calls, faults, descriptors: [before, await countDescriptors(before)] };
+  const descriptors = [before, await countDescriptors(before)] as const;
+  await shell.close();
+  return { calls, faults, descriptors };
 }
 
-if (import.meta.main) {
-  console.log(JSON.stringify(await race(JSON.parse(process.argv[2]!) as ShellRaceJob)));
-  process.exit();
-}
+if (import.meta.main) await serveRaces(race);

@@ -1,0 +1,65 @@
+/** Test files in batches of about equal length, by the seconds that each file took when they were last measured. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Seconds by path of a test file; with `@` and the name of a backend after it, on that backend. */
+export type Seconds = Readonly<Record<string, number>>;
+
+const secondsFile = "scripts/test-seconds.json";
+
+/** Reads the seconds of the last measurement. */
+export function readSeconds(root: string): Seconds {
+  const path = join(root, secondsFile);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Seconds) : {};
+}
+
+/** Replaces the seconds of the last measurement. */
+export function writeSeconds(root: string, measured: Seconds): void {
+  const sorted = Object.entries(measured)
+    .map(([path, seconds]) => [path, Math.round(seconds * 10) / 10] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  writeFileSync(join(root, secondsFile), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+}
+
+/** A file that has not been measured yet is taken to be like most. */
+const unmeasured = 1;
+
+export const secondsOf = (file: string, seconds: Seconds): number => seconds[file] ?? unmeasured;
+
+export interface Batch {
+  readonly files: readonly string[];
+  readonly seconds: number;
+}
+
+/** The length that a batch should have: each costs the start of a process, and long ones leave a processor idle at the end. */
+const batchSeconds = 15;
+
+/** Distributes the files over batches, the longest files first, each into the batch that is the shortest so far. */
+export function batchesOf(files: readonly string[], seconds: Seconds): Batch[] {
+  const cost = (file: string) => secondsOf(file, seconds);
+  const total = files.reduce((sum, file) => sum + cost(file), 0);
+  const batches = Array.from(
+    { length: Math.min(files.length, Math.max(1, Math.ceil(total / batchSeconds))) },
+    () => ({
+      files: [] as string[],
+      seconds: 0,
+    }),
+  );
+  for (const file of files.toSorted((one, other) => cost(other) - cost(one))) {
+    const shortest = batches.reduce((best, batch) => (batch.seconds < best.seconds ? batch : best));
+    shortest.files.push(file);
+    shortest.seconds += cost(file);
+  }
+  return batches;
+}
+
+/** Takes items in order while their cost fits into `budget` seconds; an item that does not fit is passed over. */
+export function withinBudget<T>(items: readonly T[], costOf: (item: T) => number, budget: number): T[] {
+  let left = budget;
+  return items.filter((item) => {
+    const cost = costOf(item);
+    if (cost > left) return false;
+    left -= cost;
+    return true;
+  });
+}
