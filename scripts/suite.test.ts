@@ -14,7 +14,10 @@ const texts = [
   ".ci/run",
   ".github/**/*.yml",
   "{docs,src,scripts,tests,bench}/**/*.{ts,mjs,md}",
-].flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: root, dot: true })]);
+]
+  .flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: root, dot: true })])
+  // The project of the transcripts has scripts of its own.
+  .filter((path) => !path.startsWith("tests/mcp/transcripts/"));
 
 /** Each place where a text names a command that `pattern` finds, with the first group of it. */
 const named = (pattern: RegExp): [path: string, name: string][] =>

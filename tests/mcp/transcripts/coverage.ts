@@ -17,7 +17,10 @@ const scopeField = "fs_scope";
 /** The name of each function, of each later field of its request, and of each value that such a field may name. */
 export function laterParts(definition: FunctionDefinition): string[] {
   const tool = toolOf(definition.id);
-  const parts = fieldsIn(definition.request as Schema, "", definition.since !== undefined);
+  const { busFields = [] } = definition;
+  const parts = fieldsIn(definition.request as Schema, "", definition.since !== undefined).filter(
+    (part) => !busFields.some((field) => part === field || part.startsWith(`${field}=`)),
+  );
   return [tool, ...parts.map((part) => nameOf(tool, part))];
 }
 

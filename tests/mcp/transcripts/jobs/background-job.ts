@@ -29,6 +29,5 @@ export default {
     callTool("shell_kill", { job_id: "<job 2>" }),
     callTool("shell_exec_bg", { command: "cat", stdin: "given\n" }),
     callTool("shell_status", { job_id: "job-none" }),
-    callTool("shell_exec_bg", { command: "cat", output: "channel" }),
   ],
 } satisfies AgentJob;

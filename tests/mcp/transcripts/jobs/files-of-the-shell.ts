@@ -21,11 +21,6 @@ export default {
     callTool("shell_fs_chmod", { path: "<base>/lib/core/user.ts", mode: "0755" }),
     callTool("shell_fs_rm", { path: "<base>/docs" }),
     callTool("shell_fs_rm", { path: "<base>/docs", recursive: true }),
-    callTool("shell_fs_read", { path: "<base>/README.md" }),
-    callTool("shell_fs_write", {
-      path: "<base>/new.txt",
-      content: { channel_id: "none", access_key: "none", direction: "read" },
-    }),
     callTool("shell_fs_ls", { path: "src" }),
     callTool("shell_fs_stat", { path: "/etc/passwd" }),
   ],

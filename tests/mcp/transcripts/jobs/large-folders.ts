@@ -16,6 +16,7 @@ export default {
   steps: [
     callTool("coder_tree"),
     callTool("coder_tree", { max_nodes: 8 }),
+    callTool("coder_tree", { max_bytes: 400 }),
     callTool("coder_tree", { max_depth: 2, per_folder_limit: 3 }),
     callTool("coder_list_folder", { path: "site/pages", page_size: 3 }),
     callTool("coder_list_folder", { path: "site/pages", page: 40, page_size: 3 }),

@@ -25,6 +25,5 @@ export default {
     callTool("shell_exec", { command: "ls | wc -l" }),
     callTool("shell_exec", { command: "printenv", env: { PATH: "/tmp" } }),
     callTool("shell_exec", { command: "ls", cwd: "src" }),
-    callTool("shell_exec", { command: "ls", output: "channel" }),
   ],
 } satisfies AgentJob;
