@@ -13,7 +13,7 @@ export default {
   config: { allowlist: ["cat", "sh"] },
   steps: [
     callTool("shell_exec_bg", { command: "sh", args: ["build.sh"] }),
-    callTool("shell_status", { job_id: "<job 1>" }, { until: /finished|exit code/ }),
+    callTool("shell_status", { job_id: "<job 1>" }, { until: /exit.code\W+0/ }),
     callTool("shell_exec_bg", {
       command: "sh",
       args: ["serve.sh"],

@@ -21,6 +21,7 @@ export default {
     callTool("coder_search", { query: "total", respect_gitignore: false, mode: "files" }),
     callTool("coder_search", { query: "total", use_default_excludes: false, mode: "files" }),
     callTool("coder_search", { query: "total", path: "node_modules" }),
+    callTool("coder_search", { query: "total", include_hidden: false, mode: "files" }),
     callTool("coder_search", { query: "total", include_globs: ["lib/**"] }),
     callTool("coder_tree", { include_hidden: false, respect_gitignore: false, use_default_excludes: false }),
   ],
