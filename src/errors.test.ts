@@ -27,7 +27,7 @@ const shared: Samples<typeof refuse> = {
   badGlob: refuse.badGlob("include_globs", "the class is not closed"),
   badPattern: refuse.badPattern("(", "unclosed group"),
   badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
-  patternTooLarge: refuse.patternTooLarge("a{1000}"),
+  patternTooLarge: refuse.patternTooLarge("a{1000}", 1024),
   inChange: refuse.inChange(refuse.absent("a.txt", "missing"), 2),
   notUtf8: refuse.notUtf8("a.txt"),
   emptyPath: refuse.emptyPath(),
@@ -128,6 +128,7 @@ const ofTransactions: Samples<typeof refusePending> = { tooMuch: refusePending.t
 
 const ofCallsTogether: Samples<typeof refuseTransacting> = {
   unavailable: refuseTransacting.unavailable(),
+  inPlace: refuseTransacting.inPlace(refuse.changed("a"), 'Change 1 of 2 ("a")'),
   tooManyChanges: refuseTransacting.tooManyChanges(1001, 1000),
   badPlan: refuseTransacting.badPlan("x"),
   noPlan: refuseTransacting.noPlan("0f".repeat(16)),
@@ -169,7 +170,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   misplacedHunk: refusePatch.misplacedHunk(place, { isAtEnd: true, candidates }),
   ambiguousHunk: refusePatch.ambiguousHunk(place, { count: 2, candidates }),
   hunkWithoutContext: refusePatch.hunkWithoutContext(place),
-  tooManyComparisons: refusePatch.tooManyComparisons(place),
+  tooManyComparisons: refusePatch.tooManyComparisons(place, 1024),
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
 };
 
@@ -199,6 +200,11 @@ describe.each(all)("%s", (_, refusal) => {
   test("says in one line what was given, why not, and what would work", () => {
     expect(refusal.message).toMatch(/^[^\n]{40,}\.$/);
     expect(refusal.message).toMatch(/[;,.] /);
+  });
+
+  test("is for a model, which has a user, and says a consequence in a sentence of its own", () => {
+    expect(refusal.message).not.toMatch(/operator/i);
+    expect(refusal.message).not.toMatch(/[,;] (and |so )?(nothing|this one) was /);
   });
 
   test("has a code that the error page explains", () => {
@@ -233,6 +239,6 @@ test("a path of any length is named in short", () => {
 
 test("what could not be taken back is named without temporary names", () => {
   const { message, path } = refuseTransaction.notTakenBack("s/.coder-tmp-00000000-1-1-0123456789abcdef/a");
-  expect(message).toContain('taken back at "s", which');
+  expect(message).toContain('rolled back at "s", which');
   expect(path).toBe("s");
 });

@@ -38,7 +38,7 @@ export const refuse = {
   emptyBatch: (field: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The field ${field} is an empty array, so there is nothing to do; send at least one entry.`,
+      `\`${field}\` is an empty array, so there is nothing to do. Send at least one entry.`,
     ),
 
   emptyOps: (path: string): Refusal =>
@@ -56,7 +56,7 @@ export const refuse = {
   badGlob: (field: string, problem: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The field ${field} holds a bad glob: ${problem}; correct it, or put a backslash before a character that is meant literally.`,
+      `\`${field}\` holds a bad glob: ${problem}. Correct it, or put a backslash before a character that is meant literally.`,
     ),
 
   /** `problem` is the message of the regex engine. */
@@ -74,10 +74,10 @@ export const refuse = {
     ),
 
   /** The pattern is valid, and the engine ran out of memory with it. */
-  patternTooLarge: (pattern: string): Refusal =>
+  patternTooLarge: (pattern: string, limit: number): Refusal =>
     new Refusal(
       "bad-pattern",
-      `The pattern ${quoteShort(pattern)} takes more memory than it is given; use smaller counted repetitions or fewer alternatives.`,
+      `The pattern ${quoteShort(pattern)} takes more memory than a call has for it (${limit} bytes). Use smaller counted repetitions or fewer alternatives.`,
     ),
 
   notUtf8: (path: string): Refusal =>
@@ -155,7 +155,7 @@ export const refuse = {
   nameIsTaken: (path: string): Refusal =>
     new Refusal(
       "exists",
-      `Something is at ${quoteShort(path)} already, and so no folder is made there; send another path, or move what is there away first.`,
+      `${quoteShort(path)} already exists, so the folder was not created. Send another path, or move the existing entry first.`,
       path,
     ),
 
@@ -197,7 +197,7 @@ export const refuse = {
   holdsMount: (path: string): Refusal =>
     new Refusal(
       "io",
-      `Something is mounted at ${quoteShort(path)} or below it, and so nothing was removed; delete what lies beside the mount by its own path, or ask the operator to unmount it.`,
+      `Something is mounted at ${quoteShort(path)} or below it. Nothing was removed. Delete what lies beside the mount by its own path, or ask the user to unmount it.`,
       path,
     ),
 
@@ -227,21 +227,21 @@ export const refuse = {
   changed: (path: string): Refusal =>
     new Refusal(
       "io",
-      `${quoteShort(path)} was changed by another program during the call, and nothing was written; read it again and repeat the edit.`,
+      `${quoteShort(path)} was changed by another program during the call. Nothing was written. Read it again and repeat the edit.`,
       path,
     ),
 
   badRevision: (text: string, mayBeAbsent: boolean): Refusal =>
     new Refusal(
       "bad-input",
-      `The expected_revision ${quoteShort(text)} is none; send "sha256:" and 64 lower-case hex digits, as a read or a write gave them${mayBeAbsent ? ', or "absent" where nothing may be there' : ""}.`,
+      `\`expected_revision\` is ${quoteShort(text)}, which is not a revision. Send "sha256:" and 64 lower-case hex digits, as a read or a write gave them${mayBeAbsent ? ', or "absent" where nothing may be there' : ""}.`,
     ),
 
   /** `details` say at least what was expected and what is there. */
   revisionMismatch: (path: string, details: RefusalDetails): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `${quoteShort(path)} is not what expected_revision says, and nothing was changed; details has its revision now, and the lines in question: repeat the call for those.`,
+      `${quoteShort(path)} is not what \`expected_revision\` says. Nothing was changed. \`details\` has its current revision and the lines in question: repeat the call for those.`,
       path,
       { details },
     ),
@@ -249,7 +249,7 @@ export const refuse = {
   permission: (path: string): Refusal =>
     new Refusal(
       "permission",
-      `The operating system does not permit this on ${quoteShort(path)}; choose another file, or ask the operator to change its permissions.`,
+      `The operating system does not permit this on ${quoteShort(path)}. Choose another file, or ask the user to change its permissions.`,
       path,
     ),
 
@@ -257,14 +257,14 @@ export const refuse = {
   io: (path: string, what: string): Refusal =>
     new Refusal(
       "io",
-      `The operating system refused this on ${quoteShort(path)}: ${what}; if it goes on, ask the operator.`,
+      `The operating system refused this on ${quoteShort(path)}: ${what}. If it happens again, ask the user.`,
       path,
     ),
 
   baseGone: (): Refusal =>
     new Refusal(
       "io",
-      "The base folder is gone: it was removed or moved away while the worker ran; ask the operator to restore it and restart the worker.",
+      "The base folder is gone: it was removed or moved away while the worker ran. Nothing can be read or changed until it is back. Ask the user to restore it and restart the worker.",
     ),
 
   timeout: (milliseconds: number): Refusal =>
@@ -283,6 +283,6 @@ export const refuse = {
   unexpected: (): Refusal =>
     new Refusal(
       "io",
-      "The worker failed in a way it did not expect, and logged it; the same call may work again, and if it does not, tell the operator.",
+      "The worker failed in a way it did not expect, and logged the failure. Repeat the call once; if it fails again, tell the user.",
     ),
 } as const;

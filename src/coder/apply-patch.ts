@@ -103,6 +103,7 @@ export const applyPatch = defineCoderFunction({
     requireFiles(patch, Object.keys(expectedRevisions));
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) => patchTree(tree, { patch, baseDir, expectedRevisions }, context),
+      named: { noun: "File", paths: patch.files.map(({ path }) => path) },
     };
     if (!dryRun) return committed(await runTransaction(transaction, context));
     const { value, ...plan } = await planTransaction(transaction, context, committed);

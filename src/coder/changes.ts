@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Wording } from "../contract/wording.ts";
 import { type FeedChange, visiblePart } from "../feed/change.ts";
 import type { Jail } from "../jail/folder.ts";
 import { unlessOver } from "../scheduling/deadline.ts";
@@ -86,7 +87,7 @@ export const changes = defineCoderFunction({
       ...(unwatched > 0 && { unwatched_folders: unwatched }),
     };
   },
-  render: (answer) => renderChanges(answer),
+  render: renderChanges,
 });
 
 /** Bytes of the JSON of some hundred changes. */
@@ -128,11 +129,11 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
-function renderChanges({ changes: found, next, note, external }: Answer): string {
+function renderChanges({ changes: found, next, note, external }: Answer, { sentence }: Wording): string {
   const lines = found.map(({ kind, path, from, dir, cause }) => {
     const mark = dir ? "/" : "";
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
-    return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${cause.function_id ?? "call"})` : ""}`;
+    return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${sentence(cause.function_id ?? "call")})` : ""}`;
   });
   return [
     ...(found.length === 0 ? ["[no changes]"] : lines),

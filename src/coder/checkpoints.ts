@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Wording } from "../contract/wording.ts";
 import { changedPaths } from "../journal/changed-paths.ts";
 import { type JournalRecord, readRecords } from "../journal/read-record.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
@@ -83,9 +84,11 @@ export const checkpoints = defineCoderFunction({
     }
     return { checkpoints: found };
   },
-  render: ({ checkpoints: found, next_before_seq: next }) =>
+  render: ({ checkpoints: found, next_before_seq: next }, { sentence }) =>
     [
-      ...(found.length === 0 ? ["Nothing is recorded."] : found.map(renderCheckpoint)),
+      ...(found.length === 0
+        ? ["Nothing is recorded."]
+        : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
     ].join("\n"),
 });
@@ -116,9 +119,9 @@ function describe(
   };
 }
 
-function renderCheckpoint(checkpoint: Static<typeof Checkpoint>): string {
+function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wording["sentence"]): string {
   const { seq, ts, function_id: id, label, files, more_files: more } = checkpoint;
-  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), id ?? "", label ?? ""]
+  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), label ?? ""]
     .filter(Boolean)
     .join("  ");
   const lines = files.map(

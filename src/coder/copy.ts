@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Named } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
 import { Revision } from "./revisions.ts";
@@ -53,10 +54,17 @@ export const copy = defineCoderFunction({
     });
     return { results };
   },
-  render: ({ results }, { failure }) =>
-    results
-      .map(({ from, to, copied, error }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+    [
+      ...summarizeBatch({
+        results,
+        isTrial,
+        done: "copied",
+        isDone: ({ copied }) => copied,
+        nameOf: ({ from }) => from,
+      }),
+      ...results.map(({ from, to, copied, error }) =>
         error ? failure(error, from) : `${from}: ${copied ? `copied to ${to}` : "is there already"}`,
-      )
-      .join("\n"),
+      ),
+    ].join("\n"),
 });

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { parsePermissionBits } from "./permission-bits.ts";
@@ -96,12 +97,19 @@ export const createFile = defineCoderFunction({
     }
     return { results };
   },
-  render: ({ results }, { failure }) =>
-    results
-      .map(({ path, bytes_written, error }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+    [
+      ...summarizeBatch({
+        results,
+        isTrial,
+        done: "created",
+        isDone: () => true,
+        nameOf: ({ path }) => path,
+      }),
+      ...results.map(({ path, bytes_written, error }) =>
         error ? failure(error, path) : `${path}: created, ${bytes_written} bytes`,
-      )
-      .join("\n"),
+      ),
+    ].join("\n"),
 });
 
 /** Makes one file. */

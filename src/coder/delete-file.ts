@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { Named, Nullable } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { refuseCoder } from "./errors.ts";
@@ -83,14 +84,21 @@ export const deleteFile = defineCoderFunction({
     }
     return { results };
   },
-  render: ({ results }, { failure }) =>
-    results
-      .map(({ path, removed, error, undo }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+    [
+      ...summarizeBatch({
+        results,
+        isTrial,
+        done: "deleted",
+        isDone: ({ removed }) => removed,
+        nameOf: ({ path }) => path,
+      }),
+      ...results.map(({ path, removed, error, undo }) =>
         error
           ? failure(error, path)
           : `${path}: ${removed ? "removed" : "was not there"}${undo === undefined ? "" : ", and cannot be undone"}`,
-      )
-      .join("\n"),
+      ),
+    ].join("\n"),
 });
 
 const unavailable = { undo: "unavailable" } as const;

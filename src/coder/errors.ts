@@ -61,7 +61,7 @@ export const EntryError = Named("EntryError", {
 /** What only `coder::*` refuses. */
 export const refuseCoder = {
   emptyQuery: (): Refusal =>
-    new Refusal("bad-input", "The field query is empty; send the text or pattern to look for."),
+    new Refusal("bad-input", "`query` is empty. Send the text or pattern to look for."),
 
   emptyContentQuery: (): Refusal =>
     new Refusal(
@@ -72,25 +72,25 @@ export const refuseCoder = {
   nothingToSearch: (): Refusal =>
     new Refusal(
       "bad-input",
-      "Both search_content and search_paths are false, so nothing would be searched; leave one of them true.",
+      "Both search_content and search_paths are false, so nothing would be searched. Leave one of them true.",
     ),
 
   strayRevision: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The field expected_revisions names ${quoteShort(path)}, which is none of the paths, and nothing was removed; write each path there as it stands in the field paths.`,
+      `\`expected_revisions\` names ${quoteShort(path)}, which is none of the paths. Nothing was removed. Write each path there as it stands in \`paths\`.`,
     ),
 
   strayPatchRevision: (name: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The field expected_revisions names ${quoteShort(name)}, which the patch does not, and nothing was changed; write each name there as it stands in the patch, without a/ and b/.`,
+      `\`expected_revisions\` names ${quoteShort(name)}, which the patch does not. Nothing was changed. Write each name there as it stands in the patch, without a/ and b/.`,
     ),
 
   tooManyPatchedFiles: (files: number, limit: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The patch is about ${files} files, and one call changes at most ${limit}; send it in several calls.`,
+      `The patch is about ${files} files, and one call changes at most ${limit}. Nothing was changed. Send it in several calls.`,
     ),
 
   unknownFileType: (type: string): Refusal =>
@@ -102,19 +102,19 @@ export const refuseCoder = {
   fuzzyRegex: (): Refusal =>
     new Refusal(
       "bad-input",
-      "The fields fuzzy_paths and regex are both true, and no path can match in both ways; leave one of them out.",
+      "`fuzzy_paths` and `regex` are both true, and no path can match in both ways. Leave one of them out.",
     ),
 
   longFuzzyQuery: (characters: number, most: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The field query has ${characters} characters, and with fuzzy_paths it may have ${most}; send fewer, or leave fuzzy_paths out.`,
+      `\`query\` has ${characters} characters, and with \`fuzzy_paths\` it may have ${most}. Send fewer, or leave \`fuzzy_paths\` out.`,
     ),
 
   badCursor: (cursor: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The cursor ${quoteShort(cursor)} is none of this search, or the worker was restarted since; send next_cursor as it was given, with all other fields as then, or leave cursor out to start again.`,
+      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the worker was restarted since. Send \`next_cursor\` as it was given, with all other fields as then, or leave \`cursor\` out to start again.`,
     ),
 
   noFsScope: (id: string): Refusal =>
@@ -126,25 +126,25 @@ export const refuseCoder = {
   noJournal: (): Refusal =>
     new Refusal(
       "bad-input",
-      "The worker keeps no journal, so nothing is recorded and nothing can be undone; ask the operator to set the key journal in the configuration.",
+      "The worker keeps no journal, so nothing is recorded and nothing can be undone. Ask the user to set the key `journal` in the configuration.",
     ),
 
   undoNothing: (what: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The journal has no ${what}, or keeps it no longer; list what can be undone with coder::checkpoints.`,
+      `The journal has no ${what}, or no longer keeps it. List what can be undone with coder::checkpoints.`,
     ),
 
   undoWhich: (): Refusal =>
     new Refusal(
       "bad-input",
-      "More than one of the fields steps, seq and transaction is given; send one of them.",
+      "More than one of the fields steps, seq and transaction is given. Send one of them.",
     ),
 
   badSince: (since: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The field since is ${quoteShort(since.slice(0, 60))}, which is no place in the feed; send next of an answer, or epoch and seq of an event with a colon between them, or leave since out to start now.`,
+      `\`since\` is ${quoteShort(since.slice(0, 60))}, which is not a valid feed position. Send the \`next\` value of an earlier answer, or the epoch and seq of an event with a colon between them, or leave \`since\` out to start now.`,
     ),
 
   badMode: (mode: string): Refusal =>

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { about } from "../about.ts";
+import type { Wording } from "../contract/wording.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -106,7 +107,7 @@ export const info = defineCoderFunction({
     })),
     version: about.version,
   }),
-  render: (answer) => renderInfo(answer),
+  render: renderInfo,
 });
 
 const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
@@ -121,7 +122,10 @@ const limitsOf = (config: Config): Static<typeof Limits> =>
 const shownRoot = ({ name, read_only: isReadOnly }: Static<typeof Root>): string =>
   isReadOnly ? `${name} (read-only)` : name;
 
-function renderInfo({ version, profile, roots, globs, limits, journal }: Static<typeof response>): string {
+function renderInfo(
+  { version, profile, roots, globs, limits, journal }: Static<typeof response>,
+  { sentence }: Wording,
+): string {
   const list = (what: string, of: readonly string[]) => `${what}: ${of.join(" ") || "none"}`;
   return [
     `coder ${version}, profile ${profile}${roots.every((root) => root.read_only) ? ", read-only" : ""}`,
@@ -130,6 +134,6 @@ function renderInfo({ version, profile, roots, globs, limits, journal }: Static<
     list("never written", globs.write_deny),
     list("excluded by default", globs.default_exclude),
     ...Object.entries(limits).map(([key, limit]) => `${key}: ${limit}`),
-    `journal: ${journal.enabled ? "on, so coder::undo takes changes back" : "off"}`,
+    `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : "off"}`,
   ].join("\n");
 }

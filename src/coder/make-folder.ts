@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { Named } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
 import { parsePermissionBits } from "./permission-bits.ts";
@@ -63,9 +64,15 @@ export const makeFolder = defineCoderFunction({
     return { results };
   },
   render: ({ results }, { failure }) =>
-    results
-      .map(({ path, created, error }) =>
+    [
+      ...summarizeBatch({
+        results,
+        done: "created",
+        isDone: ({ created }) => created,
+        nameOf: ({ path }) => path,
+      }),
+      ...results.map(({ path, created, error }) =>
         error ? failure(error, path) : `${path}: ${created ? "created" : "was there already"}`,
-      )
-      .join("\n"),
+      ),
+    ].join("\n"),
 });

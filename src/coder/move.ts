@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Named } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
 import { Revision } from "./revisions.ts";
@@ -50,10 +51,17 @@ export const move = defineCoderFunction({
     });
     return { results };
   },
-  render: ({ results }, { failure }) =>
-    results
-      .map(({ from, to, moved, error }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+    [
+      ...summarizeBatch({
+        results,
+        isTrial,
+        done: "moved",
+        isDone: ({ moved }) => moved,
+        nameOf: ({ from }) => from,
+      }),
+      ...results.map(({ from, to, moved, error }) =>
         error ? failure(error, from) : `${from}: ${moved ? `moved to ${to}` : "is there already"}`,
-      )
-      .join("\n"),
+      ),
+    ].join("\n"),
 });

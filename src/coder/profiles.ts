@@ -9,6 +9,8 @@ export const profileTable = {
   absolute_paths: { contract: false, agent: true },
   /** `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
   flat_envelope: { contract: false, agent: true },
+  /** Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed nothing. */
+  explained_errors: { contract: false, agent: true },
   /** What a write left is answered with its revision, also where no later field asks for it. */
   revisions_of_writes: { contract: false, agent: true },
   /** What callers may read and not change, where the configuration does not say. */

@@ -140,6 +140,10 @@ export const transact = defineCoderFunction({
     const transaction: Transaction<ChangeResult[]> = {
       make: (context, tree) => makeChanges(changes, answer, { context, tree }),
       label,
+      named: {
+        noun: "Change",
+        paths: changes.map((change) => ("path" in change ? change.path : change.from)),
+      },
     };
     const answerOf = (done: Done<ChangeResult[]>, { maxAnswerBytes }: CoderContext) =>
       committed(done, maxAnswerBytes);

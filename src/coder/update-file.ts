@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
+import { summarizeBatch } from "./batch-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { type Shown, UpdateAnswer } from "./editing/answer.ts";
@@ -137,10 +138,17 @@ export const updateFile = defineCoderFunction({
     }
     return answer.measured();
   },
-  render: ({ results }, { failure }) =>
-    results
-      .map((result) => (result.error ? failure(result.error, result.path) : renderEdit(result)))
-      .join("\n"),
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+    [
+      ...summarizeBatch({
+        results,
+        isTrial,
+        done: "changed",
+        isDone: () => true,
+        nameOf: ({ path }) => path,
+      }),
+      ...results.map((result) => (result.error ? failure(result.error, result.path) : renderEdit(result))),
+    ].join("\n"),
 });
 
 /** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */

@@ -85,7 +85,8 @@ export interface Runtime extends Services {
 }
 
 /** What one call works with, besides its request and its services. */
-export interface CallContext extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput"> {
+export interface CallContext
+  extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput" | "sentence"> {
   /** The function that was called. */
   readonly functionId: string;
   /** Stands for this call, also in a copy of the context with another deadline. */

@@ -45,6 +45,8 @@ export interface Origin {
   readonly onOutput?: ((piece: Uint8Array, from: "stdout" | "stderr") => undefined) | undefined;
   /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
   readonly showsImages?: boolean | undefined;
+  /** Renders a sentence of the worker with functions named as the caller knows them. Absent: by their ids. */
+  readonly sentence?: ((text: string) => string) | undefined;
   /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
   readonly lease?: AnswerLease | undefined;
   /** What the caller says of its trace. */

@@ -72,9 +72,14 @@ function renderDetails(details: object, message: string): string[] {
   return Object.entries(details).flatMap(([key, value]) => {
     if (saidInWords.includes(key)) return [];
     if (Array.isArray(value)) return value.flatMap((item) => renderDetail(key, item));
-    return isNumberIn(value, message) ? [] : renderDetail(key, value);
+    return isNumberIn(value, message) || (key === "change" && isPlaced(message))
+      ? []
+      : renderDetail(key, value);
   });
 }
+
+/** Whether the sentence of a transaction says already which change it is about, counted from 1. */
+const isPlaced = (message: string): boolean => message.startsWith("Nothing was changed. ");
 
 const isNumberIn = (value: unknown, message: string): boolean =>
   typeof value === "number" && message.replace(idsAndQuotes, "").split(/\D+/).includes(`${value}`);

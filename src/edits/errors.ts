@@ -51,7 +51,7 @@ export const refuseEdit = {
   ): Refusal =>
     new Refusal(
       "match-count",
-      `ops[${index}] expects ${times(expected)} in ${quoteShort(path)}, and there ${found === 1 ? "is" : "are"} ${found === 0 ? "none" : found}${at(candidates)}; nothing was written. Send what fits only the places that you mean, or the right expect_matches.`,
+      `ops[${index}] expects ${times(expected)} in ${quoteShort(path)}, and there ${found === 1 ? "is" : "are"} ${found === 0 ? "none" : found}${at(candidates)}. Nothing was written. Send what fits only the places that you mean, or the right \`expect_matches\`.`,
       path,
       { details: { candidates, differs: "none" } },
     ),

@@ -71,7 +71,7 @@ async function requireCopyableContent(ctx: CopyChecks, { from }: Copying, reques
   if (source.stats!.isDirectory()) await requireTreeCopyable(ctx, from, request);
   else if (source.stats!.isFile()) {
     if (source.stats!.size > limit.bytes)
-      throw refuse.tooLarge(from, limit, "copy a smaller file, or ask the operator to raise the limit");
+      throw refuse.tooLarge(from, limit, "copy a smaller file, or ask the user to raise the limit");
   } else if (!source.stats!.isSymbolicLink()) throw refuseMove.specialFile(from);
 }
 

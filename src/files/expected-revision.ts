@@ -26,7 +26,7 @@ export function requireRevision(place: ResolvedPath, expected: string, { max_wri
   const path = place.requested;
   const limit = { key: "max_write_bytes", bytes: max_write_bytes };
   if (place.stats!.size > limit.bytes)
-    throw refuse.tooLarge(path, limit, "expect no revision of it, or ask the operator to raise the limit");
+    throw refuse.tooLarge(path, limit, "expect no revision of it, or ask the user to raise the limit");
   requireSame(revisionOfPlace(place), { path, expected });
 }
 

@@ -85,7 +85,7 @@ export const refuseMove = {
   holdsLargeFile: (from: string, limit: { readonly key: string; readonly bytes: number }): Refusal =>
     new Refusal(
       "too-large",
-      `The folder ${quoteShort(from)} holds a file larger than ${limit.key} (${limit.bytes} bytes); copy what lies beside it by its own path, or ask the operator to raise the limit.`,
+      `The folder ${quoteShort(from)} holds a file larger than ${limit.key} (${limit.bytes} bytes). Nothing was moved or copied. Copy what lies beside it by its own path, or ask the user to raise the limit.`,
       from,
     ),
 } as const;

@@ -106,5 +106,5 @@ async function readPiece(
 
 function requireWithin(path: string, bytes: number, limit: Limit | undefined): void {
   if (limit === undefined || bytes <= limit.bytes) return;
-  throw refuse.tooLarge(path, limit, "read a smaller file, or ask the operator to raise the limit");
+  throw refuse.tooLarge(path, limit, "read a smaller file, or ask the user to raise the limit");
 }

@@ -66,7 +66,7 @@ export function readWithin(
 }
 
 const tooLarge = (path: string, limit: Limit) =>
-  refuse.tooLarge(path, limit, "use a smaller file, or ask the operator to raise the limit");
+  refuse.tooLarge(path, limit, "use a smaller file, or ask the user to raise the limit");
 
 /** Reads to the end or to `most` bytes, whatever the file does meanwhile. Its size was `expected` bytes. */
 export function readAtMost(

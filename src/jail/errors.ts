@@ -6,7 +6,7 @@ export const refuseJailed = {
   protected: (path: string): Refusal =>
     new Refusal(
       "protected",
-      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change, and nothing was changed; it can be read. Choose another path, or ask the operator to make the change.`,
+      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change. Nothing was changed. It can be read. Choose another path, or ask the user to make the change.`,
       path,
     ),
 
@@ -14,7 +14,7 @@ export const refuseJailed = {
   readOnlyRoot: (path: string, root: string, writable: readonly string[]): Refusal =>
     new Refusal(
       "protected",
-      `${quoteShort(path)} lies in the root ${quoteShort(root)}, which is read-only, and nothing was changed; it can be read. ${choose(writable)}`,
+      `${quoteShort(path)} lies in the root ${quoteShort(root)}, which is read-only. Nothing was changed. It can be read. ${choose(writable)}`,
       path,
     ),
 
@@ -22,7 +22,7 @@ export const refuseJailed = {
   top: (path: string, writable: readonly string[]): Refusal =>
     new Refusal(
       "protected",
-      `${quoteShort(path)} is or would be an entry of the top folder, which holds only the roots and cannot be changed, and nothing was changed. ${choose(writable)}`,
+      `${quoteShort(path)} is or would be an entry of the top folder, which holds only the roots and cannot be changed. Nothing was changed. ${choose(writable)}`,
       path,
     ),
 
@@ -30,34 +30,34 @@ export const refuseJailed = {
   outOfScope: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",
-      `${quoteShort(path)} is outside of what fs_scope of this call permits; send a path inside it.`,
+      `${quoteShort(path)} is outside of what \`fs_scope\` of this call permits. Send a path inside it.`,
       path,
     ),
 
   readOnlyGrant: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",
-      `fs_scope of this call permits only to read ${quoteShort(path)}, and nothing was changed; choose a path that it permits to write.`,
+      `\`fs_scope\` of this call permits only to read ${quoteShort(path)}. Nothing was changed. Choose a path that it permits to write.`,
       path,
     ),
 
   boundary: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",
-      `${quoteShort(path)} is the boundary of fs_scope itself, and nothing was changed; name something in it.`,
+      `${quoteShort(path)} is the boundary of \`fs_scope\` itself. Nothing was changed. Name something in it.`,
       path,
     ),
 
   manyGrants: (grants: number, limit: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The field fs_scope has ${grants} grants, and may have ${limit}; send fewer, such as the folders around them.`,
+      `\`fs_scope\` has ${grants} grants, and may have ${limit}. Send fewer, such as the folders around them.`,
     ),
 
   rootGone: (root: string): Refusal =>
     new Refusal(
       "io",
-      `The root ${quoteShort(root)} is gone: it was removed or moved away while the worker ran; work in another root, or ask the operator to restore it.`,
+      `The root ${quoteShort(root)} is gone: it was removed or moved away while the worker ran. Work in another root, or ask the user to restore it.`,
       root,
     ),
 } as const;

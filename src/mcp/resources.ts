@@ -18,8 +18,8 @@ import { readFile } from "../coder/read-file.ts";
 import type { ReadAnswer } from "../coder/reading/answer.ts";
 import { pathOf, uriOf, uriTemplate } from "./resource-uris.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
-import { wording } from "./results.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
+import { wording } from "./tools.ts";
 
 /** Most values a completion may have (MCP 2025-11-25, server/utilities/completion). */
 const mostCompletions = 100;

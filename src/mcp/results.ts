@@ -1,18 +1,15 @@
 /** Answers and errors of functions as results of tools. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type AnsweredCall, renderAnswer } from "../contract/answer-text.ts";
-import { type Image, wordingFor } from "../contract/wording.ts";
+import type { Image } from "../contract/wording.ts";
 import { jsonBytes } from "../text/json-size.ts";
-import { toolName } from "./tools.ts";
+import { wording } from "./tools.ts";
 
 /** In what form results are sent. */
 export interface ResultForm {
   /** As on the bus too: answers as `structuredContent` beside the text, errors as JSON. */
   readonly isStructured: boolean;
 }
-
-/** Names functions as clients know them. Nothing else does, for texts that a model is shown. */
-export const wording = wordingFor(toolName);
 
 /** A call that failed. */
 export const renderFailure = (error: string, { isStructured }: ResultForm): CallToolResult => ({

@@ -24,28 +24,25 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
       ),
       always(
-        "Find first: coder_search finds text in files, and paths with search_content false; fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
+        "Find first: coder_search finds text in files, and paths with search_content false; its field fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
       ),
       always(
-        "Read what you need: line_from and line_to of coder_read_file for a part of a file, tail for its end, paths for several files in one call.",
+        "Read what you need: coder_read_file has the fields line_from and line_to for a part of a file, tail for its end, and paths for several files in one call.",
       ),
       whenWriting(
-        "Edit with str_replace of coder_update_file: old_str is text of the file, character for character, and stands there once, or send replace_all.",
+        "One file, or several that may succeed or fail each for itself: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. A patch that you have already, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
+      ),
+      whenWriting(
+        "Edit with the op str_replace, its old_str copied exactly and standing there once (or send replace_all); by line numbers only with numbers that you have just read (numbered). All ops of a call count lines as they were before it.",
       ),
       whenWriting(
         "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
       ),
       whenWriting(
-        "Edit with str_replace, its old_str copied exactly; by line numbers only with numbers that you have just read (numbered). All ops of a call count lines as they were before it.",
+        "An edit is answered with the lines as they are now, so do not read them again. With the field dry_run it is answered and not written. coder_undo takes it back.",
       ),
       whenWriting(
-        "An edit is answered with the lines as they are now, so do not read them again. With dry_run it is answered and not written.",
-      ),
-      whenWriting(
-        "Put what belongs together into one call. Each file is changed as a whole or not at all, and one that fails does not keep the others from being changed.",
-      ),
-      whenWriting(
-        "Where others may write too, send expected_revision, which a read with revision answers: the error then shows what the file holds now.",
+        "Where others may write too, send the field expected_revision, which a read with revision answers: the error then shows what the file holds now.",
       ),
       always("An error says which call would work; make that one instead of repeating yours."),
     ],

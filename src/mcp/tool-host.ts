@@ -10,7 +10,7 @@ import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 import { Leases } from "./leases.ts";
 import { type NotificationSink, ResourceWatch } from "./resource-watch.ts";
 import { renderFailure, renderResult } from "./results.ts";
-import { describeTools, type ToolOptions, toolName } from "./tools.ts";
+import { describeTools, type ToolOptions, toolName, wording } from "./tools.ts";
 
 export interface ToolHostOptions extends ToolOptions {
   readonly worker: WorkerName;
@@ -81,7 +81,10 @@ export class ToolHost {
   call(definition: FunctionDefinition, payload: unknown, options: CallOptions): Promise<CallOutcome> {
     const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
     const showsImages = !this.#isStructured;
-    return this.#inFlight.add(this.#invoke(definition, payload, { ...options, maxAnswerBytes, showsImages }));
+    const { sentence } = wording;
+    return this.#inFlight.add(
+      this.#invoke(definition, payload, { ...options, maxAnswerBytes, showsImages, sentence }),
+    );
   }
 
   /** The leases of a new connection, which share the budget of the process with those of all others. */

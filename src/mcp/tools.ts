@@ -1,11 +1,15 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { wordingFor } from "../contract/wording.ts";
 import { inputSchema } from "./input-schema.ts";
 import { portableSchema } from "./portable-schema.ts";
 import { shareFields } from "./shared-fields.ts";
 
 /** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */
 export const toolName = (id: string): string => id.replaceAll(/[^A-Za-z0-9]+/g, "_");
+
+/** Names functions as clients know them, in all texts that a model is shown. */
+export const wording = wordingFor(toolName);
 
 export interface ToolOptions {
   /** Answers are sent as JSON too, and have schemas. */
@@ -26,9 +30,9 @@ function describeTool(definition: FunctionDefinition, options: ToolOptions): Too
   return {
     name: toolName(id),
     title: titleOf(id),
-    description: brief ?? description,
+    description: wording.sentence(brief ?? description),
     inputSchema: inputSchema(definition, takesFlatEnvelopes),
-    ...(isStructured && { outputSchema: portableSchema(response) }),
+    ...(isStructured && { outputSchema: nameTools(portableSchema(response)) }),
     annotations: {
       readOnlyHint: isReading,
       destructiveHint: !isReading && !isAdditive,
@@ -37,6 +41,12 @@ function describeTool(definition: FunctionDefinition, options: ToolOptions): Too
     },
   };
 }
+
+/** The schema, whose descriptions name functions as clients know them. */
+const nameTools = <S extends object>(schema: S): S =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === "description" && typeof value === "string" ? wording.sentence(value) : value,
+  );
 
 /** `coder::read-file` as `Read file`. */
 function titleOf(id: string): string {

@@ -10,6 +10,6 @@ export class Comparisons {
   /** Throws the refusal of the hunk once there were too many. */
   add(count: number, place: HunkPlace): void {
     this.#left -= count;
-    if (this.#left < 0) throw refusePatch.tooManyComparisons(place);
+    if (this.#left < 0) throw refusePatch.tooManyComparisons(place, mostComparisons);
   }
 }

@@ -151,10 +151,10 @@ export const refusePatch = {
       { details: { ...factsOf(place), candidates, differs: "none" } },
     ),
 
-  tooManyComparisons: (place: HunkPlace): Refusal =>
+  tooManyComparisons: (place: HunkPlace, limit: number): Refusal =>
     new Refusal(
       "ambiguous",
-      `${nameHunk(place)} and those before it show lines that stand nearly everywhere in the file, so that their places take too long to find; send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
+      `${nameHunk(place)} and those before it show lines that stand nearly everywhere in the file: their places take more than ${limit} comparisons of lines to find. Nothing was changed. Send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
       place.path,
       { details: factsOf(place) },
     ),

@@ -93,7 +93,7 @@ export const refusePlainly = {
   /** An argument that makes a program of the published allowlist run programs, write files or change the system. */
   guarded: (name: string, argument: string): PlainRefusal =>
     new PlainRefusal(
-      `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or have the operator write an allowlist of his own that names '${shown(name)}'.`,
+      `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or ask the user for an allowlist that names '${shown(name)}'.`,
     ),
 
   /** `shell::exec_bg` could not start a program (shell §7.2). */

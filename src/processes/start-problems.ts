@@ -7,7 +7,7 @@ export const startProblems = {
   "null-character": "an argument holds a NUL character, which no program can be given; send it without",
   exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
   "not-confined":
-    "the kernel did not take the rules of os_sandbox, so nothing was run; tell the operator, who can set os_sandbox to best or off",
+    "the kernel did not take the rules of os_sandbox, so nothing was run; tell the user, who can set os_sandbox to best or off",
   stopping: "the worker is ending; send it again when it is back",
 } as const;
 

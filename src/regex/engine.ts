@@ -215,7 +215,7 @@ function share(bytes: Uint8Array): Uint8Array {
 /** Converts an error of a caller's pattern to a refusal; returns any other error unchanged. */
 export function refusalOfPattern(error: unknown, pattern: string): unknown {
   if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
-  if (error instanceof RegexEngineFailure) return refuse.patternTooLarge(pattern);
+  if (error instanceof RegexEngineFailure) return refuse.patternTooLarge(pattern, searchBytes);
   return error;
 }
 

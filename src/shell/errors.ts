@@ -42,7 +42,7 @@ export const refuseShell = {
   badEngineResponse: (functionId: string, problem: string): Refusal =>
     new Refusal(
       "io",
-      `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed: try again, and if it goes on, tell the operator.`,
+      `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed. Try again; if it fails again, tell the user.`,
     ),
 
   /** `shell::exec` could not start a program (shell §6.5). */

@@ -7,14 +7,14 @@ export const refuseTransaction = {
   noRecord: (reason: string): Refusal =>
     new Refusal(
       "io",
-      `The transaction was not begun, because its record cannot be kept (${reason}); make the changes one by one with other functions, or ask the operator to look at the state folder.`,
+      `The transaction was not begun, because its record cannot be kept (${reason}). Nothing was changed. Make the changes one by one with other functions, or ask the user to check the state folder.`,
     ),
 
   /** A transaction failed, and what it had done could not be undone; `path` is the first that stands in the way. */
   notTakenBack: (path: string): Refusal =>
     new Refusal(
       "io",
-      `The transaction failed, and what it had done by then could not all be taken back at ${quoteShort(visiblePart(path))}, which another program has changed meanwhile; read the files that it names before you change them again, and ask the operator, whose log says where their earlier contents are kept.`,
+      `The transaction failed, and it could not be rolled back at ${quoteShort(visiblePart(path))}, which another program has changed since. Some of its changes remain. Read the files that it names before you change them again, and tell the user: the worker's log says where their earlier contents are kept.`,
       visiblePart(path),
     ),
 };

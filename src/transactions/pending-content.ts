@@ -83,7 +83,7 @@ export function changeOwnMode({ jail, changes, config }: PendingContext, path: s
   if (!stats.isFile()) throw refuse.notAFile(path);
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
   if (stats.size > limit.bytes)
-    throw refuse.tooLarge(path, limit, "leave its mode as it is, or ask the operator to raise the limit");
+    throw refuse.tooLarge(path, limit, "leave its mode as it is, or ask the user to raise the limit");
   requireWritableFolder(place.folder, path);
   const copy = changes.copies.copyFile(place.folder, place.name, { keepsTimes: true });
   changes.exchange(place, { ...copy, staged: { ...copy.staged, mode } });

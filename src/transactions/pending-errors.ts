@@ -5,6 +5,6 @@ export const refusePending = {
   tooMuch: (limit: number): Refusal =>
     new Refusal(
       "too-large",
-      `The files that these changes make and edit are larger than max_transaction_bytes (${limit} bytes) together; send them in several calls.`,
+      `The files that these changes make and edit are larger than max_transaction_bytes (${limit} bytes) together. Send them in several calls.`,
     ),
 } as const;

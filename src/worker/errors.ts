@@ -7,7 +7,7 @@ const retryAfterMilliseconds = 1000;
 const notNow = (why: string): Refusal =>
   new Refusal(
     "over-quota",
-    `${why}, and this one was not begun; send it again in ${retryAfterMilliseconds} ms, and fewer at once.`,
+    `${why}. This one was not begun. Send it again in ${retryAfterMilliseconds} ms, and fewer at once.`,
     undefined,
     { details: { retry_after_ms: retryAfterMilliseconds } },
   );

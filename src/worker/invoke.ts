@@ -47,7 +47,7 @@ export type OnEnter = (functionId: string, request: unknown) => void;
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
-    const { cancelled, caller, session, bus, showsImages, onOutput, lease } = origin;
+    const { cancelled, caller, session, bus, showsImages, onOutput, sentence, lease } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -62,6 +62,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       bus,
       showsImages,
       onOutput,
+      sentence,
       attempt: async (entry) => {
         slice ??= createTimeSlice(sliceMilliseconds);
         if (slice.isDue) await slice.yieldIfDue();
@@ -193,8 +194,19 @@ async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<un
   }
 }
 
-/** The error as it is on the wire. An unexpected one is logged in full and answered with a neutral sentence. */
-function renderError(error: unknown, { definition, context, log }: CallScope): WireError {
+/** The error as it is on the wire, with functions named as the caller knows them. */
+function renderError(error: unknown, scope: CallScope): WireError {
+  const rendered = renderAnyError(error, scope);
+  const { sentence } = scope.context;
+  if (sentence === undefined) return rendered;
+  const { text, code } = rendered;
+  if (code === undefined) return { text: sentence(text), code };
+  const parts = JSON.parse(text) as { readonly message: string };
+  return { text: JSON.stringify({ ...parts, message: sentence(parts.message) }), code };
+}
+
+/** An unexpected error is logged in full and answered with a neutral sentence. */
+function renderAnyError(error: unknown, { definition, context, log }: CallScope): WireError {
   const rendered = context.renderError(error);
   if (rendered !== undefined) return rendered;
   log.error("unexpected failure", {

@@ -174,7 +174,9 @@ describe.each(subjects)("the %s", (subject) => {
   test("an entry that failed does not hide the others", async () => {
     const result = await connected.call("coder_delete_file", { paths: ["none", "../x"] });
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^none: was not there\nC215 outside: The path "\.\.\/x" leaves .*$/);
+    expect(textOf(result)).toMatch(
+      /^0 of 2 deleted; failed: \.\.\/x\nnone: was not there\nC215 outside: The path "\.\.\/x" leaves .*$/,
+    );
   });
 
   test("--structured adds answers as on the bus, their schemas and errors as JSON", async () => {
@@ -189,11 +191,17 @@ describe.each(subjects)("the %s", (subject) => {
           { path: "../x", success: false },
         ],
       },
-      content: [{ text: expect.stringMatching(/^none: was not there\nC215 outside: /) }],
+      content: [
+        {
+          text: expect.stringMatching(
+            /^0 of 2 deleted; failed: \.\.\/x\nnone: was not there\nC215 outside: /,
+          ),
+        },
+      ],
       isError: true,
     });
     const missing = JSON.parse(textOf(await structured.call("coder_read_file", { path: "none" })));
-    expect(missing).toMatchObject({ code: "C211", message: expect.stringContaining("coder::list-folder") });
+    expect(missing).toMatchObject({ code: "C211", message: expect.stringContaining("coder_list_folder") });
   });
 
   test("a tool that is not there is an error of the protocol that names those that are", async () => {

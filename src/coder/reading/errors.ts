@@ -24,15 +24,15 @@ interface TooMuch {
 
 export const refuseRead = {
   noPath: (): Refusal =>
-    new Refusal("bad-input", "The field path is missing; send path for one file, or paths for several."),
+    new Refusal("bad-input", "`path` is missing. Send `path` for one file, or `paths` for several."),
 
   pathAndPaths: (): Refusal =>
-    new Refusal("bad-input", "The fields path and paths exclude each other; put all files into paths."),
+    new Refusal("bad-input", "`path` and `paths` exclude each other. Put all files into `paths`."),
 
   tailAndLines: (): Refusal =>
     new Refusal(
       "bad-input",
-      "The field tail goes with neither line_from nor line_to; send tail alone for the end of a file.",
+      "`tail` goes with neither `line_from` nor `line_to`. Send `tail` alone for the end of a file.",
     ),
 
   noLines: (from: number, to: number): Refusal =>
@@ -43,7 +43,7 @@ export const refuseRead = {
 
   /** A field that cannot do anything in this call. */
   useless: (field: string, why: string): Refusal =>
-    new Refusal("bad-input", `The field ${field} has no use here, since ${why}; leave one of the two out.`),
+    new Refusal("bad-input", `\`${field}\` has no use here, since ${why}. Leave one of the two out.`),
 
   /** A whole file over `max_read_bytes`. */
   file: (excess: Excess): Refusal =>

@@ -79,5 +79,7 @@ test("several files stand under their names", () => {
     { ...facts, success: true, content: "x\n" },
     { path: "b", success: false, error },
   ];
-  expect(renderRead({ results }, wording, {})).toBe('==> a\nx\nC211 no_such_path: "b" is not found.');
+  expect(renderRead({ results }, wording, {})).toBe(
+    '1 of 2 read; failed: b\n==> a\nx\nC211 no_such_path: "b" is not found.',
+  );
 });

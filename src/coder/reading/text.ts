@@ -1,5 +1,6 @@
 /** What a model is shown of the answers of `coder::read-file`. */
 import type { Image, Rendered, Wording } from "../../contract/wording.ts";
+import { summarizeBatch } from "../batch-text.ts";
 import { renderName } from "../entry-text.ts";
 import type { ReadAnswer } from "./answer.ts";
 import type { ReadRequest } from "./options.ts";
@@ -12,13 +13,20 @@ export function renderRead(
 ): Rendered {
   const request = withoutNulls(sent);
   if (results === undefined) return flatten([renderFile(answer, request)]);
-  return flatten(
-    results.map((result) =>
+  const summary = summarizeBatch({
+    results,
+    done: "read",
+    isDone: () => true,
+    nameOf: ({ path }) => path,
+  });
+  return flatten([
+    ...summary.map((line) => [line]),
+    ...results.map((result) =>
       result.success
         ? [`==> ${renderName(result.path)}\n`, ...renderFile(result, request)]
         : [wording.failure(result.error!, result.path)],
     ),
-  );
+  ]);
 }
 
 type Piece = string | Image;

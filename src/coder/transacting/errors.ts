@@ -6,32 +6,42 @@ export const refuseTransacting = {
   unavailable: (): Refusal =>
     new Refusal(
       "io",
-      "This worker has no folder for the records of transactions, without which a crash would leave half of one; make the changes by calls of the single functions, or ask the operator to set XDG_STATE_HOME to a folder outside of base_path.",
+      "This worker has no folder for the records of transactions, without which a crash would leave half of one. Nothing was changed. Make the changes by calls of the single functions, or ask the user to set XDG_STATE_HOME to a folder outside of base_path.",
     ),
+
+  /** A change of several that are made together or not at all; `place` is such as `Change 2 of 4 ("a.txt")`. */
+  inPlace: ({ reason, message, path, isBelowFile, details }: Refusal, place: string | undefined): Refusal => {
+    const problem = message.replace(/ Nothing was (?:changed|written|removed|moved or copied)\./, "");
+    const sentence = place === undefined ? problem : `${place}: ${problem}`;
+    return new Refusal(reason, `Nothing was changed. ${sentence}`, path, {
+      isBelowFile,
+      ...(details && { details }),
+    });
+  },
 
   tooManyChanges: (count: number, most: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The field changes holds ${count} changes, and a call makes at most ${most}; send them in several calls.`,
+      `\`changes\` holds ${count} changes, and a call makes at most ${most}. Send them in several calls.`,
     ),
 
   badPlan: (plan: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The plan ${quoteShort(plan.slice(0, 60))} is none; send the 32 hex digits that a dry run has answered as plan.`,
+      `${quoteShort(plan.slice(0, 60))} is not a plan. Send the 32 hex digits that a dry run has answered as \`plan\`.`,
     ),
 
   /** One sentence for all of these: a plan of someone else is none. */
   noPlan: (plan: string): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `There is no plan ${quoteShort(plan)} of yours: it was carried out, is older than 10 minutes, or had to make room for newer ones, and nothing was changed; repeat the dry run, and send the plan that it answers.`,
+      `There is no plan ${quoteShort(plan)} of yours: it was carried out, is older than 10 minutes, or made room for newer ones, of which 64 are kept. Nothing was changed. Repeat the dry run, and send the plan that it answers.`,
     ),
 
   stalePlan: (plan: string, details: RefusalDetails): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `The files are not what the plan ${quoteShort(plan)} was made for, and nothing was changed; repeat the dry run, look at what it answers, and send the plan of that.`,
+      `Files changed since the plan ${quoteShort(plan)} was made. Nothing was changed. Repeat the dry run, check its result, and commit the new plan.`,
       undefined,
       { details },
     ),

@@ -1,5 +1,5 @@
 /** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
-import { Refusal } from "../../errors.ts";
+import { quoteShort, Refusal } from "../../errors.ts";
 import { areSameReads, type Reads } from "../../transactions/pending-reads.ts";
 import { PendingTree } from "../../transactions/pending-tree.ts";
 import type { Committing } from "../../transactions/transactions.ts";
@@ -16,6 +16,8 @@ export interface Transaction<T> {
   make(context: ChangeContext, tree: PendingTree): Promise<T>;
   /** What the caller calls it. */
   readonly label?: string | undefined;
+  /** The changes as an error names them, in order: the paths that the caller sent, and the word for each. */
+  readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
 }
 
 /** What was done. */
@@ -27,7 +29,26 @@ export interface Done<T> {
 
 /** Makes the changes, all or none. Throws the refusal of the first that cannot be made. */
 export function runTransaction<T>(transaction: Transaction<T>, context: CoderContext): Promise<Done<T>> {
-  return commit(transaction, context, { plan: async () => await show(transaction, context) });
+  return explaining(transaction, context, () =>
+    commit(transaction, context, { plan: async () => await show(transaction, context) }),
+  );
+}
+
+/** Throws the refusal of a change with its place among the others, and that nothing was changed. */
+async function explaining<T>(
+  { named: { noun, paths } }: Pick<Transaction<unknown>, "named">,
+  { profile }: CoderContext,
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const change = error instanceof Refusal ? error.details?.["change"] : undefined;
+    const path = typeof change === "number" ? paths[change] : undefined;
+    if (!profile.explained_errors || path === undefined) throw error;
+    const place = `${noun} ${Number(change) + 1} of ${paths.length} (${quoteShort(path)})`;
+    throw refuseTransacting.inPlace(error as Refusal, paths.length === 1 ? undefined : place);
+  }
 }
 
 /**
@@ -39,7 +60,9 @@ export async function planTransaction<T>(
   context: CoderContext,
   answer: (done: Done<T>, context: CoderContext) => unknown,
 ): Promise<PlanAnswer & { readonly value: T }> {
-  const { value, steps, reads } = await show(transaction, context, { remembersReads: true });
+  const { value, steps, reads } = await explaining(transaction, context, () =>
+    show(transaction, context, { remembersReads: true }),
+  );
   if (steps.length > 0) requireTransactions(context);
   // The paths are those of this call, and so is what it may touch.
   const { jail } = context;

@@ -1,4 +1,5 @@
 /** Why a tree does not show everything that is in a folder, and how to see it. */
+import type { CoderContext } from "../define.ts";
 
 /** The folder is not opened. */
 export const cutByDepth = (maxDepth: number) => ({
@@ -35,11 +36,15 @@ export const cutWithinBytes = (maxBytes: number, shown: number, total: number) =
   hint: `Shows ${shown} of ${total} entries: the limit is max_bytes ${maxBytes}. Send a larger max_bytes, or this folder as path.`,
 });
 
-export const cutByWidth = (shown: number, total: number) => ({
+export const cutByWidth = (
+  shown: number,
+  total: number,
+  { sentence = (text) => text }: Pick<CoderContext, "sentence">,
+) => ({
   reason: "per_folder_limit",
   shown,
   total,
-  hint: `Shows ${shown} of ${total} entries. Page through this folder with coder::list-folder.`,
+  hint: sentence(`Shows ${shown} of ${total} entries. Page through this folder with coder::list-folder.`),
 });
 
 export const excluded = {
@@ -51,5 +56,5 @@ export const excluded = {
 export const unreadable = {
   reason: "io_error",
   shown: 0,
-  hint: "The operating system does not let the worker open this folder. Leave it out, or ask the operator.",
+  hint: "The operating system does not let the worker open this folder. Leave it out, or ask the user.",
 };

@@ -151,7 +151,7 @@ export class TreeWriter {
     let cut: Cut | undefined;
     if (shown < entries.length) cut = cutWithin(quota!.maxNodes, shown, total);
     else if (isCutByBytes) cut = cutWithinBytes(plan!.maxBytes, shown, total);
-    else if (shown < total) cut = cutByWidth(shown, total);
+    else if (shown < total) cut = cutByWidth(shown, total, this.#snapshot.context);
     if (cut !== undefined) this.#countCut(cut);
     this.#writer.close(node, before, cut);
   }

@@ -5,7 +5,7 @@ import { quoteShort, type Reason, Refusal } from "../../errors.ts";
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
   missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
   denied: (path) =>
-    `The path ${quoteShort(path)}, or something below it, is on fs.denylist_paths, or decides how this worker is configured; name something else, or ask the operator.`,
+    `The path ${quoteShort(path)}, or something below it, is on fs.denylist_paths, or decides how this worker is configured. Name something else, or ask the user.`,
   "wrong-kind": (path) =>
     `${quoteShort(path)} is of the wrong kind: shell::fs::ls takes a folder, shell::fs::read a regular file, and a recursive shell::fs::chmod no link; see shell::fs::stat.`,
   outside: (path) =>
@@ -69,13 +69,13 @@ export const refuseFs = {
   notUtf8: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it; it was left as it is.`,
+      `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it. Nothing was changed.`,
     ),
 
   idle: (path: string, milliseconds: number): Refusal =>
     new Refusal(
       "io",
-      `channel idle: nothing came for ${milliseconds} ms, and ${quoteShort(path)} was not written; send the bytes without pauses and close the channel.`,
+      `channel idle: nothing came for ${milliseconds} ms. ${quoteShort(path)} was not written. Send the bytes without pauses and close the channel.`,
     ),
 
   stopping: (path: string): Refusal =>
@@ -99,19 +99,19 @@ export const refuseFs = {
   sender: (path: string): Refusal =>
     new Refusal(
       "io",
-      `The sender reported an error on the channel, and ${quoteShort(path)} was not written; send it again.`,
+      `The sender reported an error on the channel. ${quoteShort(path)} was not written. Send it again.`,
     ),
 
   incomplete: (path: string, received: number, announced: number): Refusal =>
     new Refusal(
       "io",
-      `The channel ended after ${received} bytes and ${announced} were announced, so ${quoteShort(path)} was not written; send it again.`,
+      `The channel ended after ${received} bytes and ${announced} were announced. ${quoteShort(path)} was not written. Send it again.`,
     ),
 
   tooLong: (path: string, limit: number): Refusal =>
     new Refusal(
       "too-large",
-      `More than fs.max_write_bytes (${limit} bytes) came for ${quoteShort(path)}, and nothing was written; send less, or split it over several files.`,
+      `More than fs.max_write_bytes (${limit} bytes) came for ${quoteShort(path)}. Nothing was written. Send less, or split it over several files.`,
     ),
 
   tooManyTransfers: (most: number): Refusal =>

@@ -1,0 +1,33 @@
+import { renderName } from "./entry-text.ts";
+
+/** The outcomes of a batch, and the words for them. */
+interface Batch<Result> {
+  readonly results: readonly Result[];
+  /** The call only checked. */
+  readonly isTrial?: boolean | undefined;
+  /** The participle of the entries that `isDone`, such as "changed". */
+  readonly done: string;
+  isDone(result: Result): boolean;
+  nameOf(result: Result): string;
+}
+
+/** Failed entries that are named. */
+const mostNamed = 5;
+
+/** The first line of a batch that failed in part: how many entries were done, and which failed. Empty if none failed. */
+export function summarizeBatch<Result extends { readonly error?: unknown }>({
+  results,
+  isTrial = false,
+  done,
+  isDone,
+  nameOf,
+}: Batch<Result>): string[] {
+  const failed = results.filter(({ error }) => Boolean(error));
+  if (results.length < 2 || failed.length === 0) return [];
+  const count = results.filter((result) => !result.error && isDone(result)).length;
+  const names = failed.slice(0, mostNamed).map((result) => renderName(nameOf(result)));
+  const more = failed.length > mostNamed ? ` and ${failed.length - mostNamed} more` : "";
+  return [
+    `${count} of ${results.length} ${isTrial ? "would be " : ""}${done}; failed: ${names.join(", ")}${more}`,
+  ];
+}

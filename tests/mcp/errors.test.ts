@@ -1,0 +1,179 @@
+/** The texts of failures and answers as a model sees them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { Tree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+const tree: Tree = {
+  "a.txt": "one\ntwo\n",
+  "sub/b.txt": "three\n",
+  "wide/1": "",
+  "wide/2": "",
+  ".env": "SECRET=1",
+};
+
+describe.each([[[]], [["--structured"]]])("coder mcp %j", (args) => {
+  let connected: McpFixture;
+  const call = (tool: string, request: Record<string, unknown>) => connected.call(tool, request);
+
+  beforeAll(async () => {
+    connected = await connectStdio("source", { tree, args });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  /** All that a model may be shown of a result, but for the ids that are data. */
+  const shown = (result: CallToolResult): string =>
+    JSON.stringify([result.content, result.structuredContent ?? {}], (key, value) =>
+      key === "function_id" || key === "functions" ? undefined : value,
+    );
+
+  test("the list and the instructions name functions as tools", async () => {
+    const list = JSON.stringify(await connected.client.listTools());
+    expect(/coder::\w/.exec(list)).toBeNull();
+    expect(connected.client.getInstructions()).not.toContain("coder::");
+  });
+
+  const calls: [tool: string, request: Record<string, unknown>][] = [
+    ["coder_read_file", { path: "missing" }],
+    ["coder_read_file", { path: "sub" }],
+    ["coder_read_file", { paths: ["missing", "a.txt"] }],
+    ["coder_list_folder", { path: "a.txt" }],
+    ["coder_create_file", { path: "a.txt", content: "" }],
+    ["coder_update_file", { path: "a.txt", ops: [{ op: "str_replace", old_str: "none", new_str: "x" }] }],
+    ["coder_move", { files: [{ from: "missing", to: "x" }] }],
+    ["coder_tree", { path: "wide", per_folder_limit: 1 }],
+    ["coder_create_file", { path: "new.txt", content: "n\n" }],
+    ["coder_undo", { seq: 99 }],
+    ["coder_checkpoints", {}],
+    ["coder_info", {}],
+    [
+      "coder_transact",
+      {
+        changes: [
+          { op: "delete", path: "a.txt" },
+          { op: "copy", from: "missing", to: "x" },
+        ],
+      },
+    ],
+  ];
+
+  test.each(calls)("%s %j names functions as tools", async (tool, request) => {
+    const text = shown(await call(tool, request));
+    expect(text).not.toContain("coder::");
+    expect(text).not.toContain("operator");
+  });
+
+  test("changes names the tool that caused them", async () => {
+    const next = /since (\S+) for/.exec(textOf(await call("coder_changes", {})))?.[1];
+    await call("coder_create_file", { path: "caused.txt", content: "" });
+    const changed = await call("coder_changes", { since: next });
+    expect(textOf(changed)).toContain("created: caused.txt (coder_create_file)");
+  });
+});
+
+describe("a call that failed in part, or as a whole", () => {
+  let connected: McpFixture;
+  const call = async (tool: string, request: Record<string, unknown>) => {
+    const result = await connected.call(tool, request);
+    expect(result.isError).toBe(true);
+    return textOf(result).split("\n");
+  };
+  const edit = (path: string) => ({
+    path,
+    ops: [{ op: "str_replace", old_str: "one", new_str: "one", expect_matches: 9 }],
+  });
+  const append = (path: string) => ({ path, ops: [{ op: "insert", at_line: 1, content: "x" }] });
+
+  beforeAll(async () => {
+    connected = await connectStdio("source", { tree });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  const batches: [tool: string, request: Record<string, unknown>, first: string][] = [
+    [
+      "coder_update_file",
+      { files: [append("a.txt"), append("no.txt"), append("sub/b.txt")] },
+      "2 of 3 changed; failed: no.txt",
+    ],
+    [
+      "coder_update_file",
+      { files: [append("a.txt"), append("no.txt")], dry_run: true },
+      "1 of 2 would be changed; failed: no.txt",
+    ],
+    [
+      "coder_update_file",
+      { files: [edit("a.txt"), edit("no.txt")] },
+      "0 of 2 changed; failed: a.txt, no.txt",
+    ],
+    [
+      "coder_create_file",
+      {
+        files: [
+          { path: "a.txt", content: "" },
+          { path: "c.txt", content: "" },
+        ],
+      },
+      "1 of 2 created; failed: a.txt",
+    ],
+    ["coder_read_file", { paths: ["a.txt", "no.txt"] }, "1 of 2 read; failed: no.txt"],
+    ["coder_delete_file", { paths: ["wide/1", "wide", "gone"] }, "1 of 3 deleted; failed: wide"],
+    [
+      "coder_move",
+      {
+        files: [
+          { from: "no.txt", to: "x" },
+          { from: "wide/2", to: "wide/3" },
+        ],
+      },
+      "1 of 2 moved; failed: no.txt",
+    ],
+    [
+      "coder_copy",
+      {
+        files: [
+          { from: "no\n.txt", to: "x" },
+          { from: "a.txt", to: "y" },
+        ],
+      },
+      '1 of 2 copied; failed: "no\\n.txt"',
+    ],
+    ["coder_make_folder", { paths: ["a.txt", "folder"] }, "1 of 2 created; failed: a.txt"],
+    [
+      "coder_delete_file",
+      { paths: Array.from({ length: 7 }, (_, index) => `${index}/.env`) },
+      "0 of 7 deleted; failed: 0/.env, 1/.env, 2/.env, 3/.env, 4/.env and 2 more",
+    ],
+  ];
+
+  test.each(batches)("%s %j says first what was done and what failed", async (tool, request, first) => {
+    expect((await call(tool, request))[0]).toBe(first);
+  });
+
+  test("one entry alone has no summary", async () => {
+    expect((await call("coder_update_file", { files: [append("no.txt")] }))[0]).toStartWith("C211 ");
+  });
+
+  test.each([false, true])(
+    "a transaction says that nothing was changed, and which change failed (%p)",
+    async (dry_run) => {
+      const changes = [
+        { op: "create", path: "new.txt", content: "" },
+        { op: "update", ...append("a.txt") },
+        { op: "move", from: "no.txt", to: "x" },
+        { op: "delete", path: "a.txt" },
+      ];
+      const [first, ...details] = await call("coder_transact", { changes, dry_run });
+      expect(first).toStartWith(
+        'C211 no_such_path: Nothing was changed. Change 3 of 4 ("no.txt"): "no.txt" is not found',
+      );
+      expect(details).toEqual([]);
+      expect((await connected.call("coder_read_file", { path: "new.txt" })).isError).toBe(true);
+    },
+  );
+
+  test("a patch says it of its file", async () => {
+    const patch = "*** Begin Patch\n*** Add File: p.txt\n+x\n*** Delete File: no.txt\n*** End Patch\n";
+    const [first] = await call("coder_apply_patch", { patch });
+    expect(first).toStartWith('C211 no_such_path: Nothing was changed. File 2 of 2 ("no.txt"): ');
+  });
+});
