@@ -73,6 +73,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),
   badSince: refuseCoder.badSince("x"),
+  badBase64: refuseCoder.badBase64('holds "é" at character 1'),
   badMode: refuseCoder.badMode("rw-\n"),
   noFsScope: refuseCoder.noFsScope("coder::commit"),
   noJournal: refuseCoder.noJournal(),

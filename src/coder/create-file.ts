@@ -3,6 +3,7 @@ import { refuse } from "../errors.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
+import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creating/content-encoding.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { parsePermissionBits } from "./permission-bits.ts";
@@ -11,6 +12,7 @@ import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
 
 const CreateFileSpec = Named("CreateFileSpec", {
   content: Type.String(),
+  encoding: ContentEncoding,
   expected_revision: ExpectedRevision(
     'Revision of the file to overwrite, or "absent": nothing may be there.',
   ),
@@ -73,16 +75,16 @@ export const createFile = defineCoderFunction({
     },
   ],
   hasFlatEnvelope: true,
-  normalize: (payload, { profile }) => wrapFlatEnvelope(payload, "content", profile),
+  normalize(payload, { profile }) {
+    const known = profile["create-file.refuses_encodings"] ? payload : withoutForeignEncodings(payload);
+    return wrapFlatEnvelope(known, "content", profile);
+  },
   async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
     const results = [];
     for (const spec of request.files) {
       const { path, expected_revision: expected } = spec;
-      const bytes = Buffer.from(spec.content);
-      const outcome = await context.attempt(() =>
-        createOne(spec, { bytes, dryRun: request.dry_run }, context),
-      );
+      const outcome = await context.attempt(() => createOne(spec, { dryRun: request.dry_run }, context));
       const hasRevision = expected !== undefined || context.profile.revisions_of_writes;
       results.push(
         "error" in outcome
@@ -90,8 +92,8 @@ export const createFile = defineCoderFunction({
           : {
               path,
               success: true,
-              bytes_written: bytes.length,
-              ...(hasRevision && { revision: revisionOfBytes([bytes]) }),
+              bytes_written: outcome.value.length,
+              ...(hasRevision && { revision: revisionOfBytes([outcome.value]) }),
             },
       );
     }
@@ -112,13 +114,16 @@ export const createFile = defineCoderFunction({
     ].join("\n"),
 });
 
-/** Makes one file. */
+/** Makes one file. Returns its content. */
 export async function createOne(
-  { path, mode, overwrite, parents, expected_revision: expected }: Static<typeof CreateFileSpec>,
-  { bytes, dryRun = false }: { bytes: Buffer; dryRun?: boolean },
+  spec: Static<typeof CreateFileSpec>,
+  { dryRun = false }: { dryRun?: boolean },
   context: ChangeContext,
-): Promise<void> {
+): Promise<Buffer> {
+  const { path, mode, overwrite, parents, expected_revision: expected } = spec;
+  const bytes = contentBytes(spec);
   const options = { mode: parsePermissionBits(mode), overwrite, parents, expectedRevision: expected, dryRun };
   const work = () => context.files.create(path, bytes, options, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
+  return bytes;
 }

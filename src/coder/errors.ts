@@ -147,6 +147,12 @@ export const refuseCoder = {
       `\`since\` is ${quoteShort(since.slice(0, 60))}, which is not a valid feed position. Send the \`next\` value of an earlier answer, or the epoch and seq of an event with a colon between them, or leave \`since\` out to start now.`,
     ),
 
+  badBase64: (problem: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`content\` is not base64: it ${problem}. Nothing was written. Send it in base64 (RFC 4648) with padding, or leave \`encoding\` out for text.`,
+    ),
+
   badMode: (mode: string): Refusal =>
     new Refusal(
       "bad-input",

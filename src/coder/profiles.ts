@@ -31,6 +31,12 @@ export const profileTable = {
   /** How searches use an index of contents, where the configuration does not say. */
   index: { contract: "off", agent: "watched" },
   "read-file.revision": { contract: false, agent: true },
+  /** Whether an `encoding` other than text and base64 is refused, and not ignored. */
+  "create-file.refuses_encodings": { contract: false, agent: true },
+  /** Whether a file that is not text is answered as its kind, not its content. */
+  "read-file.binary_kinds": { contract: false, agent: true },
+  /** Whether an answer says how a text differs from UTF-8 with LF and a line end at its end. */
+  "read-file.text_notes": { contract: false, agent: true },
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
   "update-file.answer": { contract: "bodies", agent: "echo" },
   "search.use_default_excludes": { contract: false, agent: true },

@@ -8,11 +8,11 @@ export interface ErrorParts {
   readonly details?: unknown;
 }
 
-/** An image for a reader. */
+/** An image or a sound for a reader. */
 export interface Image {
   /** In base64 (RFC 4648). */
   readonly data: string;
-  /** Such as `image/png`. */
+  /** Such as `image/png` or `audio/wav`. */
   readonly mediaType: string;
 }
 

@@ -81,21 +81,39 @@ async function listResources(
 }
 
 async function readResource(host: ToolHost, uri: string, options: CallOptions): Promise<ReadResourceResult> {
+  const answer = await readWhole(host, uri, { options });
+  if (answer.binary !== undefined) {
+    const { content: blob = "" } = await readWhole(host, uri, { options, encoding: "base64" });
+    return { contents: [{ uri, mimeType: "application/octet-stream", blob }] };
+  }
+  const { content = "", media_type: mimeType } = answer;
+  return {
+    contents: [
+      mimeType === undefined
+        ? { uri, mimeType: "text/plain", text: content }
+        : { uri, mimeType, blob: content },
+    ],
+  };
+}
+
+interface ResourceRead {
+  readonly options: CallOptions;
+  readonly encoding?: "base64";
+}
+
+async function readWhole(
+  host: ToolHost,
+  uri: string,
+  { options, ...more }: ResourceRead,
+): Promise<ReadAnswer> {
   // The profile's budget is for what a model reads; who reads a resource decides what becomes of it.
-  const request = { path: pathOf(uri), max_output_bytes: 2 ** 32 - 1, revision: false };
+  const request = { path: pathOf(uri), max_output_bytes: 2 ** 32 - 1, revision: false, ...more };
   const outcome = await host.call(readFile, request, options);
   if ("error" in outcome) {
     const sentence = wording.failure(outcome.error);
     throw isAbsence(outcome.error) ? new ResourceNotFoundError(uri, sentence) : invalid(sentence);
   }
-  const { content, media_type: mimeType } = outcome.answer as ReadAnswer;
-  return {
-    contents: [
-      mimeType === undefined
-        ? { uri, mimeType: "text/plain", text: content ?? "" }
-        : { uri, mimeType, blob: content ?? "" },
-    ],
-  };
+  return outcome.answer as ReadAnswer;
 }
 
 async function completePath(host: ToolHost, typed: string, options: CallOptions): Promise<CompleteResult> {

@@ -41,11 +41,12 @@ type Block = CallToolResult["content"][number];
 
 const textBlock = (text: string): Block => ({ type: "text", text });
 
-/** Images are bounded by those who answer them. */
-const block = (piece: string | Image): Block =>
-  typeof piece === "string"
-    ? textBlock(piece)
-    : { type: "image", data: piece.data, mimeType: piece.mediaType };
+/** Images and sounds are bounded by those who answer them. */
+function block(piece: string | Image): Block {
+  if (typeof piece === "string") return textBlock(piece);
+  const { data, mediaType: mimeType } = piece;
+  return { type: mimeType.startsWith("audio/") ? "audio" : "image", data, mimeType };
+}
 
 /** The text beside an answer is there to be read; what no model can take in is not sent a second time. */
 const mostCharacters = 1024 * 1024;

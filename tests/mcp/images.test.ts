@@ -59,7 +59,10 @@ describe.each(subjects)("the %s", (subject) => {
   test("shows several files in their order", async () => {
     const { content } = await read({ paths: ["a.txt", "logo.png", "fake.png", "none"] });
     expect(content as unknown).toEqual([
-      { type: "text", text: "==> a.txt\none\n==> logo.png\n" },
+      {
+        type: "text",
+        text: "3 of 4 read; failed: none\n==> a.txt\none\n[no newline at the end]\n==> logo.png\n",
+      },
       image(png, "image/png"),
       {
         type: "text",
@@ -74,12 +77,18 @@ describe.each(subjects)("the %s", (subject) => {
     expect(content as unknown).toEqual([image(png, "image/png"), { type: "text", text: revision }]);
   });
 
-  test.each([{ line_from: 1 }, { tail: 3 }, { numbered: true }, { encoding: "text" }])(
-    "reads one as text when %j says so",
+  test("reads one as text when `encoding` says so", async () => {
+    const { content } = await read({ path: "logo.png", encoding: "text" });
+    expect(content).toHaveLength(1);
+    expect(content[0]).toMatchObject({ type: "text", text: expect.stringContaining("\ufffdPNG") });
+  });
+
+  test.each([{ line_from: 1 }, { tail: 3 }, { numbered: true }])(
+    "says what one is where lines of it are requested: %j",
     async (more) => {
-      const { content } = await read({ path: "logo.png", ...more });
-      expect(content).toHaveLength(1);
-      expect(content[0]).toMatchObject({ type: "text", text: expect.stringContaining("\ufffdPNG") });
+      expect(textOf(await read({ path: "logo.png", ...more }))).toBe(
+        '[binary: PNG image, 16 bytes; send encoding "base64" for its bytes]',
+      );
     },
   );
 
@@ -93,12 +102,13 @@ describe.each(subjects)("the %s", (subject) => {
     expect(contents as unknown).toEqual([{ uri, mimeType: "image/png", blob: png.toString("base64") }]);
   });
 
-  test("answers text where answers are structured", async () => {
+  test("says what one is where answers are structured", async () => {
     await using structured = await connectStdio(subject, { tree, args: ["--structured"] });
     const result = await structured.call("coder_read_file", { path: "logo.png" });
     expect(result).toMatchObject({
-      content: [{ type: "text", text: expect.stringContaining("\ufffdPNG") }],
-      structuredContent: { content: expect.stringContaining("\ufffdPNG"), is_utf8: false },
+      content: [{ type: "text", text: expect.stringContaining("[binary: PNG image, 16 bytes;") }],
+      structuredContent: { binary: "PNG image", size: 16, is_utf8: false },
     });
+    expect(result.structuredContent).not.toHaveProperty("content");
   });
 });

@@ -122,7 +122,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
   });
 
   test("answers each line that waits for an answer, well formed or not", async () => {
-    using raw = startRaw(subject, { tree: { "a.txt": "a" } });
+    using raw = startRaw(subject, { tree: { "a.txt": "a\n" } });
     await raw.initialize();
     for (const [line, expected] of lines) {
       raw.child.stdin.write(`${line}\n`);
@@ -130,7 +130,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     }
     raw.callTool(99, "coder_read_file", { path: "a.txt" });
     // What is not to be answered was not, or that would come first.
-    expect(await raw.next()).toMatchObject({ id: 99, result: { content: [{ type: "text", text: "a" }] } });
+    expect(await raw.next()).toMatchObject({ id: 99, result: { content: [{ type: "text", text: "a\n" }] } });
     expect(raw.stderr()).not.toContain("nonsense");
   });
 
@@ -271,7 +271,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
 
   test("sends a text whole that one message carries", async () => {
     const maxBufferSize = 10 * 1024 * 1024;
-    const tree = { fits: "x".repeat(9.5 * 1024 * 1024) };
+    const tree = { fits: `${"x".repeat(9.5 * 1024 * 1024)}\n` };
     await using connected = await connectStdio(subject, { tree, maxBufferSize });
     const all = { path: "fits", max_output_bytes: maxBufferSize };
     expect(textOf(await connected.call("coder_read_file", all))).toBe(tree.fits);

@@ -16,6 +16,12 @@ const Later = <T extends TSchema>(schema: T): TOptional<T> =>
   Type.Optional({ ...schema, since }) as TOptional<T>;
 
 const fields = {
+  binary: Later(
+    Type.String({
+      description:
+        "Kind of a file that is not text, or an empty text for an unknown kind. There is no `content` then.",
+    }),
+  ),
   content: Published(
     Type.String({
       description:
@@ -24,7 +30,9 @@ const fields = {
   ),
   is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
   lines_returned: Later(UInt64({ description: "Lines in `content`." })),
-  media_type: Later(Type.String({ description: "Of an image, which `content` then holds in base64." })),
+  media_type: Later(
+    Type.String({ description: "Of an image or sound, which `content` then holds in base64." }),
+  ),
   mode: Published(UInt32({ description: "Unix permission bits (lower 9 bits of `st_mode`), e.g. 0o644." })),
   more_lines: Later(Type.Boolean({ description: "Whether the file goes on behind `content`." })),
   mtime: Published(Int64({ description: "Last-modified time as a Unix epoch in seconds." })),
@@ -33,6 +41,11 @@ const fields = {
   ),
   revision: Later(Type.String({ description: "SHA-256 of the file." })),
   size: Published(UInt64()),
+  text_notes: Later(
+    Type.Array(Type.String(), {
+      description: "How the text differs from UTF-8 with LF and a line end at its end.",
+    }),
+  ),
   total_lines: Later(UInt64({ description: "Lines of the file, where all were counted." })),
 };
 
@@ -67,7 +80,11 @@ export interface Facts {
   readonly stats: FileStats;
   readonly isUtf8?: boolean | undefined;
   readonly revision?: string | undefined;
-  /** Of an image that is shown as one. */
+  /** The kind of a file that is not text. */
+  readonly binary?: string | undefined;
+  /** How the text differs from plain text. */
+  readonly notes?: readonly string[] | undefined;
+  /** Of an image or sound that is shown as one. */
   readonly mediaType?: string | undefined;
   /** Lines of the file, where no window says them. */
   readonly totalLines?: number | undefined;
@@ -85,8 +102,9 @@ export function viewOf(facts: Facts, content?: FileContent): FileView {
   return { answer, jsonBytes: bytes, content };
 }
 
-const hasLaterFields = ({ isUtf8, revision, mediaType, totalLines, window }: Facts): boolean =>
+const hasLaterFields = ({ isUtf8, revision, mediaType, totalLines, window, notes = [] }: Facts): boolean =>
   isUtf8 === undefined ||
+  notes.length > 0 ||
   revision !== undefined ||
   mediaType !== undefined ||
   totalLines !== undefined ||
@@ -102,12 +120,15 @@ function publishedBytes({ path, stats, isUtf8 }: Facts, content: FileContent): n
 }
 
 function describe(facts: Facts): FileAnswer {
-  const { path, stats, isUtf8, revision, mediaType, window, totalLines = window?.total } = facts;
+  const { path, stats, isUtf8, revision, mediaType, binary, notes = [] } = facts;
+  const { window, totalLines = window?.total } = facts;
   const { size, mode, mtime } = stats;
   const answer: FileAnswer =
     isUtf8 === undefined ? { path, size, mode, mtime } : { path, is_utf8: isUtf8, size, mode, mtime };
   if (revision !== undefined) answer.revision = revision;
   if (mediaType !== undefined) answer.media_type = mediaType;
+  if (binary !== undefined) answer.binary = binary;
+  if (notes.length > 0) answer.text_notes = [...notes];
   if (totalLines !== undefined) answer.total_lines = totalLines;
   if (window === undefined) return answer;
   return { ...answer, lines_returned: window.lines, more_lines: window.hasMore };

@@ -3,7 +3,7 @@ import { fsScopeField } from "../../contract/fs-scope.ts";
 import type { WindowRange } from "../../edits/window.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { refuseRead } from "./errors.ts";
-import { maxImageBytes } from "./image.ts";
+import { maxImageBytes } from "./file-kind.ts";
 
 const since = "0.4.0";
 
@@ -50,6 +50,10 @@ export interface ReadOptions {
   readonly maxOutputBytes: number | undefined;
   /** Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request says. */
   readonly maxImageBytes: number | undefined;
+  /** Whether a file that is not text is answered as its kind. */
+  readonly hasBinaryKinds: boolean;
+  /** Whether the answer says how a text differs from plain text. */
+  readonly hasTextNotes: boolean;
   readonly hasRevision: boolean;
   /** Whether lines are counted: for requests with a field that came after 0.2.0. */
   readonly hasLineCounts: boolean;
@@ -73,6 +77,8 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
       ? Math.min(request.max_output_bytes ?? maxImageBytes, maxImageBytes)
       : undefined,
     maxOutputBytes: request.max_output_bytes ?? profile["read-file.max_output_bytes"],
+    hasBinaryKinds: profile["read-file.binary_kinds"] && request.encoding === undefined,
+    hasTextNotes: profile["read-file.text_notes"],
     hasRevision: request.revision ?? (isStat || profile["read-file.revision"]),
     hasLineCounts:
       path === undefined || Object.keys(request).some((field) => field !== "path" && field !== fsScopeField),

@@ -55,7 +55,7 @@ type FileAnswer = Omit<ReadAnswer, "results">;
 
 function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
   const { content = "", revision, media_type: mediaType } = answer;
-  const notes = answer.content === undefined ? [factsOf(answer)] : notesOn(answer, request);
+  const notes = answer.content === undefined ? [factsOf(answer, request)] : notesOn(answer, request);
   if (revision !== undefined && (request.revision || request.stat)) notes.push(`revision ${revision}`);
   const noted = notes.map((note) => `[${note}]`).join("\n");
   if (mediaType !== undefined) return [{ data: content, mediaType }, ...(noted === "" ? [] : [noted])];
@@ -63,13 +63,19 @@ function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
   return [`${content}${lineEnd}${noted}`];
 }
 
-function factsOf({ size, mode = 0, mtime = 0, is_utf8, total_lines }: FileAnswer): string {
+function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): string {
+  const { size, mode = 0, mtime = 0, is_utf8, total_lines, text_notes: notes = [] } = answer;
+  const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
+  if (binary !== undefined && !request.stat)
+    return `${kind[0]}, ${size} bytes; send encoding "base64" for its bytes`;
   const facts = [
+    ...kind,
     `${size} bytes`,
-    ...(total_lines === undefined ? [] : [`${total_lines} lines`]),
+    ...(total_lines === undefined || binary !== undefined ? [] : [`${total_lines} lines`]),
     `mode ${mode.toString(8).padStart(4, "0")}`,
     `changed ${timeOf(mtime)}`,
-    ...(is_utf8 === false ? ["not UTF-8"] : []),
+    ...(is_utf8 === false && binary === undefined ? ["not UTF-8"] : []),
+    ...notes,
   ];
   return facts.join(", ");
 }
@@ -87,6 +93,7 @@ function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
     answer.is_utf8 === false && request.encoding !== "base64" && answer.media_type === undefined;
   return [
     ...(isLossy ? ["the file is not UTF-8: U+FFFD stands for what could not be shown"] : []),
+    ...(request.encoding === "base64" ? [] : (answer.text_notes ?? [])),
     ...(place === undefined ? [] : [place]),
   ];
 }

@@ -16,9 +16,10 @@ import type { FileStats } from "../../jail/kind.ts";
 import type { CoderContext } from "../define.ts";
 import { type FileView, viewOf } from "./answer.ts";
 import { refuseRead } from "./errors.ts";
-import { imageType } from "./image.ts";
+import { binaryKind, mediaTypeOf } from "./file-kind.ts";
 import type { ReadOptions } from "./options.ts";
 import { readPart } from "./part.ts";
+import { notesOn } from "./text-notes.ts";
 
 /** A file to read, and how. */
 export interface FileRead {
@@ -38,9 +39,7 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       if (isStat) return viewOf({ path, stats });
       if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
       const wanted = { path, part, isNumbered, limit };
-      return readPart(open(), wanted, context).then((window) =>
-        viewWindow(read, { stats, window, revision: undefined }),
-      );
+      return readPart(open(), wanted, context).then((window) => viewPart(read, stats, window));
     },
   });
 }
@@ -48,10 +47,16 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
 function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
   const { path, options } = read;
   const revision = options.hasRevision ? revisionOfBytes([bytes]) : undefined;
-  if (options.isStat)
-    return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, totalLines: countLines(bytes) });
-  const image = viewImage(read, { bytes, stats, revision });
-  return image ?? viewWindow(read, { stats, revision, window: windowOf(bytes, options) });
+  const binary = options.hasBinaryKinds ? binaryKind(bytes) : undefined;
+  const notes = options.hasTextNotes && binary === undefined ? notesOn(bytes, { isAtEnd: true }) : undefined;
+  if (options.isStat) {
+    const totalLines = countLines(bytes);
+    return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, totalLines, binary, notes });
+  }
+  const shown = viewMedia(read, { bytes, stats, revision });
+  if (shown !== undefined) return shown;
+  if (binary !== undefined) return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary });
+  return viewWindow(read, { stats, revision, window: windowOf(bytes, options), notes });
 }
 
 interface Whole {
@@ -60,15 +65,21 @@ interface Whole {
   readonly revision: string | undefined;
 }
 
-/** Undefined for what is no image, and where none is shown. Throws too-large for one that no client could show. */
-function viewImage(
+/**
+ * Returns a file that is shown as an image or sound; `undefined` for any other. Throws too-large for an image that no client
+ * could show. A sound that is larger than text may be is not played unless `max_output_bytes` says so.
+ */
+function viewMedia(
   { path, options, context }: FileRead,
   { bytes, stats, revision }: Whole,
 ): FileView | undefined {
   const limit = { key: "max_output_bytes", bytes: options.maxImageBytes ?? 0 };
-  const mediaType = context.showsImages && limit.bytes > 0 ? imageType(bytes) : undefined;
+  const mediaType = context.showsImages && limit.bytes > 0 ? mediaTypeOf(bytes) : undefined;
   if (mediaType === undefined) return undefined;
+  const isSound = mediaType.startsWith("audio/");
+  if (isSound && (!options.hasBinaryKinds || binaryKind(bytes) === undefined)) return undefined;
   const content = base64Content(bytes);
+  if (isSound && content.bytes > (options.maxOutputBytes ?? limit.bytes)) return undefined;
   if (content.bytes > limit.bytes) throw refuseRead.image({ path, size: stats.size, limit }, content.bytes);
   return viewOf({ path, stats, isUtf8: content.isUtf8, revision, mediaType }, content);
 }
@@ -83,14 +94,25 @@ interface Taken {
   readonly stats: FileStats;
   readonly revision: string | undefined;
   readonly window: LineWindow;
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** Returns a part of a file that is over the limit, of which only that part is known. */
+function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileView {
+  const { path, options } = read;
+  const { content, hasMore } = window;
+  const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
+  if (binary !== undefined) return viewOf({ path, stats, binary });
+  const notes = options.hasTextNotes ? notesOn(content, { isAtEnd: !hasMore }) : undefined;
+  return viewWindow(read, { stats, window, revision: undefined, notes });
 }
 
 function viewWindow(read: FileRead, taken: Taken): FileView {
   const { path, options } = read;
   const content = contentOf(read, taken);
-  const { stats, revision } = taken;
+  const { stats, revision, notes } = taken;
   const window = options.hasLineCounts ? taken.window : undefined;
-  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, window }, content);
+  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, window, notes }, content);
 }
 
 /** The content of the answer. Throws too-large before it makes one that is. */

@@ -4,6 +4,7 @@ import { Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import type { PendingTree } from "../../transactions/pending-tree.ts";
 import { createOne } from "../create-file.ts";
+import { ContentEncoding } from "../creating/content-encoding.ts";
 import type { ChangeContext } from "../define.ts";
 import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
@@ -33,6 +34,7 @@ export const TransactChange = Type.Union(
     Type.Object(
       {
         content: Type.String(),
+        encoding: ContentEncoding,
         expected_revision: Expected('Revision of the file to overwrite, or "absent": nothing may be there.'),
         mode: Type.Optional(Type.String({ description: 'Octal permission bits; of a new file "0644".' })),
         op: op("create"),
@@ -146,8 +148,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
 }
 
 async function create({ op, ...spec }: ChangeOf<"create">, context: ChangeContext): Promise<ChangeResult> {
-  const bytes = Buffer.from(spec.content);
-  await createOne({ ...spec, mode: spec.mode ?? "0644" }, { bytes }, context);
+  const bytes = await createOne({ ...spec, mode: spec.mode ?? "0644" }, {}, context);
   return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
 }
 

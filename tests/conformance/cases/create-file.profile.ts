@@ -52,6 +52,40 @@ export const cases: readonly Case[] = [
     expect: { error: failure("C210", "files") },
   },
   {
+    name: "content in base64",
+    tree: {},
+    call: { function: id, payload: { files: [{ path: "a", content: "/wAx\r\nCg==", encoding: "base64" }] } },
+    expect: {
+      answer: { results: [{ path: "a", success: true, bytes_written: 4 }] },
+      tree: { a: Buffer.from([0xff, 0, 0x31, 0x0a]) },
+    },
+  },
+  {
+    name: "content that is not base64",
+    tree: {},
+    call: { function: id, payload: { files: [{ path: "a", content: "a", encoding: "base64" }] } },
+    expect: {
+      answer: {
+        results: [
+          {
+            path: "a",
+            success: false,
+            bytes_written: 0,
+            error: errorWith("C210", "base64", "multiple of 4"),
+          },
+        ],
+      },
+      tree: {},
+    },
+  },
+  {
+    name: "profile agent: an encoding that cannot be written is refused",
+    config: agent,
+    tree: {},
+    call: { function: id, payload: { path: "a", content: "a", encoding: "latin1" } },
+    expect: { error: failure("C210", "encoding", "base64") },
+  },
+  {
     name: "profile contract: the flat envelope is refused",
     config: { profile: "contract" },
     tree: {},

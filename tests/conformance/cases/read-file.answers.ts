@@ -116,9 +116,39 @@ const profiles: Case[] = [
       "profile agent: more content on request",
       overBudget,
       { max_output_bytes: 200_000, revision: false },
-      whole("a", overBudget, overBudget),
+      { ...whole("a", overBudget, overBudget), text_notes: ["no newline at the end"] },
     ),
     ...agent,
+  },
+  {
+    ...reads(
+      "profile agent: how a text is written",
+      "\ufeffa\r\nb\nc",
+      { revision: false, line_to: 9 },
+      {
+        ...whole("a", "\ufeffa\r\nb\nc", "\ufeffa\r\nb\nc"),
+        text_notes: ["BOM", "mixed line ends: 1 CRLF, 1 LF", "no newline at the end"],
+      },
+    ),
+    ...agent,
+  },
+  {
+    ...reads(
+      "profile agent: what is not text",
+      bytes,
+      { revision: false, numbered: true },
+      { ...factsOf("a", bytes), is_utf8: false, binary: "PNG image" },
+    ),
+    ...agent,
+  },
+  {
+    ...reads(
+      "profile agent: a window of a large file that is not text",
+      "abc\0def\nghi\n",
+      { line_to: 1 },
+      { ...factsOf("a", "abc\0def\nghi\n"), binary: "" },
+    ),
+    config: { profile: "agent", max_read_bytes: 10 },
   },
   reads(
     "profile contract: as much content as max_read_bytes",
@@ -367,7 +397,13 @@ const batches: Case[] = [
       "profile agent: files share the usual budget",
       { a: "x".repeat(100_000), b: "y".repeat(50_000) },
       { paths: ["a", "b"], revision: false },
-      [failed("a", "C213", "131072"), entry(whole("b", "y".repeat(50_000), "y".repeat(50_000)))],
+      [
+        failed("a", "C213", "131072"),
+        entry({
+          ...whole("b", "y".repeat(50_000), "y".repeat(50_000)),
+          text_notes: ["no newline at the end"],
+        }),
+      ],
     ),
     ...agent,
   },

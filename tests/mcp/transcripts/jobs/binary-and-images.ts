@@ -23,6 +23,19 @@ export default {
     callTool("coder_read_file", { path: "data.zip", encoding: "base64" }),
     callTool("coder_read_file", { path: "beep.wav" }),
     callTool("coder_read_file", { paths: ["logo.png", "package.json", "data.zip"] }),
+    callTool("coder_create_file", {
+      path: "empty.zip",
+      content: `UEsFBg${"A".repeat(24)}==`,
+      encoding: "base64",
+    }),
+    callTool("coder_transact", {
+      changes: [
+        { op: "create", path: "hash.bin", content: "/wA=", encoding: "base64" },
+        { op: "create", path: "hash.txt", content: "ff00\n", encoding: "text" },
+      ],
+    }),
+    callTool("coder_create_file", { path: "note.txt", content: "plain\n", encoding: "text" }),
+    callTool("coder_create_file", { path: "broken.bin", content: "not base64!", encoding: "base64" }),
     callTool("coder_search", { query: "PK" }),
     callTool("coder_read_file", { path: "package.json", encoding: "text", numbered: false }),
   ],

@@ -1,0 +1,28 @@
+/** How a text differs from plain text: UTF-8 without a byte order mark, whose lines all end in LF. */
+import { countLines } from "../../edits/lines.ts";
+
+const [lf, cr] = [0x0a, 0x0d];
+
+/** Returns what is to be known of a text, or of the part of it that is shown. `isAtEnd` says whether that has its end. */
+export function notesOn(text: Buffer, { isAtEnd }: { readonly isAtEnd: boolean }): string[] {
+  if (text.length === 0) return [];
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  const lineEnds = describeLineEnds(text);
+  const isWhole = text.at(-1) === lf || (lineEnds === "CR" && text.at(-1) === cr);
+  return [
+    ...(hasMark ? ["BOM"] : []),
+    ...(lineEnds === undefined ? [] : [lineEnds]),
+    ...(isAtEnd && !isWhole ? ["no newline at the end"] : []),
+  ];
+}
+
+function describeLineEnds(text: Buffer): string | undefined {
+  let crlf = 0;
+  let at = text.indexOf(cr);
+  if (at < 0) return undefined;
+  for (; at >= 0; at = text.indexOf(cr, at + 1)) if (text[at + 1] === lf) crlf++;
+  const all = countLines(text) - (text.at(-1) === lf ? 0 : 1);
+  if (all === 0) return "CR";
+  if (crlf === 0) return undefined;
+  return crlf === all ? "CRLF" : `mixed line ends: ${crlf} CRLF, ${all - crlf} LF`;
+}

@@ -1,0 +1,133 @@
+/** What a model has to know of a file beside its lines: how it is written, and that it is no text at all. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+const latin1 = (text: string) => Buffer.from(text, "latin1");
+const zip = Buffer.concat([latin1("PK\x03\x04"), Buffer.alloc(60_000, 0x81)]);
+const wav = Buffer.concat([latin1("RIFF\xff\0\0\0WAVEfmt "), Buffer.alloc(100, 0x80)]);
+const tree = {
+  "lf.txt": "one\ntwo\n",
+  "crlf.txt": "one\r\ntwo\r\n",
+  "mixed.txt": `${"x\n".repeat(97)}${"y\r\n".repeat(3)}`,
+  "cr.txt": "one\rtwo\r",
+  "open.txt": "one\ntwo",
+  "mark.txt": "\ufeffone\r\ntwo",
+  "latin1.txt": latin1("caf\xe9\n"),
+  "utf16.txt": latin1("\xff\xfeo\0n\0e\0\n\0"),
+  "a.zip": zip,
+  "nul.dat": latin1("abc\0def"),
+  "a.wav": wav,
+  "b.wav": Buffer.concat([wav, Buffer.alloc(200_000, 0x80)]),
+};
+
+const form = (text: string) => text.replaceAll(/mode 0644, changed [^,\]]+/g, "…");
+
+describe("a file as a model sees it", () => {
+  let connected: McpFixture;
+  const read = async (args: Record<string, unknown>) => {
+    const result = await connected.call("coder_read_file", args);
+    expect(result.isError).toBeUndefined();
+    return form(textOf(result));
+  };
+
+  beforeAll(async () => {
+    connected = await connectStdio("source", { tree });
+  });
+
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  test.each([
+    [{ path: "lf.txt" }, "one\ntwo\n"],
+    [{ path: "crlf.txt" }, "one\r\ntwo\r\n[CRLF]"],
+    [{ path: "cr.txt" }, "one\rtwo\r\n[CR]"],
+    [{ path: "open.txt" }, "one\ntwo\n[no newline at the end]"],
+    [{ path: "mark.txt" }, "\ufeffone\r\ntwo\n[BOM]\n[CRLF]\n[no newline at the end]"],
+    [
+      { path: "open.txt", line_to: 1 },
+      "one\n[no newline at the end]\n[lines 1 to 1 of 2; go on with line_from 2]",
+    ],
+    [{ path: "crlf.txt", tail: 1 }, "two\r\n[CRLF]\n[lines 2 to 2 of 2]"],
+    [{ path: "latin1.txt" }, "caf\ufffd\n[the file is not UTF-8: U+FFFD stands for what could not be shown]"],
+    [{ path: "crlf.txt", stat: true, revision: false }, "[10 bytes, 2 lines, …, CRLF]"],
+  ])("%j is %j", async (args, text) => {
+    expect(await read(args)).toBe(text);
+  });
+
+  test("mixed line ends are counted", async () => {
+    expect(await read({ path: "mixed.txt" })).toEndWith("\n[mixed line ends: 3 CRLF, 97 LF]");
+  });
+
+  test.each([
+    ["a.zip", "ZIP archive, 60004 bytes"],
+    ["utf16.txt", "UTF-16LE text, BOM, 10 bytes"],
+  ])("%s is not shown as text", async (path, kind) => {
+    const hint = `[binary: ${kind}; send encoding "base64" for its bytes]`;
+    expect(await read({ path })).toBe(hint);
+    expect(await read({ path, line_from: 1, line_to: 2 })).toBe(hint);
+    expect(await read({ path, stat: true, revision: false })).toBe(
+      `[binary: ${kind.replace(/, (\d+ bytes)$/, ", $1, …")}]`,
+    );
+    expect(await read({ paths: ["lf.txt", path] })).toBe(`==> lf.txt\none\ntwo\n==> ${path}\n${hint}`);
+  });
+
+  test("a binary of an unknown kind is not shown either, unless it is requested as text", async () => {
+    expect(await read({ path: "nul.dat" })).toBe('[binary, 7 bytes; send encoding "base64" for its bytes]');
+    expect(await read({ path: "nul.dat", encoding: "text" })).toBe("abc\0def\n[no newline at the end]");
+  });
+
+  test("bytes come out in base64, and go in so", async () => {
+    const content = await read({ path: "a.zip", encoding: "base64" });
+    expect(content).toBe(zip.toString("base64"));
+    const created = await connected.call("coder_create_file", {
+      path: "copy.zip",
+      content: content.replace(/.{76}/g, "$&\n"),
+      encoding: "base64",
+    });
+    expect(textOf(created)).toBe("copy.zip: created, 60004 bytes");
+    expect(readFileSync(join(connected.base, "copy.zip")).equals(zip)).toBe(true);
+    const transacted = await connected.call("coder_transact", {
+      changes: [{ op: "create", path: "four.bin", content: "AAH/gA==", encoding: "base64" }],
+    });
+    expect(textOf(transacted)).toContain("four.bin: created, 4 bytes");
+    expect(readFileSync(join(connected.base, "four.bin"))).toEqual(latin1("\0\x01\xff\x80"));
+  });
+
+  test.each(["é", "AAAA=AAA", "AAA", "A B="])("%j is not base64, and nothing is written", async (content) => {
+    const refused = await connected.call("coder_create_file", {
+      path: "no.bin",
+      content,
+      encoding: "base64",
+    });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain("is not base64");
+    const missing = await connected.call("coder_read_file", { path: "no.bin" });
+    expect(textOf(missing)).toContain("C211");
+  });
+
+  test("a short sound is played, a long one is named", async () => {
+    const { content } = await connected.call("coder_read_file", { path: "a.wav" });
+    expect(content as unknown).toEqual([
+      { type: "audio", data: wav.toString("base64"), mimeType: "audio/wav" },
+    ]);
+    expect(await read({ path: "b.wav" })).toStartWith("[binary: WAV audio, 200116 bytes;");
+  });
+
+  test("a binary is a resource with its bytes", async () => {
+    const uri = "coder:///a.zip";
+    const { contents } = await connected.client.readResource({ uri });
+    expect(contents as unknown).toEqual([
+      { uri, mimeType: "application/octet-stream", blob: zip.toString("base64") },
+    ]);
+  });
+
+  test("the contract profile shows what 0.2.0 shows", async () => {
+    await using contract = await connectStdio("source", { tree, config: { profile: "contract" } });
+    for (const path of ["crlf.txt", "a.zip", "utf16.txt"]) {
+      const text = textOf(await contract.call("coder_read_file", { path }));
+      expect(text).toStartWith(readFileSync(join(contract.base, path), "utf8"));
+      expect(text).not.toContain("CRLF]");
+    }
+  });
+});
