@@ -1,4 +1,5 @@
 /** What a model reads of a file that was edited. */
+import { mostSites } from "../../edits/echo.ts";
 
 /** The result for one file, as on the wire. */
 interface EditResult {
@@ -31,13 +32,18 @@ export function renderEdit(result: EditResult): string {
   ].join("\n");
 }
 
-/** How many matches were replaced, where that is not one, as the caller may have expected. */
+/** Returns how many matches were replaced, unless it is one, as the caller may have expected. */
 function renderCounts(echoes: readonly WireEcho[]): string {
   const counts = new Map(echoes.map((echo) => [echo.op_index, echo.total_replacements]));
   const said = [...counts].flatMap(([op, count]) =>
-    count === undefined || count === 1 ? [] : [`ops[${op}] replaced ${count === 0 ? "nothing" : count}`],
+    count === undefined || count === 1 ? [] : [`ops[${op}] replaced ${renderCount(count)}`],
   );
   return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}
+
+function renderCount(count: number): string {
+  if (count === 0) return "nothing";
+  return count > mostSites ? `${count}; the first ${mostSites} are shown` : String(count);
 }
 
 function renderEchoes(echoes: readonly WireEcho[]): string[] {
@@ -45,11 +51,21 @@ function renderEchoes(echoes: readonly WireEcho[]): string[] {
   for (const echo of echoes) {
     for (const [index, line] of echo.lines.entries()) lines.set(numberOf(echo, index), line);
   }
+  const isChanged = (number: number) => echoes.some((echo) => elides(echo, number));
   const numbers = [...lines.keys()].sort((a, b) => a - b);
   return numbers.flatMap((number, at) => {
     const text = `${number}→${lines.get(number)}`;
-    return at > 0 && numbers[at - 1] !== number - 1 ? ["…", text] : [text];
+    const before = numbers[at - 1] ?? number - 1;
+    if (before === number - 1) return [text];
+    // Other gaps hold only lines that did not change.
+    return [isChanged(before + 1) ? `[lines ${before + 1} to ${number - 1} are not shown]` : "…", text];
   });
+}
+
+/** Returns whether the line is one of those that the echo leaves out in its middle. */
+function elides({ from_line: first, lines, elided = 0 }: WireEcho, number: number): boolean {
+  const from = first + Math.ceil(lines.length / 2);
+  return number >= from && number < from + elided;
 }
 
 /** Of an echo with elided lines the first half stands before them. */
