@@ -25,6 +25,7 @@ const shared: Samples<typeof refuse> = {
   emptyOps: refuse.emptyOps("a.txt"),
   emptyPattern: refuse.emptyPattern(),
   badGlob: refuse.badGlob("include_globs", "the class is not closed"),
+  takesBackNothing: refuse.takesBackNothing("exclude_globs", "!*.ts"),
   badPattern: refuse.badPattern("(", "unclosed group"),
   badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
   patternTooLarge: refuse.patternTooLarge("a{1000}", 1024),

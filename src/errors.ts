@@ -59,6 +59,12 @@ export const refuse = {
       `\`${field}\` holds a bad glob: ${problem}. Correct it, or put a backslash before a character that is meant literally.`,
     ),
 
+  takesBackNothing: (field: string, glob: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The glob ${quoteShort(glob)} in \`${field}\` takes back what globs before it exclude, and it is the first one. Send ${quoteShort(glob.slice(1))} to exclude that.`,
+    ),
+
   /** `problem` is the message of the regex engine. */
   badPattern: (pattern: string, problem: string): Refusal =>
     new Refusal(

@@ -73,6 +73,7 @@ export const changes = defineCoderFunction({
       path: path === undefined ? "" : plainPath(path, jail),
       include: undefined,
       exclude: undefined,
+      globs: undefined,
       kinds: undefined,
     };
     const page = pageOf({ from: from ?? newest, newest, limit, selection }, context);

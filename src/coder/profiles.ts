@@ -26,6 +26,8 @@ export const profileTable = {
       "**/.envrc",
     ],
   },
+  /** The dialect of the globs of calls: of Rust's `globset`, or of `rg -g`. */
+  globs: { contract: "globset", agent: "ripgrep" },
   /** What changes take away is kept, where the configuration does not say. */
   journal: { contract: false, agent: true },
   /** How searches use an index of contents, where the configuration does not say. */

@@ -1,11 +1,53 @@
 import { refuse } from "../errors.ts";
 import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
+import { GlobList, PathGlobs } from "../ignore/path-globs.ts";
+import type { ProfileDefaults } from "./profiles.ts";
 
-/** The globs in a field of a request; undefined for none. Throws a refusal. */
-export function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
-  if (globs.length === 0) return undefined;
+interface GlobFields {
+  readonly include_globs: readonly string[];
+  readonly exclude_globs: readonly string[];
+}
+
+/** What the globs of a request select, in the dialect of the profile. */
+export interface SelectedPaths {
+  readonly include: GlobSet | undefined;
+  readonly exclude: GlobSet | undefined;
+  readonly globs: PathGlobs | undefined;
+}
+
+/** Compiles the globs of a request. Throws a refusal. */
+export function parseGlobFields(
+  { include_globs: include, exclude_globs: exclude }: GlobFields,
+  profile: ProfileDefaults,
+): SelectedPaths {
+  if (profile.globs === "globset")
+    return {
+      include: parseGlobs("include_globs", include),
+      exclude: parseGlobs("exclude_globs", exclude),
+      globs: undefined,
+    };
+  const globs = PathGlobs.of(
+    parseGlobList("include_globs", include),
+    parseGlobList("exclude_globs", exclude),
+  );
+  return { include: undefined, exclude: undefined, globs };
+}
+
+/** The globs in a field; `undefined` if there are none. */
+function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
+  return globs.length === 0 ? undefined : compiling(field, () => compileGlobSet(globs, longestSet.ofCaller));
+}
+
+function parseGlobList(field: "include_globs" | "exclude_globs", globs: readonly string[]): GlobList {
+  const list = compiling(field, () => new GlobList(globs));
+  const [first] = list.globs;
+  if (field === "exclude_globs" && first?.startsWith("!")) throw refuse.takesBackNothing(field, first);
+  return list;
+}
+
+function compiling<T>(field: string, compile: () => T): T {
   try {
-    return compileGlobSet(globs, longestSet.ofCaller);
+    return compile();
   } catch (error) {
     if (error instanceof GlobError) throw refuse.badGlob(field, error.message);
     throw error;

@@ -54,6 +54,16 @@ export const PageAnswerFields = {
   stopped_by: Type.Optional(
     Type.Union([Type.Literal("max_matches"), Type.Literal("max_bytes"), Type.Literal("deadline")], { since }),
   ),
+  unmatched_globs: Type.Optional(
+    Type.Array(
+      Type.Object({
+        field: Type.Union([Type.Literal("include_globs"), Type.Literal("exclude_globs")]),
+        glob: Type.String(),
+        only_folders: Type.Optional(Type.Literal(true)),
+      }),
+      { since, description: "Globs that matched nothing, or only folders, which include no file." },
+    ),
+  ),
 };
 
 const PageFieldsRequest = Type.Object(PageRequestFields);
@@ -90,17 +100,27 @@ const describeQuery = (request: object): string =>
   );
 
 type Page = Static<typeof PageAnswer>;
+type UnmatchedGlob = NonNullable<Page["unmatched_globs"]>[number];
 type NotSearched = NonNullable<Page["not_searched"]>[number];
 
 /** Returns what an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was found. */
 export function renderPage(page: Page, isEmpty: boolean): string[] {
-  const { next_cursor, searched, stopped_by } = page;
+  const { next_cursor, searched, stopped_by, unmatched_globs = [] } = page;
   const left = notSearchedIn(page).map(renderNotSearched);
   return [
     ...(isEmpty ? [`[nothing found${describeSearched(searched)}]`] : []),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
+    ...(unmatched_globs.length > 0
+      ? [`[matched nothing: ${unmatched_globs.map(renderUnmatched).join(", ")}]`]
+      : []),
     ...(stopped_by === undefined ? [] : [`[stopped by ${stopped_by}${renderCursor(next_cursor)}]`]),
   ];
+}
+
+function renderUnmatched({ field, glob, only_folders }: UnmatchedGlob): string {
+  if (only_folders !== true) return `${field} ${JSON.stringify(glob)}`;
+  const inside = JSON.stringify(`${glob.replace(/\/$/, "")}/**`);
+  return `${field} ${JSON.stringify(glob)} but folders (${inside} is what is in them)`;
 }
 
 const renderCursor = (cursor: string | undefined): string =>

@@ -9,7 +9,7 @@ import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
 import type { ProfileDefaults } from "./profiles.ts";
-import { parseGlobs } from "./request-globs.ts";
+import { parseGlobFields } from "./request-globs.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search-matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
 import { renderFiles, renderMatches } from "./search-text.ts";
@@ -107,7 +107,7 @@ export const search = defineCoderFunction({
     "Search file contents and/or paths under base_path. Supports literal or regex queries with include/exclude globs; non-accessible files are excluded from both content and path results.",
   summary: "a literal or a regex in contents and paths",
   brief:
-    "Search files for a literal, or with `regex` for a Rust regex; with search_content false paths, all for an empty query. Globs match paths from the base.",
+    "Search files for a literal, or with `regex` for a Rust regex; with search_content false paths, all for an empty query. Globs are those of `rg -g`.",
   effect: "reads",
   isLong: true,
   paths: [{ at: "/path", access: "list" }],
@@ -196,8 +196,7 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
     path: request.path,
     mayBeFile: profile["search.takes_files"],
     searchesGivenFile: true,
-    include: parseGlobs("include_globs", request.include_globs),
-    exclude: parseGlobs("exclude_globs", request.exclude_globs),
+    ...parseGlobFields(request, profile),
     fileNames: parseFileTypes(request.file_types ?? []),
     includesHidden: request.include_hidden ?? true,
     ...folderFilterOf("search", request, context),

@@ -112,7 +112,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const sweeper = openSweeper(files);
   const ignoreFiles = new IgnoreFiles(jail);
   return {
-    triggers: [changedOver({ feed, jail, ignoreFiles })],
+    triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,

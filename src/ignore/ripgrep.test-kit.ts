@@ -119,7 +119,8 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("é", "😀", "A", "\t", "\u00a0", "\ufeff", "\u0085") },
 );
 
-const glob = fc.oneof(
+/** A glob as a line of an ignore file has it, without what may stand before and after it. */
+export const globOfIgnoreFile = fc.oneof(
   { weight: 4, arbitrary: fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join("")) },
   { weight: 2, arbitrary: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/")) },
   { weight: 2, arbitrary: fc.tuple(name, name).map(([one, other]) => `${one}/**/${other}`) },
@@ -133,7 +134,7 @@ const line = fc
       { weight: 5, arbitrary: fc.constant("") },
       fc.constantFrom("!", "!", "/", "!/", "#", "\\!", "\\#", " ", "**/"),
     ),
-    glob,
+    globOfIgnoreFile,
     fc.oneof(
       { weight: 5, arbitrary: fc.constant("") },
       fc.constantFrom("/", "/", " ", "  \t", "\\ ", "/**", "/*", "\r", "//"),
@@ -161,7 +162,7 @@ const ignoreFile = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(".ignore", ".rgignore", ".git/info/exclude") },
 );
 
-const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+export const pathInTree = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
 const folder = fc.oneof(
   { weight: 2, arbitrary: fc.constant("") },
   fc.array(name, { minLength: 1, maxLength: 2 }).map((names) => `${names.join("/")}/`),
@@ -170,7 +171,7 @@ const folder = fc.oneof(
 /** Files and ignore files at random; where a path needs a folder that another one has as a file, it is left out. */
 export const treeOfIgnoreFiles: fc.Arbitrary<Tree> = fc
   .record({
-    files: fc.array(path, { minLength: 1, maxLength: 25 }),
+    files: fc.array(pathInTree, { minLength: 1, maxLength: 25 }),
     ignoring: fc.array(fc.tuple(folder, ignoreFile, fileText), { minLength: 1, maxLength: 4 }),
   })
   .map(({ files, ignoring }) => {

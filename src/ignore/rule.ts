@@ -33,7 +33,8 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-function parseLine(line: string): Rule | undefined {
+/** The rule in a line; `undefined` for a line that has no effect. */
+export function parseLine(line: string): Rule | undefined {
   if (line.startsWith("#")) return undefined;
   const trimmed = line.endsWith("\\ ") ? line : withoutTrailingSpace(line);
   return trimmed === "" ? undefined : parseTrimmed(trimmed);

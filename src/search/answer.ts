@@ -197,12 +197,12 @@ export class SearchAnswerBuilder {
 
   /** The answer, with the fields of a page if it is one. */
   render(page?: PageFields): Found {
-    if (page?.not_searched === undefined) return this.#render(page);
     const whole = this.#render(page);
-    if (whole.bytes <= this.#budget.maxBytes) return whole;
-    // Names are worth less than matches, and no room is kept for them.
-    const counts = page.not_searched.map(({ names: _, ...counted }) => counted);
-    return this.#render({ ...page, not_searched: counts });
+    if (page === undefined || whole.bytes <= this.#budget.maxBytes) return whole;
+    // Names and globs are worth less than matches, and no room is kept for them.
+    const { not_searched, unmatched_globs: _, ...others } = page;
+    const counts = not_searched?.map(({ names: _names, ...counted }) => counted);
+    return this.#render({ ...others, ...(counts && { not_searched: counts }) });
   }
 
   #render(page: PageFields | undefined): Found {
@@ -219,7 +219,7 @@ export class SearchAnswerBuilder {
   /** Its keys are sorted. */
   #answer(
     index: FoundBy,
-    { next_cursor, not_searched, ...others }: Partial<PageFields> = {},
+    { next_cursor, not_searched, unmatched_globs, ...others }: Partial<PageFields> = {},
   ): Found["answer"] {
     return {
       content_matches: this.#contents,
@@ -230,6 +230,7 @@ export class SearchAnswerBuilder {
       path_matches: this.#paths,
       ...others,
       truncated: this.#truncated,
+      ...(unmatched_globs !== undefined && { unmatched_globs }),
     };
   }
 

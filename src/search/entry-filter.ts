@@ -1,6 +1,7 @@
 import { type ExcludeGlobs, excludesPath } from "../globs/exclude-globs.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import type { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { PathGlobs, UnmatchedGlob } from "../ignore/path-globs.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { NameBytes } from "../jail/name.ts";
 import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";
@@ -12,6 +13,8 @@ export type PathFilter = Pick<GlobSet, "matches">;
 export interface EntryFilterOptions {
   readonly include: PathFilter | undefined;
   readonly exclude: PathFilter | undefined;
+  /** In place of these two, in the dialect of `rg -g`: they also keep the walk out of folders. */
+  readonly globs?: PathGlobs | undefined;
   /** Left out unless the search starts in one of their folders. */
   readonly defaultExcludes?: ExcludeGlobs | undefined;
   /** Selects names of files. */
@@ -58,7 +61,7 @@ export class EntryFilter {
   }
 
   entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
-    if (this.#isHidden(name)) return false;
+    if (this.#isHidden(name) || this.#options.globs?.entersFolder(folder.path, name) === false) return false;
     if (this.excludesFolder(folder, name)) return this.#leaveOut(this.#byDefault, folder, name, "/");
     if (!rules.ignores(folder.path, name, true)) return true;
     this.ignored++;
@@ -67,9 +70,12 @@ export class EntryFilter {
 
   /** Counts an entry that is denied. */
   noteDenied(folder: Place, name: NameBytes, isFolder: boolean): void {
+    const { globs } = this.#options;
     if (this.#isHidden(name)) return;
-    if (!isFolder && !(this.#wantsName(name) && this.#wantsPath(folder, name))) return;
-    this.denied++;
+    const isWanted = isFolder
+      ? globs?.entersFolder(folder.path, name) !== false
+      : this.#wantsName(folder, name) && this.#wantsPath(folder, name);
+    if (isWanted) this.denied++;
   }
 
   /** Whether the default excludes cover everything in the folder of this name. */
@@ -78,7 +84,7 @@ export class EntryFilter {
   }
 
   wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
-    if (this.#isHidden(name) || !this.#wantsName(name)) return false;
+    if (this.#isHidden(name) || !this.#wantsName(folder, name)) return false;
     if (!rules.ignores(folder.path, name, false)) return this.#wantsPath(folder, name);
     this.ignored++;
     return this.#leaveOut(this.#byIgnoreFiles, folder, name);
@@ -88,8 +94,20 @@ export class EntryFilter {
     return !this.#includesHidden && bytes[from] === dot;
   }
 
-  #wantsName({ bytes, from, to }: NameBytes): boolean {
-    return this.#options.fileNames?.matchesBytesIn("", bytes, from, to) !== false;
+  #wantsName(folder: Place, name: NameBytes): boolean {
+    const { fileNames, globs } = this.#options;
+    if (fileNames?.matchesBytesIn("", name.bytes, name.from, name.to) === false) return false;
+    return globs?.takesFile(folder.path, name) !== false;
+  }
+
+  /** See `PathGlobs.cost`. */
+  get cost(): number {
+    return this.#options.globs?.cost ?? 0;
+  }
+
+  /** The globs that have matched nothing so far. */
+  get unmatchedGlobs(): readonly UnmatchedGlob[] {
+    return this.#options.globs?.unmatched ?? [];
   }
 
   #wantsPath(folder: Place, name: NameBytes): boolean {

@@ -16,7 +16,9 @@ const entriesPerClockCheck = 256;
 const longestName = 255;
 
 /** A walk over the paths in a list, for searches of nothing else: it opens no folder. */
-export class ListedPaths implements Pick<Walk, "passedOver" | "firstLeftOut" | "position" | "close"> {
+export class ListedPaths
+  implements Pick<Walk, "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
+{
   readonly #list: WalkList;
   readonly #name = Buffer.alloc(longestName);
   #next: number;
@@ -51,6 +53,10 @@ export class ListedPaths implements Pick<Walk, "passedOver" | "firstLeftOut" | "
 
   get firstLeftOut(): FirstLeftOut {
     return this.#leftOut;
+  }
+
+  get unmatchedGlobs(): WalkList["unmatchedGlobs"] {
+    return this.#list.unmatchedGlobs;
   }
 
   get position(): string | undefined {

@@ -34,7 +34,9 @@ export interface ReplayOptions {
  * A walk over a list of files that the disk is not asked for: it hands on only the files that have to be looked at. Which these
  * are, it decides at once, and so as of one moment.
  */
-export class Replay implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "position" | "close"> {
+export class Replay
+  implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
+{
   readonly #options: ReplayOptions;
   /** Indices in the list, and for each what was passed over before it. */
   readonly #candidates: number[] = [];
@@ -76,6 +78,10 @@ export class Replay implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut"
 
   get firstLeftOut(): FirstLeftOut {
     return this.#leftOut;
+  }
+
+  get unmatchedGlobs(): WalkList["unmatchedGlobs"] {
+    return this.#options.list.unmatchedGlobs;
   }
 
   get position(): string | undefined {

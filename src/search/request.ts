@@ -81,6 +81,12 @@ export interface PageFields {
     readonly long_lines: number;
   };
   readonly stopped_by?: StoppedBy;
+  /** Globs of the call that have matched nothing, or for `only_folders` folders and so no file. */
+  readonly unmatched_globs?: readonly {
+    readonly field: "include_globs" | "exclude_globs";
+    readonly glob: string;
+    readonly only_folders?: true;
+  }[];
 }
 
 /** A match in a file. */

@@ -1,3 +1,4 @@
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import type { Batch } from "./batches.ts";
 import { laterPlace, type Place, type Position } from "./place.ts";
@@ -23,7 +24,9 @@ interface RankedCounts {
 }
 
 /** What a walk passed over up to its end, or up to where it stopped. */
-type PassedWalk = Pick<RankedCounts, "passedOver" | "firstLeftOut">;
+interface PassedWalk extends Pick<RankedCounts, "passedOver" | "firstLeftOut"> {
+  readonly unmatchedGlobs: readonly UnmatchedGlob[];
+}
 
 /** A part of the results, from one place on: what one answer holds, and where the next one goes on. */
 export class ResultPage {
@@ -33,6 +36,7 @@ export class ResultPage {
   #start: Place;
   readonly #seal: PageRequest["seal"];
   readonly #namesLeftOut: boolean;
+  readonly #isFirst: boolean;
   readonly #deadline: Deadline | undefined;
   readonly #tally = new Tally();
   readonly #unreadableFolders: string[] = [];
@@ -51,6 +55,7 @@ export class ResultPage {
     this.#start = after ?? start;
     this.#seal = seal;
     this.#namesLeftOut = namesLeftOut;
+    this.#isFirst = after === undefined;
     this.#deadline =
       milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
   }
@@ -150,6 +155,8 @@ export class ResultPage {
     const { searched, skipped } = this.#tally;
     const passed = this.#passedOver ?? walk.passedOver;
     const { excluded, files, bytes, tooLarge, binary } = passed;
+    // What is on other pages may match.
+    const isWhole = this.#isFirst && stopped === undefined;
     const folders = this.#unreadableFolders.filter(
       (folder) => stopped === undefined || folder < stopped.at.file,
     );
@@ -166,8 +173,20 @@ export class ResultPage {
       searched: { bytes: searched.bytes + bytes, files: searched.files + files },
       skipped: counts,
       ...(stopped && { stopped_by: stopped.by }),
+      ...(this.#namesLeftOut && isWhole && unmatchedIn(walk)),
     };
   }
+}
+
+function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatched_globs"> {
+  if (unmatchedGlobs.length === 0) return {};
+  return {
+    unmatched_globs: unmatchedGlobs.map(({ list, glob, onlyFolders }) => ({
+      field: `${list}_globs` as const,
+      glob,
+      ...(onlyFolders && { only_folders: true as const }),
+    })),
+  };
 }
 
 /** What was left out, for each reason with the names of the first; nothing if nothing was. */

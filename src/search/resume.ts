@@ -15,7 +15,7 @@ export interface UnfinishedBatch {
 interface EndedSearch {
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
-  readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut">;
+  readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut" | "unmatchedGlobs">;
   /** Batches whose findings are not in the page. */
   readonly pending: readonly PendingBatch[];
   readonly unfinished: UnfinishedBatch | undefined;

@@ -63,6 +63,7 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
 const noFilter = {
   include: undefined,
   exclude: undefined,
+  globs: undefined,
   fileNames: undefined,
   defaultExcludes: undefined,
   ignoreFiles: undefined,

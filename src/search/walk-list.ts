@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isReportedIn } from "../jail/stamps.ts";
@@ -21,6 +22,8 @@ export interface WalkList {
   /** Of each its name, that of a folder with "/" after it; one character per byte. */
   readonly keys: readonly string[];
   readonly places: readonly ListedFolder[];
+  /** The globs of the caller that have matched nothing. */
+  readonly unmatchedGlobs: readonly UnmatchedGlob[];
   /** Whether an event comes before the rules change that it was made by. */
   readonly isLasting: boolean;
 }
@@ -111,6 +114,7 @@ class WalkLister implements WalkList {
   readonly folders: number[] = [];
   readonly keys: string[] = [];
   readonly places: ListedFolder[] = [];
+  unmatchedGlobs: readonly UnmatchedGlob[] = [];
   isLasting = true;
   readonly #options: ListOptions;
   readonly #filter: EntryFilter;
@@ -129,6 +133,7 @@ class WalkLister implements WalkList {
       rules = this.#rulesIn(folder, names.slice(0, depth).join("/"), rules);
     });
     yield* this.#listFolder(start, { path: names.join("/"), walked: "", rules });
+    this.unmatchedGlobs = this.#filter.unmatchedGlobs;
   }
 
   *#listFolder(folder: WatchedFolder, { path, walked, rules: above }: Above): Steps<void> {

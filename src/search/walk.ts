@@ -6,6 +6,7 @@
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Entry } from "../files/types.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import type { Jail } from "../jail/folder.ts";
 import { createTimeSlice, type Steps, type TimeSlice } from "../scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
@@ -44,7 +45,7 @@ const mostOnTheWay = 512;
 /** Cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for names of 255 bytes never met before. */
 const costPerClockCheck = 16 * 1024;
 
-const entriesPerClockCheck = ({ cost }: IgnoreRules): number =>
+const entriesPerClockCheck = (cost: number): number =>
   Math.max(1, Math.min(256, Math.floor(costPerClockCheck / (cost + 1))));
 
 export class Walk {
@@ -96,6 +97,11 @@ export class Walk {
 
   get firstLeftOut(): FirstLeftOut {
     return this.#filter.firstLeftOut;
+  }
+
+  /** The globs of the caller that have matched nothing so far. */
+  get unmatchedGlobs(): readonly UnmatchedGlob[] {
+    return this.#filter.unmatchedGlobs;
   }
 
   /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */
@@ -178,7 +184,9 @@ export class Walk {
     const { held } = level;
     const entries = this.#entries;
     // A caller's globs can be slow.
-    const perCheck = this.#filter.comparesPaths ? 1 : entriesPerClockCheck(level.rules);
+    const perCheck = this.#filter.comparesPaths
+      ? 1
+      : entriesPerClockCheck(level.rules.cost + this.#filter.cost);
     for (; level.next < level.end; level.next++) {
       if (level.next % perCheck === 0 && this.#isOverdue()) return false;
       const kind = entries.kind(level.next);

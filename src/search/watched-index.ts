@@ -199,7 +199,7 @@ function keyOf({ walk, folder }: RunningSearch): string | undefined {
   if (sets.includes(undefined)) return undefined;
   const flags = [walk.ignoreFiles, walk.defaultExcludes].map((one) => one !== undefined);
   flags.push(walk.includesHidden !== false);
-  return JSON.stringify([folder.folder.names, sets, flags]);
+  return JSON.stringify([folder.folder.names, sets, flags, walk.globs?.patterns ?? null]);
 }
 
 /** The folders from the base to the one with these names; undefined where the tree has none. */

@@ -165,3 +165,60 @@ describe("paths", () => {
     ],
   ]);
 });
+
+describe("globs as people write them", () => {
+  const { answers, refuses } = serve({
+    "a.ts": "two\n",
+    "src/b.ts": "two\n",
+    "src/b.test.ts": "two\n",
+    "src/lib/c.js": "two\n",
+    "test/d.ts": "two\n",
+    "lib/test/e.ts": "two\n",
+    "lib/f": "two\n",
+  });
+  const list = (args: Record<string, unknown>) => ({ query: "two", mode: "files", ...args });
+  const named = (...globs: string[]) => `\n[matched nothing: ${globs.join(", ")}]`;
+  answers([
+    [list({ include_globs: ["*.ts"], exclude_globs: ["test"] }), "a.ts\nsrc/b.test.ts\nsrc/b.ts"],
+    [list({ exclude_globs: ["test/", "src"] }), "a.ts\nlib/f"],
+    [list({ include_globs: ["./src/**"] }), "src/b.test.ts\nsrc/b.ts\nsrc/lib/c.js"],
+    [list({ exclude_globs: ["./test/**", "/src/**"] }), "a.ts\nlib/f\nlib/test/e.ts"],
+    [list({ include_globs: ["/*.ts"] }), "a.ts"],
+    [list({ include_globs: ["*.ts", "!*.test.ts"] }), "a.ts\nlib/test/e.ts\nsrc/b.ts\ntest/d.ts"],
+    [list({ include_globs: ["!*.ts"] }), "lib/f\nsrc/lib/c.js"],
+    [list({ exclude_globs: ["*.ts", "!b.ts"] }), "lib/f\nsrc/b.ts\nsrc/lib/c.js"],
+    [
+      list({ include_globs: ["src/**/*.{js,ts}"], exclude_globs: [""] }),
+      "src/b.test.ts\nsrc/b.ts\nsrc/lib/c.js",
+    ],
+    [
+      list({ include_globs: ["/lib/*.ts"], path: "src" }),
+      `[nothing found: path, globs and file types leave no file to search]${named('include_globs "/lib/*.ts"')}`,
+    ],
+    [
+      list({ include_globs: ["lib/f", "*.py"], exclude_globs: ["dist", "!x"] }),
+      `lib/f${named('include_globs "*.py"', 'exclude_globs "dist"', 'exclude_globs "!x"')}`,
+    ],
+    [
+      list({ include_globs: ["src/"] }),
+      `[nothing found: path, globs and file types leave no file to search]${named('include_globs "src/" but folders ("src/**" is what is in them)')}`,
+    ],
+    // They may match on later pages.
+    [
+      list({ include_globs: ["*.ts", "*.py"], max_matches: 1 }),
+      'a.ts\n[stopped by max_matches; go on with the same call and "cursor": "…"]',
+    ],
+  ]);
+  refuses([
+    [
+      list({ exclude_globs: ["!*.ts"] }),
+      'The glob "!*.ts" in `exclude_globs` takes back what globs before it exclude',
+    ],
+    [
+      list({ include_globs: ["[a"] }),
+      '`include_globs` holds a bad glob: The glob "[a" has a "[" that is never closed',
+    ],
+    [list({ exclude_globs: ["!"] }), "names nothing"],
+    [list({ include_globs: ["x".repeat(5000)] }), "4096 characters"],
+  ]);
+});

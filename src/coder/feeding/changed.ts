@@ -5,7 +5,7 @@ import { Subscription } from "../../feed/subscription.ts";
 import { UInt32 } from "../../schema/fragments.ts";
 import { Mismatch, validate } from "../../schema/validate.ts";
 import type { CoderServices } from "../define.ts";
-import { parseGlobs } from "../request-globs.ts";
+import { parseGlobFields } from "../request-globs.ts";
 import { plainPath } from "../undoing/select-paths.ts";
 import { IgnoredPaths } from "./ignored.ts";
 import { parsePosition, renderPosition, unknownPosition } from "./position.ts";
@@ -42,7 +42,7 @@ export const changed: TriggerDefinition = {
   event: Type.Object(changeFields, { title: "ChangedEvent" }),
 };
 
-type Services = Pick<CoderServices, "feed" | "jail" | "ignoreFiles">;
+type Services = Pick<CoderServices, "feed" | "jail" | "ignoreFiles" | "profile">;
 
 /** The trigger type over the feed of a worker. */
 export const changedOver = (services: Services): TriggerType => ({
@@ -54,8 +54,7 @@ export const changedOver = (services: Services): TriggerType => ({
     const selection = {
       path: plainPath(path, jail),
       kinds: kinds && new Set<string>(kinds),
-      include: parseGlobs("include_globs", globs.include_globs),
-      exclude: parseGlobs("exclude_globs", globs.exclude_globs),
+      ...parseGlobFields(globs, services.profile),
     };
     const newest = await feed.newest();
     const from = since === undefined ? newest : parsePosition(since, feed);
