@@ -10,7 +10,7 @@ import { wordingFor } from "./contract/wording.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { escapeInvisible } from "./log/quote.ts";
 import { stderrLog } from "./process.ts";
-import { createInvoke } from "./worker/invoke.ts";
+import { type CallOutcome, createInvoke } from "./worker/invoke.ts";
 import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;
@@ -42,7 +42,9 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const isText = isTerminal && !command.isJson;
   if ("error" in outcome)
     throw new CallFailed(isText ? forTerminal(wording.failure(outcome.error)) : outcome.error);
-  const text = isText ? renderText(command.function, payload, outcome.answer) : undefined;
+  const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
+  const text = isText ? renderText(command.function, read, outcome.answer) : undefined;
+  if (text !== undefined && notes.length > 0) return `${text}[read ${notes.join(", ")}]\n`;
   return text ?? `${JSON.stringify(outcome.answer, null, 2)}\n`;
 }
 
@@ -65,7 +67,7 @@ function renderText(functionId: string, payload: unknown, answer: unknown): stri
 const forTerminal = (text: string): string =>
   text.replace(/\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/g, escapeInvisible);
 
-type Outcome = { readonly answer: unknown } | { readonly error: string };
+type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
 
 async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
   const functions = offeredFunctions(command);

@@ -9,6 +9,7 @@ import { refuseJailed } from "./jail/errors.ts";
 import { refuseJournal } from "./journal/errors.ts";
 import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
+import { refuseField } from "./requests/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
 import { refusePending } from "./transactions/pending-errors.ts";
 import { refuseAdmission, refuseTrigger } from "./worker/errors.ts";
@@ -176,6 +177,21 @@ const ofPatches: Samples<typeof refusePatch> = {
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
 };
 
+const ofRequests: Samples<typeof refuseField> = {
+  unknownField: refuseField.unknownField({
+    name: "dry_run",
+    where: "files[0]",
+    advice: "Send `dry_run` at the top level, not in `files[0]`.",
+    known: ["ops", "path"],
+    below: { list: "ops", known: ["op"] },
+  }),
+  namedTwice: refuseField.namedTwice("file_path", "path", ""),
+  withExample: refuseField.withExample(
+    refuse.badPayload("tail", "is 2.5; expected a whole number"),
+    '"tail": 3',
+  ),
+};
+
 const ofCommits: Samples<typeof refuseTransaction> = {
   noRecord: refuseTransaction.noRecord("ENOSPC"),
   notTakenBack: refuseTransaction.notTakenBack("a.txt"),
@@ -185,6 +201,7 @@ const all = [
   shared,
   ofCoder,
   ofReads,
+  ofRequests,
   ofLines,
   ofJail,
   ofMoves,

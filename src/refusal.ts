@@ -4,6 +4,7 @@
 export type Reason =
   | "bad-input"
   | "bad-pattern"
+  | "unknown-field"
   | "wrong-kind"
   | "missing"
   | "denied"

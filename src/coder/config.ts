@@ -11,6 +11,7 @@ import { parseConfigText } from "../config/file.ts";
 import { JournalKey } from "../journal/journal-config.ts";
 import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
+import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
 import { validate } from "../schema/validate.ts";
 import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";
@@ -89,6 +90,7 @@ export const configSchema = Type.Object({
     description:
       "Defaults of the request fields that came after coder 0.2.0: contract is as 0.2.0 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
   }),
+  unknown_fields: UnknownFieldsKey(),
   default_exclude_globs: Type.Array(Type.String(), {
     default: [
       "**/.git/**",

@@ -8,6 +8,7 @@ import { Named } from "../schema/fragments.ts";
 export const coderCodes: Readonly<Record<Reason, string>> = {
   "bad-input": "C210",
   "bad-pattern": "C210",
+  "unknown-field": "C210",
   "wrong-kind": "C210",
   missing: "C211",
   denied: "C211",
@@ -31,6 +32,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
 const wireReasons = {
   "bad-input": "invalid_argument",
   "bad-pattern": "invalid_pattern",
+  "unknown-field": "unknown_field",
   "wrong-kind": "wrong_kind",
   missing: "no_such_path",
   denied: "no_such_path",
@@ -162,7 +164,7 @@ export const refuseCoder = {
 
 /** What each code means to a caller; the error page is rendered from it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
-  C210: "Bad input: malformed payload, illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
+  C210: "Bad input: malformed payload, unknown field (with `unknown_fields: refuse`), illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
   C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart.",
   C213: "Larger than `max_read_bytes`, `max_write_bytes` or what one message on the bus can carry.",
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",

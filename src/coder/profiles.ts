@@ -11,6 +11,10 @@ export const profileTable = {
   flat_envelope: { contract: false, agent: true },
   /** Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed nothing. */
   explained_errors: { contract: false, agent: true },
+  /** What becomes of a field that the function does not have, where the configuration does not say. */
+  unknown_fields: { contract: "ignore", agent: "refuse" },
+  /** Names and types of other tool sets are taken for what they mean. */
+  forgiving_arguments: { contract: false, agent: true },
   /** What a write left is answered with its revision, also where no later field asks for it. */
   revisions_of_writes: { contract: false, agent: true },
   /** What callers may read and not change, where the configuration does not say. */

@@ -142,6 +142,10 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
     renderError: renderCoderError,
+    requestRules: {
+      unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
+      isForgiving: profile.forgiving_arguments,
+    },
     narrow: narrowerOf(storage),
     holds: {
       get "coder.index.files"() {

@@ -33,6 +33,14 @@ export interface FinishedCall {
   readonly milliseconds: number;
 }
 
+/** How requests are read. */
+export interface RequestRules {
+  /** What becomes of a field that the function does not have. */
+  readonly unknownFields: "ignore" | "refuse";
+  /** Whether names of other tool sets, and values that stand for one of the right type, are taken for what they mean. */
+  readonly isForgiving: boolean;
+}
+
 /** What all calls to one worker share, whatever its functions do. Each family of functions adds its own services. */
 export interface Services {
   /** Longest that a call may take, in milliseconds. */
@@ -41,6 +49,8 @@ export interface Services {
   readonly maxAnswerBytes?: number;
   /** Admits a call before it is begun; `end` gets the bytes of its answer. Throws a refusal. Absent: every call is. */
   readonly quotas?: { admit(caller: string | undefined): { end(bytes: number): void } } | undefined;
+  /** How requests are read; absent: as they are sent. */
+  readonly requestRules?: RequestRules | undefined;
   /** The services that a call has instead, where its payload limits what it may do. Throws a refusal. */
   narrow?(call: {
     readonly definition: FunctionDefinition;

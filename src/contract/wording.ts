@@ -65,7 +65,7 @@ const prefixed = (path: string | undefined, text: string): string =>
   path === undefined || text.includes(JSON.stringify(path)) ? text : `${path}: ${text}`;
 
 /** Details that each sentence says in words, or that are the caller's own. */
-const saidInWords: readonly string[] = ["differs", "expected", "path"];
+const saidInWords: readonly string[] = ["differs", "expected", "field", "path"];
 
 /** What the sentence says already is not said again. */
 function renderDetails(details: object, message: string): string[] {

@@ -9,11 +9,13 @@ import { wording } from "./tools.ts";
 export interface ResultForm {
   /** As on the bus too: answers as `structuredContent` beside the text, errors as JSON. */
   readonly isStructured: boolean;
+  /** What of the request was taken for what, such as `file_path as path`. */
+  readonly notes?: readonly string[];
 }
 
 /** A call that failed. */
-export const renderFailure = (error: string, { isStructured }: ResultForm): CallToolResult => ({
-  content: [textBlock(isStructured ? error : wording.failure(error))],
+export const renderFailure = (error: string, { isStructured, notes }: ResultForm): CallToolResult => ({
+  content: [textBlock(isStructured ? error : [wording.failure(error), ...renderNotes(notes)].join("\n"))],
   isError: true,
 });
 
@@ -26,16 +28,26 @@ export interface AnswerForm extends ResultForm {
  * Renders an answer. Its `isError` is true if an entry says `success: false`, and absent otherwise: entries of a
  * transaction do not say it, as they fail together, with the call.
  */
-export function renderResult(call: AnsweredCall, { isStructured, shownBytes }: AnswerForm): CallToolResult {
+export function renderResult(
+  call: AnsweredCall,
+  { isStructured, shownBytes, notes }: AnswerForm,
+): CallToolResult {
   const { answer } = call;
   const rendered = renderAnswer(call, wording) ?? JSON.stringify(answer);
   const cut = isStructured ? cutCopy : cutText;
+  const said = renderNotes(notes);
   return {
-    content: typeof rendered === "string" ? [textBlock(cut(rendered, shownBytes))] : rendered.map(block),
+    content:
+      typeof rendered === "string"
+        ? [textBlock([cut(rendered, shownBytes), ...said].join("\n"))]
+        : [...rendered, ...said].map(block),
     ...(isStructured && { structuredContent: answer as Record<string, unknown> }),
     ...(hasFailedEntry(answer) && { isError: true }),
   };
 }
+
+const renderNotes = (notes: readonly string[] = []): string[] =>
+  notes.length === 0 ? [] : [`[read ${notes.join(", ")}]`];
 
 type Block = CallToolResult["content"][number];
 

@@ -100,10 +100,12 @@ export class ToolHost {
   /** How a call of `definition` with `payload` ended, as a result of its tool. */
   render(definition: FunctionDefinition, payload: unknown, outcome: CallOutcome): CallToolResult {
     const isStructured = this.#isStructured;
-    if ("error" in outcome) return renderFailure(outcome.error, { isStructured });
+    const { payload: sent, notes } = outcome.read ?? { payload, notes: [] };
+    if ("error" in outcome) return renderFailure(outcome.error, { isStructured, notes });
     const beside = isStructured ? outcome.bytes : 0;
     const shownBytes = this.#messageBytes - envelopeBytes - beside;
-    return renderResult({ definition, payload, answer: outcome.answer }, { isStructured, shownBytes });
+    const call = { definition, payload: sent, answer: outcome.answer };
+    return renderResult(call, { isStructured, shownBytes, notes });
   }
 
   /** Resolves when no call is in flight, or after `milliseconds`, by default 5 s. */

@@ -24,12 +24,20 @@ export class Mismatch extends Error {
   readonly field: string;
   /** What is wrong and what was expected, without the field: `is missing; expected a string`. */
   readonly problem: string;
+  /** The schema of the field, and the value that does not fit it; absent where no single value is at fault. */
+  readonly fault: Fault | undefined;
 
-  constructor(field: string, problem: string) {
+  constructor(field: string, problem: string, fault?: Fault) {
     super(`${field === "" ? "the value" : field} ${problem}`);
     this.field = field;
     this.problem = problem;
+    this.fault = fault;
   }
+}
+
+interface Fault {
+  readonly schema: TSchema;
+  readonly value: unknown;
 }
 
 export interface ValidateOptions {
@@ -81,7 +89,10 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
       result[name] = check(property, given[name], pathOf(field, name), options);
     else if (property.default !== undefined) result[name] = copyOf(property.default);
     else if (property[OptionalKind] !== "Optional")
-      throw new Mismatch(pathOf(field, name), `is missing; expected ${expected(property)}`);
+      throw new Mismatch(pathOf(field, name), `is missing; expected ${expected(property)}`, {
+        schema: property,
+        value: undefined,
+      });
   }
   return result;
 }
@@ -209,7 +220,7 @@ function rangeOf(schema: TSchema): { least: number; most: number } {
 }
 
 function fail(schema: TSchema, value: unknown, field: string): never {
-  throw new Mismatch(field, `is ${shown(value)}; expected ${expected(schema)}`);
+  throw new Mismatch(field, `is ${shown(value)}; expected ${expected(schema)}`, { schema, value });
 }
 
 /** The fields that every caller knows. */

@@ -7,6 +7,7 @@ import { JournalKey } from "../journal/journal-config.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
 import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
+import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
 import { validate } from "../schema/validate.ts";
 import { shellCodes } from "./errors.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
@@ -169,6 +170,7 @@ export const shellConfigSchema = Type.Object({
     description:
       "Defaults of what came after shell 0.3.5: contract is as 0.3.5 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
   }),
+  unknown_fields: UnknownFieldsKey(),
   ...osSandboxKeys,
   max_answer_bytes: Type.Integer({
     minimum: 64 * 1024,

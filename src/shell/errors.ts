@@ -63,6 +63,7 @@ export const refuseShell = {
 export const shellCodes: Readonly<Record<Reason, string>> = {
   "bad-input": "S210",
   "bad-pattern": "S217",
+  "unknown-field": "S210",
   "wrong-kind": "S212",
   missing: "S211",
   denied: "S215",
@@ -84,7 +85,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
 
 /** What each code means to a caller of `shell::*`. */
 export const shellMeanings: Readonly<Record<string, string>> = {
-  S210: "Bad request: malformed `fs` payload, relative path, bad mode, a folder where `recursive` is false, the sandbox target while it is disabled.",
+  S210: "Bad request: malformed `fs` payload, unknown field (with `unknown_fields: refuse`), relative path, bad mode, a folder where `recursive` is false, the sandbox target while it is disabled.",
   S211: "Path not found.",
   S212: "Wrong kind: not a folder for `ls`, a folder for `read`, a link as the root of a recursive `chmod`.",
   S213: "Exists already.",
@@ -108,7 +109,15 @@ export const sandboxFailure = "S200";
 export function renderShellError(error: unknown): { text: string; code: string | undefined } | undefined {
   if (error instanceof PlainRefusal) return { text: error.message, code: undefined };
   if (error instanceof ForwardedRefusal) return coded(error.code, error.message);
-  return error instanceof Refusal ? coded(shellCodes[error.reason], error.message) : undefined;
+  if (!(error instanceof Refusal)) return undefined;
+  const { reason, message, details } = error;
+  return reason === "unknown-field"
+    ? coded(shellCodes[reason], message, { reason: "unknown_field", details })
+    : coded(shellCodes[reason], message);
 }
 
-const coded = (code: string, message: string) => ({ text: JSON.stringify({ code, message }), code });
+/** Only what came after shell 0.3.5 has more than a code and a message. */
+const coded = (code: string, message: string, later: object = {}) => ({
+  text: JSON.stringify({ code, message, ...later }),
+  code,
+});

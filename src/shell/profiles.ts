@@ -8,6 +8,10 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
+  /** What becomes of a field that the function does not have, where the configuration does not say. */
+  unknown_fields: { contract: "ignore", agent: "refuse" },
+  /** Names and types of other tool sets are taken for what they mean. */
+  forgiving_arguments: { contract: false, agent: true },
 } as const;
 
 type Table = typeof shellProfileTable;

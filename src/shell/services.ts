@@ -51,6 +51,7 @@ export async function openShell(
   const jobs = createJobs(config);
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
   const isAgent = opening.mode === "mcp";
+  const profile = shellProfileOf(config, isAgent);
   const confinement = openConfinement(config, {
     isAgent,
     environment,
@@ -61,7 +62,7 @@ export async function openShell(
   return {
     serves: { base_path: fs.jail.hostPath(""), config: opening.config?.source ?? "defaults" },
     config,
-    profile: shellProfileOf(config, isAgent),
+    profile,
     log,
     regex,
     fs: fs,
@@ -74,6 +75,10 @@ export async function openShell(
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
+    requestRules: {
+      unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
+      isForgiving: profile.forgiving_arguments,
+    },
     interrupt() {
       fs.transfers.close();
       return programs.stopAll();

@@ -14,6 +14,9 @@ import type { AnswerLease, Origin } from "../contract/origin.ts";
 import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
+import { refuseField } from "../requests/errors.ts";
+import { exampleOf } from "../requests/example.ts";
+import { type ReadPayload, readPayload } from "../requests/read-request.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
@@ -23,9 +26,13 @@ import { Admission } from "./admission.ts";
 import { isHttpRequest } from "./http-request.ts";
 
 /** The answer of a call and its size as JSON, or the one-line error it failed with, and the code in that. */
-export type CallOutcome =
+export type CallOutcome = (
   | { readonly answer: unknown; readonly bytes: number }
-  | { readonly error: string; readonly code: string | undefined };
+  | { readonly error: string; readonly code: string | undefined }
+) & {
+  /** The payload as it was read, if it may be read as something other than what was sent. */
+  readonly read?: ReadPayload | undefined;
+};
 
 /** Calls functions with one set of services. */
 export type Invoke = (
@@ -74,20 +81,24 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
         }
       },
     };
-    const call = { definition, payload, request: undefined, context };
+    const call = { definition, payload, read: undefined, request: undefined, context };
     const scope: CallScope = { ...call, log, lease, onEnter, admission, queue: caller ?? session };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
     services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
     logCall(log, definition.id, outcome, milliseconds);
-    return "error" in outcome ? { error: outcome.error.text, code: outcome.error.code } : outcome;
+    const { read } = scope;
+    if ("error" in outcome) return { error: outcome.error.text, code: outcome.error.code, read };
+    return read === undefined ? outcome : Object.assign(outcome, { read });
   };
 }
 
 interface CallScope {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
+  /** The payload with the names and types of the function, where the profile takes other ones. */
+  read: ReadPayload | undefined;
   /** What the payload was found to be. */
   request: unknown;
   readonly context: Context;
@@ -114,8 +125,10 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
-  const { definition, payload, lease } = scope;
+  const { definition, lease } = scope;
   try {
+    scope.read = readRequest(scope);
+    const payload = scope.read === undefined ? scope.payload : scope.read.payload;
     const request = parseRequest(definition, payload, scope.context);
     scope.request = request;
     const narrowed = scope.context.narrow?.({ definition, payload, request });
@@ -136,7 +149,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     lease?.resize(outcome.bytes);
     return outcome;
   } catch (error) {
-    const isMisread = error instanceof Refusal && definition.parse === undefined && isHttpRequest(payload);
+    const isMisread =
+      error instanceof Refusal && definition.parse === undefined && isHttpRequest(scope.payload);
     const rendered = renderError(isMisread ? refuse.httpRequest() : error, scope);
     lease?.resize(Buffer.byteLength(rendered.text));
     return { error: rendered };
@@ -165,6 +179,34 @@ const usualAnswerBytes = 4096;
 function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
   const bytes = definition.answerBytes?.(request, context) ?? usualAnswerBytes;
   return Math.min(bytes, context.maxAnswerBytes);
+}
+
+/** The payload as the configuration has requests read; undefined if it is taken as it was sent. */
+function readRequest({ definition, payload, context }: CallScope): ReadPayload | undefined {
+  const rules = context.requestRules;
+  if (rules === undefined || (!rules.isForgiving && rules.unknownFields === "ignore")) return undefined;
+  const read = readPayload(definition, payload, rules);
+  if (rules.isForgiving) requireFit(definition, read.payload);
+  return read;
+}
+
+/** Throws the refusal of the function for a payload that does not fit, with an example of what does. */
+function requireFit(definition: FunctionDefinition, payload: unknown): void {
+  try {
+    validate(definition.request, payload, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    const { field, problem, fault } = error;
+    let refusal = refuse.badPayload(field, problem);
+    try {
+      definition.parse?.(payload);
+    } catch (ofFunction) {
+      if (!(ofFunction instanceof Refusal)) throw ofFunction;
+      refusal = ofFunction;
+    }
+    if (fault === undefined) throw refusal;
+    throw refuseField.withExample(refusal, exampleOf(field, fault.schema, fault.value));
+  }
 }
 
 function parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): unknown {

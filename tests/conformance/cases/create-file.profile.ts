@@ -38,11 +38,11 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "profile agent: files win over a flat envelope beside them",
+    name: "profile agent: a flat envelope beside files is refused, and nothing is written",
     config: agent,
     tree: {},
     call: { function: id, payload: { path: "b", content: "b", files: [{ path: "a", content: "a" }] } },
-    expect: { answer: written("a", "a"), tree: { a: "a" } },
+    expect: { error: failure("C210", "entry of `files`") },
   },
   {
     name: "profile agent: a path without content is no flat envelope",

@@ -15,7 +15,7 @@ export default {
     callTool("coder_update_file", { path: "README.md", old_str: "Shop", new_str: "Store" }),
     callTool("coder_update_file", {
       file_path: "README.md",
-      ops: [{ old_string: "Shop", new_string: "Store" }],
+      ops: [{ old_string: "Store", new_string: "Shop" }],
     }),
     callTool("coder_update_file", {
       path: "README.md",

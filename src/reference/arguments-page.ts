@@ -1,0 +1,49 @@
+/** The page about how requests are read, from the tables by which they are. */
+import { opSynonyms, otherFields, synonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
+
+/** The rows of a table: its heading first. */
+type Rows = readonly (readonly string[])[];
+
+/** The parts of the page; `table` renders rows. */
+export const argumentParts = (table: (rows: Rows) => string): string[] => [
+  "How requests are read in the profile `agent`, which is the default over MCP. In the profile `contract` they are taken as they are sent.\n",
+  "## Unknown fields\n",
+  "A field that a function does not have is refused with the reason `unknown_field`, before anything is done: with `unknown_fields: refuse` in the configuration, which is the default of the profile. The error says where the field stood, which one was most likely meant, and which there are. Fields at the top of a request that begin with `_` belong to the engine, and are accepted.\n",
+  "## Names of other tool sets\n",
+  "A name in another case is the field of that name: `dryRun` and `dry-run` are `dry_run`. These names are taken too, because they mean exactly the same. The text of an answer says what was read as what: `[read file_path as path]`. If a function has two of the fields, its own names go first.\n",
+  table([["field", "also"], ...rowsOf(synonyms)]),
+  "Values of `op`, which may be in another case as well:\n",
+  table([["op", "also"], ...rowsOf(opSynonyms)]),
+  "These names are near to a field and mean something else. They are refused, with what to send:\n",
+  table([
+    ["name", "where the function has", "send"],
+    ...otherFields.map(({ names, field, send }) => [listOf(names), `\`${field}\``, send]),
+  ]),
+  "## Values of another type\n",
+  "What can be turned into the type of the field without a loss is. Everything else is refused, with an example of what to send.\n",
+  table([
+    ["type", "also"],
+    ["integer", 'its digits as a string: `"2"`'],
+    ["boolean", '`"true"` and `"false"`, in any case'],
+    ["array", "its JSON as a string, or one item without the array"],
+    ["object", "its JSON as a string"],
+    ["one of several words", "the word in another case"],
+  ]),
+  "## Placeholders\n",
+  'In a field that may be left out, `null` and `""` are as good as nothing sent, and so is `[]` unless the default is an array, and 0 if the smallest value is 1, or in one of these fields:\n',
+  table([["function", "fields"], ...rowsOf(zeroIsAbsent, ([id]) => `\`${id}\``)]),
+  "## Shapes\n",
+  "The fields of one entry of a required list may stand instead of the list: `{path, content}` for `{files: [{path, content}]}`, `{path, old_str, new_str}` for a file with one edit. An op, or a change of a transaction, without `op` is the one that its fields fit, if they fit one only. A required text that is left out:\n",
+  table([
+    ["field", "stands for"],
+    ...Object.entries(whenLeftOut).map(([name, text]) => [`\`${name}\``, `\`${JSON.stringify(text)}\``]),
+  ]),
+  "The field `fs_scope` is taken as it is sent, and never turned into anything.\n",
+];
+
+const listOf = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+const rowsOf = (
+  table: Readonly<Record<string, readonly string[]>>,
+  nameOf: (entry: [string, readonly string[]]) => string = ([name]) => `\`${name}\``,
+): Rows => Object.entries(table).map((entry) => [nameOf(entry), listOf(entry[1])]);

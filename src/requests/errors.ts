@@ -1,0 +1,47 @@
+/** Refusals of requests that do not say what their caller means. */
+import { quoteShort, Refusal } from "../errors.ts";
+
+/** A field that an object does not have. */
+export interface UnknownField {
+  readonly name: string;
+  /** Where the object stands in the request; empty for the request itself. */
+  readonly where: string;
+  /** The next call that works, in a sentence. */
+  readonly advice: string;
+  /** The fields that the object has. */
+  readonly known: readonly string[];
+  /** Those of the entries of its list, if any. */
+  readonly below: { readonly list: string; readonly known: readonly string[] } | undefined;
+}
+
+export const refuseField = {
+  unknownField: ({ name, where, advice, known, below }: UnknownField): Refusal => {
+    const place = where === "" ? "This function" : `\`${where}\``;
+    const sentences = [
+      `${place} has no field ${inBackticks(name)}. Nothing was done.`,
+      known.length === 0 ? "Leave it out." : advice,
+      known.length === 0
+        ? "It has no fields at all."
+        : `Its fields are ${listNames(known)}${below === undefined ? "" : `; those of an entry of \`${below.list}\` are ${listNames(below.known)}`}.`,
+    ];
+    const field = where === "" ? name : `${where}.${name}`;
+    return new Refusal("unknown-field", sentences.join(" "), undefined, { details: { field } });
+  },
+
+  /** Two names of one field, with different values. */
+  namedTwice: (sent: string, field: string, where: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The fields ${inBackticks(sent)} and \`${field}\`${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
+    ),
+
+  /** A value that no value of the right type stands for; `example` is one that does. */
+  withExample: ({ reason, message }: Refusal, example: string): Refusal =>
+    new Refusal(reason, `${message} Send ${example}.`),
+} as const;
+
+const listNames = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+/** A name that a caller sent. */
+const inBackticks = (name: string): string =>
+  /^[\w.-]{1,64}$/.test(name) ? `\`${name}\`` : quoteShort(name.slice(0, 64));

@@ -1,0 +1,61 @@
+/** Makes an example of a value for a field, from what was sent if that says enough. */
+import { Kind, type TSchema } from "@sinclair/typebox";
+import { isArray, isObject, isOptional, literalsOf, objectsOf, withoutNull } from "./schemas.ts";
+
+/** `"line_from": 3`: the field with a value that it takes. */
+export function exampleOf(field: string, schema: TSchema, sent: unknown): string {
+  const name = /([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? field;
+  const isItem = field.endsWith("]");
+  const value = JSON.stringify(valueFor(schema, sent, name));
+  return isItem || name === "" ? value : `"${name}": ${value}`;
+}
+
+function valueFor(schema: TSchema, sent: unknown, name: string): unknown {
+  const type = withoutNull(schema);
+  const literals = literalsOf(type);
+  if (literals !== undefined) return literals[0];
+  if (isArray(type)) return [valueFor(type.items, Array.isArray(sent) ? undefined : sent, name)];
+  const [object] = objectsOf(type);
+  if (object !== undefined) return objectFor(object.properties);
+  switch (type[Kind]) {
+    case "Integer":
+      return integerFor(type, sent);
+    case "Boolean":
+      return sent !== 0 && sent !== "no" && sent !== "off";
+    case "Record":
+      return { name: "value" };
+    default:
+      return textFor(name, sent);
+  }
+}
+
+const objectFor = (properties: Readonly<Record<string, TSchema>>): object =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, field]) => !isOptional(field))
+      .map(([name, field]) => [name, isObject(field) ? {} : valueFor(field, undefined, name)]),
+  );
+
+function integerFor(type: TSchema, sent: unknown): number {
+  const least: number = Math.max(type["minimum"] ?? 1, 1);
+  const number = typeof sent === "string" ? Number.parseFloat(sent) : sent;
+  if (typeof number !== "number" || !Number.isFinite(number)) return least;
+  return Math.min(Math.max(Math.round(number), least), type["maximum"] ?? 4_294_967_295);
+}
+
+/** Texts whose form says more than "text". */
+const texts: Readonly<Record<string, string>> = {
+  path: "src/main.ts",
+  paths: "src/main.ts",
+  from: "src/old.ts",
+  to: "src/new.ts",
+  mode: "0644",
+  command: "ls",
+};
+
+function textFor(name: string, sent: unknown): string {
+  if (typeof sent === "number" && name === "mode") return String(sent).padStart(4, "0");
+  if (typeof sent === "number" || typeof sent === "boolean") return String(sent);
+  if (Array.isArray(sent) && typeof sent[0] === "string") return sent[0].slice(0, 60);
+  return texts[name] ?? "text";
+}

@@ -1,0 +1,289 @@
+/**
+ * Reads a payload as the request that its caller means. Models send names of other tool sets, numbers as text, one
+ * value instead of a list, and placeholders in fields that they do not use: what can mean one thing only is taken
+ * for that, and everything else is refused before anything is done.
+ */
+import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
+import type { RequestRules } from "../contract/definition.ts";
+import { fsScopeField } from "../contract/fs-scope.ts";
+import { coerceArray, coerceBoolean, coerceInteger, coerceObject } from "./coerce.ts";
+import { refuseField } from "./errors.ts";
+import { fieldNamed, literalNamed } from "./field-names.ts";
+import {
+  entryListOf,
+  hasFields,
+  isArray,
+  isObject,
+  isOptional,
+  literalsOf,
+  mayBeLeftOut,
+  objectsOf,
+  shownFields,
+  type Tagged,
+  taggedOf,
+  tagValue,
+  takesNull,
+  withoutNull,
+} from "./schemas.ts";
+import { whenLeftOut, zeroIsAbsent } from "./synonyms.ts";
+import { adviceFor } from "./unknown-fields.ts";
+
+/** A payload as it was read. */
+export interface ReadPayload {
+  readonly payload: unknown;
+  /** What was taken for what, such as `file_path as path`. */
+  readonly notes: readonly string[];
+}
+
+/** The function whose request is read. */
+export interface RequestShape {
+  readonly id: string;
+  readonly request: TSchema;
+}
+
+/**
+ * Returns the payload with the names and types of the function's schema. Throws unknown-field for a field that is not
+ * one of its own, and bad-input for two names of one field. Whether the values are right says `validate`.
+ */
+export function readPayload(
+  { id, request }: RequestShape,
+  payload: unknown,
+  rules: RequestRules,
+): ReadPayload {
+  if (!isObject(request)) return { payload, notes: [] };
+  const reader = new Reader(request, rules, new Set(zeroIsAbsent[id]));
+  return { payload: reader.read(request, payload, ""), notes: [...reader.notes] };
+}
+
+/** Such as `_caller_worker_id`, which the engine writes into each payload. */
+const fieldOfEngine = /^_[a-z]/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+class Reader {
+  readonly notes = new Set<string>();
+  readonly #root: TObject;
+  readonly #rules: RequestRules;
+  readonly #zeroes: ReadonlySet<string>;
+
+  constructor(root: TObject, rules: RequestRules, zeroes: ReadonlySet<string>) {
+    this.#root = root;
+    this.#rules = rules;
+    this.#zeroes = zeroes;
+  }
+
+  /** The value that stands at `where`, as `schema` has it if that can be. */
+  read(schema: TSchema, value: unknown, where: string): unknown {
+    const { isForgiving } = this.#rules;
+    const type = withoutNull(schema);
+    if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
+    if (isArray(type))
+      return this.#readArray(type.items, isForgiving ? coerceArray(value, type.items) : value, where);
+    const tagged = taggedOf(type);
+    if (tagged !== undefined)
+      return this.#readTagged(tagged, isForgiving ? coerceObject(value) : value, where);
+    return isForgiving ? coerceScalar(type, value) : value;
+  }
+
+  #readArray(items: TSchema, value: unknown, where: string): unknown {
+    return Array.isArray(value)
+      ? value.map((item, index) => this.read(items, item, `${where}[${index}]`))
+      : value;
+  }
+
+  #readObject(schema: TObject, value: unknown, where: string): unknown {
+    if (!hasFields(value)) return value;
+    const fields = this.#wrapEntry(schema, value);
+    const named = this.#rename(schema, fields, where);
+    const result: [string, unknown][] = [];
+    for (const [name, item] of named) {
+      if (name === fsScopeField) result.push([name, this.#readScope(schema, item)]);
+      else if (!this.#isAbsent(name, schema.properties[name]!, item))
+        result.push([name, this.read(schema.properties[name]!, item, pathOf(where, name))]);
+    }
+    for (const name of this.#rules.isForgiving ? Object.keys(schema.properties) : []) {
+      if (Object.hasOwn(whenLeftOut, name) && !result.some(([one]) => one === name))
+        result.push([name, whenLeftOut[name]]);
+    }
+    return Object.fromEntries(result);
+  }
+
+  /**
+   * A scope limits what a model may do, so it is never taken for anything but what it says. If the function takes none,
+   * the services refuse it.
+   */
+  #readScope({ properties }: TObject, item: unknown): unknown {
+    const strict = new Reader(this.#root, { ...this.#rules, isForgiving: false }, new Set());
+    return Object.hasOwn(properties, fsScopeField)
+      ? strict.read(properties[fsScopeField]!, item, fsScopeField)
+      : item;
+  }
+
+  /** The fields by the names of the schema. */
+  #rename(schema: TObject, fields: Fields, where: string): Map<string, unknown> {
+    const named = new Map<string, unknown>();
+    const renamed: [string, string, unknown][] = [];
+    for (const [sent, item] of Object.entries(fields)) {
+      if (Object.hasOwn(schema.properties, sent)) {
+        named.set(sent, item);
+        continue;
+      }
+      if (where === "" && sent === fsScopeField) named.set(sent, item);
+      if (where === "" && (fieldOfEngine.test(sent) || sent === fsScopeField)) continue;
+      const name = this.#rules.isForgiving ? fieldNamed(sent, schema.properties) : undefined;
+      if (name !== undefined) renamed.push([sent, name, item]);
+      else if (this.#rules.unknownFields === "refuse") throw this.#unknown(schema, sent, where);
+    }
+    for (const [sent, name, item] of renamed) {
+      const other = named.get(name);
+      const isAbsent = !named.has(name) || this.#isAbsent(name, schema.properties[name]!, other);
+      if (!isAbsent && JSON.stringify(other) !== JSON.stringify(item))
+        throw refuseField.namedTwice(sent, name, where);
+      if (isAbsent) named.set(name, item);
+      this.notes.add(`${sent} as ${name}`);
+    }
+    return named;
+  }
+
+  #unknown(schema: TObject, name: string, where: string): Error {
+    const list = entryListOf(schema);
+    const known = shownFields(schema);
+    return refuseField.unknownField({
+      name,
+      where,
+      known,
+      advice: adviceFor(this.#root, schema, { name, where }),
+      below: list && { list: list.name, known: [...new Set(objectsOf(list.items).flatMap(shownFields))] },
+    });
+  }
+
+  /** `{path, content}` as `{files: [{path, content}]}`: what only the entries of a list have is one of them. */
+  #wrapEntry(schema: TObject, fields: Fields): Fields {
+    const list = entryListOf(schema);
+    if (!this.#rules.isForgiving || list === undefined || fieldOf(schema, fields, list.name)) return fields;
+    const moved = Object.entries(fields).filter(
+      ([name]) => fieldNamed(name, schema.properties) === undefined && hasField(list.items, name),
+    );
+    if (moved.length === 0) return fields;
+    const kept = Object.entries(fields).filter((entry) => !moved.some(([name]) => name === entry[0]));
+    return Object.fromEntries([...kept, [list.name, [Object.fromEntries(moved)]]]);
+  }
+
+  #readTagged(tagged: Tagged, value: unknown, where: string): unknown {
+    if (!hasFields(value)) return value;
+    const { tag, variants } = tagged;
+    const { [tag]: sent, ...others } = value;
+    const isSent = typeof sent === "string" && sent !== "";
+    if (!this.#rules.isForgiving) {
+      const chosen = variants.find((variant) => tagValue(variant, tag) === sent);
+      return chosen === undefined ? value : this.#readObject(chosen, value, where);
+    }
+    if (!isSent && sent !== undefined && sent !== null && sent !== "") return value;
+    const op = isSent
+      ? literalNamed(
+          sent,
+          variants.map((variant) => tagValue(variant, tag)),
+        )
+      : undefined;
+    if (op !== undefined) {
+      if (op !== sent) this.notes.add(`${tag} ${sent as string} as ${op}`);
+      const chosen = variants.find((variant) => tagValue(variant, tag) === op)!;
+      return this.#readObject(chosen, { ...others, [tag]: op }, where);
+    }
+    const chosen = variantFor(tagged, others, isSent ? sent : undefined);
+    if (chosen === undefined) return value;
+    const fields = isSent ? moveBelow(chosen, others, [tag, sent]) : others;
+    return this.#readObject(chosen, { ...fields, [tag]: tagValue(chosen, tag) }, where);
+  }
+
+  /** Whether a value stands for one that was not sent: models send such in fields that they do not use. */
+  #isAbsent(name: string, field: TSchema, value: unknown): boolean {
+    if (!this.#rules.isForgiving || !isOptional(field)) return false;
+    const type = withoutNull(field);
+    if (value === null) return !takesNull(field);
+    if (value === "") return true;
+    if (Array.isArray(value) && value.length === 0) return !(isArray(type) && "default" in field);
+    if (value !== 0 || type[Kind] !== "Integer") return false;
+    return (type["minimum"] ?? 0) > 0 || this.#zeroes.has(name);
+  }
+}
+
+const pathOf = (where: string, name: string): string => (where === "" ? name : `${where}.${name}`);
+
+function coerceScalar(type: TSchema, value: unknown): unknown {
+  if (type[Kind] === "Integer") return coerceInteger(value);
+  if (type[Kind] === "Boolean") return coerceBoolean(value);
+  if (type[Kind] === "Record") return coerceObject(value);
+  const literals = literalsOf(type);
+  return typeof value === "string" && literals !== undefined
+    ? (literalNamed(value, literals) ?? value)
+    : value;
+}
+
+/** Whether the object has a field, under any name of it. */
+const fieldOf = (schema: TObject, fields: Fields, name: string): boolean =>
+  Object.keys(fields).some((sent) => fieldNamed(sent, schema.properties) === name);
+
+/** Whether an object of this schema takes a field, or an entry of its list does. */
+function hasField(schema: TSchema, name: string): boolean {
+  return objectsOf(schema).some((one) => {
+    const list = entryListOf(one);
+    return (
+      fieldNamed(name, one.properties) !== undefined || (list !== undefined && hasField(list.items, name))
+    );
+  });
+}
+
+/** The only variant that the fields fit, with or without one entry of its list among them. */
+function variantFor(
+  { tag, variants }: Tagged,
+  fields: Fields,
+  sent: string | undefined,
+): TObject | undefined {
+  const only = (fitting: readonly TObject[]) => (fitting.length === 1 ? fitting[0] : undefined);
+  const names = Object.keys(fields);
+  if (sent !== undefined)
+    return only(variants.filter((variant) => isTagBelow(variant, tag, sent) && fits(variant, names, tag)));
+  const direct = variants.filter((variant) => fits(variant, names, tag) && hasAll(variant, names));
+  return only(direct.length > 0 ? direct : variants.filter((variant) => fits(variant, names, tag)));
+}
+
+const hasAll = ({ properties }: TObject, names: readonly string[]): boolean =>
+  names.every((name) => fieldNamed(name, properties) !== undefined);
+
+/** Whether all fields are those of `variant` or of an entry of its list, and none that it needs is missing. */
+function fits(variant: TObject, names: readonly string[], tag: string): boolean {
+  const list = entryListOf(variant);
+  const own = new Set(names.map((name) => fieldNamed(name, variant.properties)));
+  const below = names.filter((name) => fieldNamed(name, variant.properties) === undefined);
+  if (below.length > 0 && (list === undefined || !below.every((name) => hasField(list.items, name))))
+    return false;
+  return Object.entries(variant.properties).every(
+    ([name, field]) =>
+      name === tag || own.has(name) || mayBeLeftOut(name, field) || (name === list?.name && below.length > 0),
+  );
+}
+
+/** Whether the tag is that of an entry of the variant's list. */
+function isTagBelow(variant: TObject, tag: string, value: string): boolean {
+  const list = entryListOf(variant);
+  const tagged = list && taggedOf(list.items);
+  return (
+    tagged?.tag === tag &&
+    literalNamed(
+      value,
+      tagged.variants.map((one) => tagValue(one, tag)),
+    ) !== undefined
+  );
+}
+
+/** The fields of a variant, with those of one entry of its list in that list. */
+function moveBelow(variant: TObject, fields: Fields, [tag, value]: readonly [string, string]): Fields {
+  const list = entryListOf(variant)!;
+  const isOwn = (name: string) => fieldNamed(name, variant.properties) !== undefined;
+  const entries = Object.entries(fields);
+  return {
+    ...Object.fromEntries(entries.filter(([name]) => isOwn(name))),
+    [list.name]: [{ ...Object.fromEntries(entries.filter(([name]) => !isOwn(name))), [tag]: value }],
+  };
+}

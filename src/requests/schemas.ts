@@ -1,0 +1,75 @@
+/** Reads schemas of requests: their kinds, alternatives and lists. */
+import { Kind, OptionalKind, type TArray, type TObject, type TSchema, type TUnion } from "@sinclair/typebox";
+import { fsScopeField } from "../contract/fs-scope.ts";
+import { whenLeftOut } from "./synonyms.ts";
+
+export const isObject = (schema: TSchema): schema is TObject => schema[Kind] === "Object";
+export const isArray = (schema: TSchema): schema is TArray => schema[Kind] === "Array";
+const isUnion = (schema: TSchema): schema is TUnion => schema[Kind] === "Union";
+
+/** An object with keys, and not null or an array. */
+export const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Alternatives of objects, of which a field, the tag, has another literal in each. */
+export interface Tagged {
+  readonly tag: string;
+  readonly variants: readonly TObject[];
+}
+
+export function taggedOf(schema: TSchema): Tagged | undefined {
+  if (!isUnion(schema) || !schema.anyOf.every(isObject)) return undefined;
+  const variants = schema.anyOf as unknown as readonly TObject[];
+  const tag = Object.entries(variants[0]!.properties).find(([, field]) => field[Kind] === "Literal")?.[0];
+  return tag === undefined ? undefined : { tag, variants };
+}
+
+/** The literal of a variant. */
+export const tagValue = (variant: TObject, tag: string): string =>
+  variant.properties[tag]?.["const"] as string;
+
+/** The literals of a schema that is a choice of them. */
+export function literalsOf(schema: TSchema): readonly string[] | undefined {
+  const kinds = isUnion(schema) ? schema.anyOf : [schema];
+  const literals = kinds.filter((kind) => kind[Kind] === "Literal").map((kind) => kind["const"] as string);
+  return literals.length > 0 ? literals : undefined;
+}
+
+export const takesNull = (schema: TSchema): boolean =>
+  schema[Kind] === "Null" || (isUnion(schema) && schema.anyOf.some(takesNull));
+
+/** The schema without null as an alternative. */
+export function withoutNull(schema: TSchema): TSchema {
+  if (!isUnion(schema)) return schema;
+  const others = schema.anyOf.filter((one) => one[Kind] !== "Null");
+  return others.length === 1 ? others[0]! : schema;
+}
+
+export const isOptional = (schema: TSchema): boolean =>
+  schema[OptionalKind] === "Optional" || "default" in schema;
+
+/** Whether a call may leave the field out. */
+export const mayBeLeftOut = (name: string, schema: TSchema): boolean =>
+  isOptional(schema) || Object.hasOwn(whenLeftOut, name);
+
+/** A required field that is a list of objects: a caller who has one may send its fields instead of the list. */
+export interface EntryList {
+  readonly name: string;
+  readonly items: TSchema;
+}
+
+export function entryListOf({ properties }: TObject): EntryList | undefined {
+  for (const [name, schema] of Object.entries(properties)) {
+    if (!isArray(schema) || isOptional(schema)) continue;
+    if (isObject(schema.items) || taggedOf(schema.items) !== undefined) return { name, items: schema.items };
+  }
+  return undefined;
+}
+
+/** The alternatives that an object of this schema may be. */
+export const objectsOf = (schema: TSchema): readonly TObject[] =>
+  isObject(schema) ? [schema] : (taggedOf(schema)?.variants ?? []);
+
+/** The names of the fields that callers are shown. */
+export const shownFields = ({ properties }: TObject): string[] =>
+  Object.keys(properties).filter((name) => name !== fsScopeField);

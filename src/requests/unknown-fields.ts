@@ -1,0 +1,59 @@
+/** Says what the caller of an unknown field most likely means. */
+import type { TObject } from "@sinclair/typebox";
+import { fieldNamed, nearestName, snakeCase } from "./field-names.ts";
+import { entryListOf, isArray, isObject, objectsOf, shownFields } from "./schemas.ts";
+import { type OtherField, otherFields } from "./synonyms.ts";
+
+interface Unknown {
+  readonly name: string;
+  readonly where: string;
+}
+
+/** An object of a request, and how a sentence calls it. */
+interface Place {
+  readonly schema: TObject;
+  readonly words: string;
+}
+
+/** The next call that works, in a sentence. */
+export function adviceFor(root: TObject, schema: TObject, { name, where }: Unknown): string {
+  const places = placesIn(root, "at the top level");
+  const here = [schema, ...belowOf(schema)];
+  const other = here.map((one) => otherFieldOf(one, name)).find((found) => found !== undefined);
+  if (other !== undefined) return `Send ${other.send}.`;
+  const place = places.find((one) => one.schema !== schema && fieldNamed(name, one.schema.properties));
+  if (place !== undefined) {
+    const field = fieldNamed(name, place.schema.properties)!;
+    return `Send \`${field}\` ${place.words}${where === "" ? "" : `, not in \`${where}\``}.`;
+  }
+  const near = nearestName(name, shownFields(schema));
+  if (near !== undefined) return `Did you mean \`${near}\`? Send that, or leave it out.`;
+  const elsewhere = places
+    .filter((one) => one.schema !== schema)
+    .map((one) => ({ ...one, near: nearestName(name, shownFields(one.schema)) }))
+    .filter((one) => one.near !== undefined)
+    .at(0);
+  return elsewhere === undefined
+    ? "Leave it out, or send one of its fields."
+    : `Did you mean \`${elsewhere.near}\` ${elsewhere.words}? Send that, or leave it out.`;
+}
+
+const belowOf = (schema: TObject): readonly TObject[] => {
+  const list = entryListOf(schema);
+  return list === undefined ? [] : objectsOf(list.items).flatMap((one) => [one, ...belowOf(one)]);
+};
+
+const otherFieldOf = ({ properties }: TObject, name: string): OtherField | undefined =>
+  otherFields.find(
+    ({ names, field }) =>
+      Object.hasOwn(properties, field) && (names.includes(name) || names.includes(snakeCase(name))),
+  );
+
+/** The object, and those in its lists. */
+function placesIn(schema: TObject, words: string): Place[] {
+  const inside = Object.entries(schema.properties).flatMap(([name, field]) => {
+    if (!isArray(field)) return [];
+    return objectsOf(field.items).flatMap((one) => placesIn(one, `in an entry of \`${name}\``));
+  });
+  return [{ schema, words }, ...inside.filter(({ schema: one }) => isObject(one))];
+}

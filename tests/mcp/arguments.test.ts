@@ -1,0 +1,251 @@
+/** Arguments as agents send them: names of other tool sets, other types, placeholders, fields that do not exist. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { workers } from "../../src/workers.ts";
+import { buildTree, snapshotTree, type Tree, treeOf } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+import { startHttp } from "./http-fixture.ts";
+import { toolOf } from "./suite-worker.ts";
+
+type Payload = Record<string, unknown>;
+
+const tree: Tree = { "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n", "docs/c.md": "c\n" };
+
+describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => {
+  let connected: McpFixture;
+  beforeAll(async () => {
+    connected = await connectStdio("source", { args });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  beforeEach(() => buildTree(connected.root, tree));
+
+  const call = (tool: string, payload: Payload) => connected.call(`coder_${tool}`, payload);
+  const files = () => treeOf(snapshotTree(connected.root));
+
+  test.each(workers.coder.functions.map(({ id, examples }) => [id, examples[0]!.request] as const))(
+    "%s refuses an unknown field before anything is done",
+    async (id, example) => {
+      const before = files();
+      const result = await connected.call(toolOf(id), { ...example, zzzz: true });
+      expect(result.isError).toBe(true);
+      expect(result.structuredContent).toBeUndefined();
+      expect(textOf(result)).toContain("unknown_field");
+      expect(textOf(result)).toContain("has no field `zzzz`. Nothing was done.");
+      expect(files()).toEqual(before);
+    },
+  );
+
+  test.each([
+    [
+      "update_file",
+      { files: [{ path: "a.txt", old_str: "one", new_str: "1", dry_run: true }] },
+      "Send `dry_run` at the top level, not in ",
+    ],
+    [
+      "update_file",
+      { path: "a.txt", old_str: "one", new_str: "1", expectedRevison: "x" },
+      "Did you mean `expected_revision` in an entry of `files`?",
+    ],
+    ["delete_file", { paths: ["a.txt"], dry: true }, "Did you mean `dry_run`?"],
+    ["read_file", { path: "a.txt", offset: 1, limit: 2 }, "Send `line_from` and `line_to`"],
+    ["read_file", { path: "a.txt", start_line: 1 }, "Send `line_from` and `line_to`"],
+    ["read_file", { path: "a.txt", head: 1 }, "Send `line_to`"],
+    ["search", { query: "one", glob: "*.md" }, "Send `include_globs`"],
+    [
+      "create_file",
+      { files: [{ path: "a.txt", content: "" }], overwrite: true },
+      "Send `overwrite` in an entry of `files`.",
+    ],
+    [
+      "transact",
+      { changes: [{ op: "delete", path: "a.txt", dry_run: true }] },
+      "Send `dry_run` at the top level, not in ",
+    ],
+    ["move", { files: [{ from: "a.txt", to: "z", force: true }] }, "has no field `force`"],
+  ])("%s %j is refused, with what to send", async (tool, payload, advice) => {
+    const before = files();
+    const result = await call(tool, payload);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain("unknown_field");
+    expect(textOf(result)).toContain(advice);
+    expect(files()).toEqual(before);
+  });
+
+  test.each([
+    [{ path: "a.txt", old_str: "one", new_str: "1" }, ""],
+    [
+      { file_path: "a.txt", old_string: "one", new_string: "1" },
+      "[read file_path as path, old_string as old_str, new_string as new_str]",
+    ],
+    [
+      { path: "a.txt", edits: [{ oldText: "one", newText: "1" }] },
+      "[read edits as ops, oldText as old_str, newText as new_str]",
+    ],
+    [{ path: "a.txt", ops: '[{"op": "str_replace", "old_str": "one", "new_str": "1"}]' }, ""],
+    [{ path: "a.txt", ops: { from_line: "1", to_line: "1", content: "1" } }, ""],
+    [{ files: '{"path": "a.txt", "ops": [{"pattern": "one", "replacement": "1"}]}' }, ""],
+    [{ path: "a.txt", old_str: "one", new_str: "1", dry_run: "", answer: null, expected_revision: "" }, ""],
+  ])("an edit as %j is made, and says what was read as what", async (payload, note) => {
+    const result = await call("update_file", payload);
+    expect("isError" in result).toBe(false);
+    expect("structuredContent" in result).toBe(args.length > 0);
+    expect(files()["a.txt"]).toBe("1\ntwo\nthree\n");
+    expect(/^\[read .*\]$/m.exec(textOf(result))?.[0] ?? "").toBe(note);
+  });
+
+  test("dryRun changes nothing, and says so", async () => {
+    const before = files();
+    for (const dryRun of [true, "true"]) {
+      const payload = { path: "a.txt", old_str: "one", new_str: "1", dryRun };
+      const text = textOf(await call("update_file", payload));
+      expect(text).toContain("[dry run: nothing was changed]");
+      expect(text).toContain("[read dryRun as dry_run]");
+    }
+    await call("delete_file", { path: "a.txt", dryRun: true });
+    await call("move", { source: "a.txt", destination: "z.txt", dryRun: true });
+    await call("transact", { op: "delete", path: "a.txt", dryRun: true });
+    expect(files()).toEqual(before);
+  });
+
+  test("a text that is left out is empty", async () => {
+    expect("isError" in (await call("update_file", { path: "a.txt", old_str: "two\n" }))).toBe(false);
+    expect(files()["a.txt"]).toBe("one\nthree\n");
+  });
+
+  test.each([
+    ["create_file", { file_path: "n.txt", contents: "n\n" }, { "n.txt": "n\n" }],
+    ["create_file", { path: "b.txt", content: "n\n", overwrite: "true" }, { "b.txt": "n\n" }],
+    ["move", { source: "b.txt", destination: "n.txt" }, { "b.txt": undefined, "n.txt": "b\n" }],
+    ["copy", { from: "b.txt", to: "n.txt" }, { "n.txt": "b\n" }],
+    ["delete_file", { path: "b.txt", recursive: "false" }, { "b.txt": undefined }],
+    ["make_folder", { directory: "n" }, { "n/": null }],
+    [
+      "transact",
+      {
+        changes: [
+          { op: "rename", from: "b.txt", to: "n.txt" },
+          { path: "n.txt", old_str: "b", new_str: "n" },
+        ],
+      },
+      { "b.txt": undefined, "n.txt": "n\n" },
+    ],
+    [
+      "apply_patch",
+      { input: "*** Begin Patch\n*** Add File: n.txt\n+n\n*** End Patch\n" },
+      { "n.txt": "n\n" },
+    ],
+  ])("%s %j does what it means", async (tool, payload, changed: Readonly<Record<string, unknown>>) => {
+    const result = await call(tool, payload);
+    expect("isError" in result).toBe(false);
+    const now = files() as Record<string, unknown>;
+    for (const [path, content] of Object.entries(changed)) expect(now[path]).toBe(content as never);
+  });
+
+  test.each([
+    ["read_file", { path: "a.txt", line_from: "2", line_to: "2", tail: 0, paths: [], encoding: "" }, "two"],
+    ["read_file", { paths: '["a.txt"]' }, "three"],
+    ["read_file", { filePath: "a.txt" }, "[read filePath as path]"],
+    ["search", { query: "two", cursor: "", file_types: [], max_matches: 0, include_globs: "*.txt" }, "a.txt"],
+    ["tree", { dir: "docs", depth: "1", max_nodes: 0 }, "c.md"],
+    ["list_folder", { directory: "docs", page: 0, page_size: 0 }, "c.md"],
+    ["checkpoints", { before_seq: 0, path: "", limit: "5" }, ""],
+    ["changes", { since: "", path: null }, ""],
+  ])("%s %j reads what it means", async (tool, payload, expected) => {
+    const result = await call(tool, payload);
+    expect("isError" in result).toBe(false);
+    expect(textOf(result)).toContain(expected);
+  });
+
+  test.each([
+    ["read_file", { path: "a.txt", line_from: "2.5" }, 'Send "line_from": 3.'],
+    ["read_file", { path: "a.txt", numbered: 1 }, 'Send "numbered": true.'],
+    ["read_file", { paths: 5 }, 'Send "paths": ["5"].'],
+    ["create_file", { path: "n", content: { a: 1 } }, 'Send "content": "text".'],
+    ["create_file", { path: "n", content: "", mode: 644 }, 'Send "mode": "0644".'],
+    ["search", { query: 404 }, 'Send "query": "404".'],
+    ["delete_file", { paths: ["a.txt"], recursive: "yes" }, 'Send "recursive": true.'],
+    ["update_file", { path: "a.txt", ops: "remove two" }, 'Send "ops": [{'],
+  ])("%s %j is refused, with an example", async (tool, payload, example) => {
+    const before = files();
+    const result = await call(tool, payload);
+    expect(result.isError).toBe(true);
+    expect(textOf(result).replaceAll('\\"', '"')).toContain(example);
+    expect(files()).toEqual(before);
+  });
+});
+
+describe("the shell worker", () => {
+  let connected: McpFixture;
+  beforeAll(async () => {
+    connected = await connectStdio("source", {
+      args: ["--worker", "shell"],
+      configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
+    });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  beforeEach(() => buildTree(connected.root, tree));
+
+  const call = (tool: string, payload: Payload) => connected.call(`shell_${tool}`, payload);
+
+  const offered = workers.shell.functions.filter(({ needsBus }) => needsBus !== true);
+
+  test.each(offered.map(({ id, examples }) => [id, examples[0]!.request] as const))(
+    "%s refuses an unknown field before anything is done",
+    async (id, example) => {
+      const result = await connected.call(toolOf(id), { ...example, zzzz: true });
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toStartWith("S210 unknown_field: This function has no field `zzzz`");
+    },
+  );
+
+  test("names and types of other tool sets are taken", async () => {
+    const path = `${connected.base}/a.txt`;
+    const shown = textOf(
+      await call("exec", { cmd: "cat", args: path, timeout_ms: "5000", target: "", cwd: "" }),
+    );
+    expect(shown).toContain("one\ntwo\nthree");
+    expect(shown).toContain("[read cmd as command]");
+    const moved = await call("fs_mv", { source: path, destination: `${connected.base}/n.txt` });
+    expect("isError" in moved).toBe(false);
+    expect(treeOf(snapshotTree(connected.root))["n.txt"]).toBe("one\ntwo\nthree\n");
+    expect(textOf(await call("fs_ls", { directory: connected.base }))).toContain("n.txt");
+  });
+
+  test.each([
+    ["exec", { command: "ls", timeout: 5 }, "Send `timeout_ms`, in milliseconds."],
+    ["exec", { command: "ls", timeout_ms: "5s" }, 'Send "timeout_ms": 5.'],
+    ["exec", { command: ["ls", "-l"] }, "'command' must be a string"],
+    ["fs_ls", { path: 5 }, 'Send "path": "5".'],
+    ["fs_grep", { path: "/x", query: "x" }, "Send `pattern`"],
+  ])("%s %j is refused, with what to send", async (tool, payload, advice) => {
+    const result = await call(tool, payload);
+    expect(result.isError).toBe(true);
+    expect(textOf(result).replaceAll('\\"', '"')).toContain(advice);
+  });
+});
+
+test("over HTTP it is the same", async () => {
+  await using served = await startHttp("source", { tree });
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(served.url));
+  const call = (payload: Payload) => client.callTool({ name: "coder_read_file", arguments: payload });
+  expect((await call({ path: "a.txt", offset: 2 })).isError).toBe(true);
+  const { content } = await call({ file_path: "a.txt", line_from: "2" });
+  expect(JSON.stringify(content)).toContain("[read file_path as path]");
+  await client.close();
+});
+
+test("the profile contract takes requests as they are, and the key refuses what is unknown there", async () => {
+  await using plain = await connectStdio("source", { tree, config: { profile: "contract" } });
+  expect((await plain.call("coder_read_file", { path: "a.txt", zzzz: 1 })).isError).toBeUndefined();
+  expect((await plain.call("coder_read_file", { file_path: "a.txt" })).isError).toBe(true);
+  await using strict = await connectStdio("source", {
+    tree,
+    config: { profile: "contract", unknown_fields: "refuse" },
+  });
+  expect(textOf(await strict.call("coder_read_file", { path: "a.txt", zzzz: 1 }))).toContain("unknown_field");
+  await using lax = await connectStdio("source", { tree, config: { unknown_fields: "ignore" } });
+  expect(textOf(await lax.call("coder_read_file", { filePath: "a.txt", zzzz: 1 }))).toContain(
+    "[read filePath",
+  );
+});
