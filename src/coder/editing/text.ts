@@ -43,7 +43,7 @@ function renderCounts(echoes: readonly WireEcho[]): string {
 
 function renderCount(count: number): string {
   if (count === 0) return "nothing";
-  return count > mostSites ? `${count}; the first ${mostSites} are shown` : String(count);
+  return count > mostSites ? `${count}; those after the first ${mostSites} are not shown` : String(count);
 }
 
 function renderEchoes(echoes: readonly WireEcho[]): string[] {
