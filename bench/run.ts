@@ -21,6 +21,7 @@ import { measureFairness } from "./fairness.ts";
 import { type Figure, measureFigures } from "./figures.ts";
 import { openIndexedTree, searchesWithIndex } from "./indexed-searches.ts";
 import { openJournalComparisons } from "./journal.ts";
+import { openOrderComparisons } from "./order.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
@@ -48,6 +49,7 @@ const parts = [
   "servers",
   "fairness",
   "commands",
+  "order",
   "telemetry",
   "tokens",
   "figures",
@@ -95,6 +97,10 @@ async function main(): Promise<void> {
   if (run.only.includes("servers")) {
     await using servers = await openServerComparisons(peers.mcpFilesystem);
     await compareAll(servers.comparisons);
+  }
+  if (run.only.includes("order")) {
+    await using order = await openOrderComparisons();
+    await compareAll(order.comparisons);
   }
   if (run.only.includes("telemetry")) {
     await using telemetry = await openTelemetryComparisons();

@@ -4,11 +4,11 @@
  */
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
+import { pathsOf } from "../contract/request-paths.ts";
 import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Log } from "../log/log.ts";
 import type { AuditFile } from "./audit-file.ts";
-import { pathsOf } from "./request-paths.ts";
 
 /** What a call changed so far. */
 interface Collected {

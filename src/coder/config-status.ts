@@ -32,6 +32,7 @@ export const configStatus = defineCoderFunction({
   brief: "Report whether the newest reload of the configuration was applied.",
   effect: "reads",
   paths: [],
+  touchesNoFiles: true,
   isIdempotent: true,
   request: Type.Object({}, { title: "ConfigStatusInput" }),
   response,

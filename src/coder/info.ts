@@ -85,6 +85,7 @@ export const info = defineCoderFunction({
   brief: "Describe this server: limits, protected and denied globs, journal, version.",
   effect: "reads",
   paths: [],
+  touchesNoFiles: true,
   isIdempotent: true,
   request: Type.Object({}, { title: "InfoInput" }),
   response,

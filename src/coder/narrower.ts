@@ -2,6 +2,7 @@ import type * as worker from "../contract/definition.ts";
 import { type FsScope, fsScopeField, takesFsScope } from "../contract/fs-scope.ts";
 import type { Files } from "../files/files.ts";
 import type { Jail } from "../jail/folder.ts";
+import { placeNames } from "../jail/place-names.ts";
 import type { CoderServices } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 
@@ -20,7 +21,11 @@ export const narrowerOf =
     if (scopeIn(payload) === undefined) return undefined;
     if (!takesFsScope(definition)) throw refuseCoder.noFsScope(definition.id);
     const scoped = jail.within(scopeIn(request) as FsScope);
-    return { jail: scoped, files: filesIn(scoped) } satisfies Partial<CoderServices>;
+    return {
+      jail: scoped,
+      files: filesIn(scoped),
+      namesOf: (path) => placeNames(path, scoped),
+    } satisfies Partial<CoderServices>;
   };
 
 /** Null counts as no scope, as in all later fields. */

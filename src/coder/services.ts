@@ -11,6 +11,7 @@ import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
+import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
@@ -147,6 +148,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       isForgiving: profile.forgiving_arguments,
     },
     narrow: narrowerOf(storage),
+    namesOf: (path) => placeNames(path, jail),
     holds: {
       get "coder.index.files"() {
         return searcher.index?.index.state.files ?? 0;

@@ -57,6 +57,8 @@ export interface Services {
     readonly payload: unknown;
     readonly request: unknown;
   }): object | undefined;
+  /** Returns the names of a path, and of the place that it leads to now: calls with a name in common touch the same. */
+  namesOf?(path: string): readonly string[];
   /** Gets every call when it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire; undefined for an unexpected one. */
@@ -214,6 +216,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly effect: "reads" | "writes";
   /** The fields of a request that are paths, once for each access: what the suites try to abuse them for follows. */
   readonly paths: readonly RequestPath[];
+  /** Whether its calls neither read nor change files, so that they wait for no other call of their session. */
+  readonly touchesNoFiles?: boolean;
   /** Whether a scope limits its calls, though the jail judges none of its fields: they choose what they know by it. */
   readonly takesScope?: boolean;
   /** Whether a call that changes the tree only adds to it, and cannot replace or remove what is there. */

@@ -19,6 +19,31 @@ export interface AnswerLease {
   release(): void;
 }
 
+/** A part of the tree that a call reads or changes: a path from the base, with everything below it. */
+export interface Touch {
+  /** Names with "/" between them; "" for the whole tree. */
+  readonly path: string;
+  readonly writes: boolean;
+}
+
+/** What a call may read and change. */
+export interface Reach {
+  readonly writes: boolean;
+  /** Determined when another call needs it: between calls that only read it is not. */
+  touches(): readonly Touch[];
+}
+
+/** A call of a session whose calls take effect in their order of arrival. */
+export interface OrderedCall {
+  /**
+   * Waits until the earlier calls have ended that touch the same parts of the tree: `undefined` if there are none. The
+   * promise rejects with the reason of `cancelled`.
+   */
+  enter(reach: Reach, cancelled?: AbortSignal): Promise<void> | undefined;
+  /** The call has ended, or will never begin. Harmless when repeated. */
+  leave(): void;
+}
+
 /** The trace that a call belongs to, in the forms of W3C Trace Context and W3C Baggage. */
 export interface TraceParent {
   readonly traceparent?: string | undefined;
@@ -49,6 +74,8 @@ export interface Origin {
   readonly sentence?: ((text: string) => string) | undefined;
   /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
   readonly lease?: AnswerLease | undefined;
+  /** The call in the order of its session, if that has one. */
+  readonly ordered?: OrderedCall | undefined;
   /** What the caller says of its trace. */
   readonly trace?: TraceParent | undefined;
 }

@@ -1,9 +1,14 @@
 /** Answers an authorized request over HTTP, from its body to the end of the answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isJSONRPCRequest,
+  isJsonContentType,
+  isLegacyRequest,
+} from "@modelcontextprotocol/server";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
+import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-listens.ts";
-import { leasesOfExchange } from "./leases.ts";
 import { isListen, mostListens } from "./listen.ts";
 import { maxMessageBytes } from "./listener.ts";
 import { notJson, readMessage } from "./messages.ts";
@@ -41,18 +46,21 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   return {
     async answer(incoming, outgoing) {
       using share = budget.open();
+      const arrival = incoming.method === "POST" ? sessions.arrive(sessionOf(incoming)) : undefined;
       const left = new AbortController();
       outgoing.once("close", () => left.abort());
-      const body = await takeBody(incoming, share);
-      if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
-      const request = toRequest(incoming, left.signal);
-      const leases = host.openLeases(callerOf(request, incoming));
+      const leases = host.openLeases(callerOf(incoming));
       try {
-        const { response, settled } = await leasesOfExchange.run(leases, () =>
+        const body = await takeBody(incoming, share);
+        if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
+        arrival?.expect([body.message].flat().filter(isJSONRPCRequest).length);
+        const request = toRequest(incoming, left.signal);
+        const { response, settled } = await currentExchange.run({ leases, arrival }, () =>
           respond(request, body.message),
         );
         await Promise.all([sendResponse(response, outgoing), settled]);
       } finally {
+        arrival?.end();
         leases.releaseAll();
       }
     },
@@ -63,9 +71,10 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
 }
 
 /** The caller in the budget of answers: a session, or a connection without one. */
-function callerOf(request: Request, { socket }: IncomingMessage): string {
-  return request.headers.get("mcp-session-id") ?? `${socket.remoteAddress} ${socket.remotePort}`;
-}
+const callerOf = (incoming: IncomingMessage): string =>
+  sessionOf(incoming) ?? `${incoming.socket.remoteAddress} ${incoming.socket.remotePort}`;
+
+const sessionOf = ({ headers }: IncomingMessage): string | undefined => headers["mcp-session-id"]?.toString();
 
 /** The content of a body: a message, a batch, nothing; or why it is refused. */
 type Body =

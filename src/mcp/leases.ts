@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestId } from "@modelcontextprotocol/server";
 import type { AnswerLease } from "../contract/origin.ts";
 import type { AnswerBudget } from "../worker/answer-budget.ts";
@@ -50,6 +49,3 @@ export class Leases {
     return lease;
   }
 }
-
-/** The leases of the current HTTP exchange, whose requests reach the functions through the SDK. */
-export const leasesOfExchange = new AsyncLocalStorage<Leases>();

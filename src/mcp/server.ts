@@ -3,7 +3,9 @@ import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@m
 import { about, descriptions } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TraceParent } from "../contract/origin.ts";
-import { type Leases, leasesOfExchange } from "./leases.ts";
+import type { CallOrder } from "../worker/call-order.ts";
+import { currentExchange } from "./current-exchange.ts";
+import type { Leases } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import { offerResources } from "./resources.ts";
@@ -14,17 +16,21 @@ import type { CallOptions, ToolHost } from "./tool-host.ts";
 export interface ServerOptions {
   /** What holds its answers; by default the leases of the HTTP exchange. */
   readonly leases?: Leases;
+  /** The order of its calls; by default their places are those of the HTTP exchange. */
+  readonly order?: CallOrder;
   /** What notifies its session of changes; absent where requests have no session. */
   readonly watch?: ResourceWatch | undefined;
 }
 
 /** Creates a server that is not connected yet. */
-export function createMcpServer(host: ToolHost, { leases, watch }: ServerOptions = {}): Server {
+export function createMcpServer(host: ToolHost, { leases, order, watch }: ServerOptions = {}): Server {
   const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
-    const holder = leases ?? leasesOfExchange.getStore();
+    const exchange = currentExchange.getStore();
+    const holder = leases ?? exchange?.leases;
     return {
       cancelled: signal,
       session: holder?.caller,
+      takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
       trace: traceOf(meta),
       lease: holder?.open(id, signal),
     };

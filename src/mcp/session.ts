@@ -7,6 +7,7 @@ import {
   type RequestId,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { CallOrder } from "../worker/call-order.ts";
 import { PacedStream } from "./paced-stream.ts";
 
 /** The answer to one HTTP request of a session. */
@@ -18,6 +19,8 @@ export interface SessionAnswer {
 
 /** The SDK's transport of one session; tracks the requests that it has not answered yet. */
 export class Session extends WebStandardStreamableHTTPServerTransport {
+  /** The order of its calls. */
+  readonly order = new CallOrder();
   /** Their resolvers, oldest first: a client may reuse an id while it waits. */
   readonly #pending = new Map<RequestId, (() => void)[]>();
   /** What belongs to no request goes over the stream that the client opens for that (MCP 2025-11-25, basic/transports). */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isInitializeRequest, type Server } from "@modelcontextprotocol/server";
+import type { Arrival } from "../worker/call-order.ts";
 import { busyResponse } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
@@ -36,6 +37,11 @@ export class Sessions {
     this.#open.delete(id);
     this.#open.set(id, session);
     return session.answer(request, body);
+  }
+
+  /** Takes the next place in the order of a session, for a message of which no more than its header is there. */
+  arrive(id: string | undefined): Arrival | undefined {
+    return id === undefined ? undefined : this.#open.get(id)?.order.arrive();
   }
 
   /** Ends all sessions, with the calls that are under way in them. */

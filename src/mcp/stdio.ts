@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { pipeline } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { CallOrder } from "../worker/call-order.ts";
 import { LineTransport } from "./line-transport.ts";
 import { mostListens } from "./listen.ts";
 import { type Listener, maxMessageBytes } from "./listener.ts";
@@ -38,8 +39,9 @@ export function serveOnStdio(host: ToolHost): Listener {
     resourceUpdated: async (uri) => server?.sendResourceUpdated({ uri }),
     resourceListChanged: async () => server?.sendResourceListChanged(),
   });
+  const order = new CallOrder();
   const connect = () => {
-    server = createMcpServer(host, { leases, watch });
+    server = createMcpServer(host, { leases, order, watch });
     return server;
   };
   const connection = serveStdio(connect, {

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
-import type { AnswerLease, Origin, TraceParent } from "../contract/origin.ts";
+import type { AnswerLease, OrderedCall, Origin, TraceParent } from "../contract/origin.ts";
 import type { TreeChanges } from "../contract/tree-changes.ts";
 import type { Log } from "../log/log.ts";
 import { AnswerBudget } from "../worker/answer-budget.ts";
@@ -41,6 +41,8 @@ export interface CallOptions {
   readonly cancelled: AbortSignal;
   /** The session or connection that it came over. */
   readonly session: string | undefined;
+  /** Takes its place among the calls of its session, if that has an order. */
+  readonly takePlace?: () => OrderedCall | undefined;
   /** Shows what a program writes meanwhile, to a client that has asked for progress. */
   readonly onOutput?: Origin["onOutput"];
   /** What its answer is held by until it was sent. */
@@ -78,13 +80,21 @@ export class ToolHost {
   }
 
   /** Calls a function for a request. */
-  call(definition: FunctionDefinition, payload: unknown, options: CallOptions): Promise<CallOutcome> {
+  async call(
+    definition: FunctionDefinition,
+    payload: unknown,
+    { takePlace, ...options }: CallOptions,
+  ): Promise<CallOutcome> {
     const maxAnswerBytes = this.#messageBytes - textBytes - envelopeBytes;
     const showsImages = !this.#isStructured;
     const { sentence } = wording;
-    return this.#inFlight.add(
-      this.#invoke(definition, payload, { ...options, maxAnswerBytes, showsImages, sentence }),
-    );
+    const ordered = takePlace?.();
+    try {
+      const origin = { ...options, ordered, maxAnswerBytes, showsImages, sentence };
+      return await this.#inFlight.add(this.#invoke(definition, payload, origin));
+    } finally {
+      ordered?.leave();
+    }
   }
 
   /** The leases of a new connection, which share the budget of the process with those of all others. */

@@ -18,6 +18,16 @@ describe("a deadline", () => {
     deadline.end();
   });
 
+  test("counts from its restart", async () => {
+    const deadline = deadlineIn(60_000, undefined, performance.now() - 60_001);
+    await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
+    deadline.restart();
+    expect(deadline.left).toBeGreaterThan(50_000);
+    expect(deadline.signal.aborted).toBe(false);
+    expect(() => deadline.check()).not.toThrow();
+    deadline.end();
+  });
+
   test("has passed by the clock when it has by the signal: a timer may fire early", async () => {
     const now = performance.now;
     const deadline = deadlineIn(1);

@@ -13,6 +13,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Throws the refusal once the time is up or the caller has cancelled; costs a clock reading. */
   check(): void;
+  /** Starts the time over, for a call that has waited for others to end. */
+  restart(): void;
   /** Frees the timer and the listener, if there are any. Call it when the call is answered. */
   end(): void;
 }
@@ -28,7 +30,7 @@ export const deadlineIn = (
 class ClockedDeadline implements Deadline {
   readonly milliseconds: number;
   readonly #cancelled: AbortSignal | undefined;
-  readonly #at: number;
+  #at: number;
   #controller: AbortController | undefined;
   #release: (() => void) | undefined;
   /** A timer may fire a little before the clock says so. */
@@ -63,6 +65,13 @@ class ClockedDeadline implements Deadline {
   check(): void {
     if (this.#cancelled?.aborted) throw refuse.cancelled();
     if (this.#hasFired || performance.now() >= this.#at) throw refuse.timeout(this.milliseconds);
+  }
+
+  restart(): void {
+    this.end();
+    this.#at = performance.now() + this.milliseconds;
+    this.#controller = undefined;
+    this.#hasFired = false;
   }
 
   end(): void {

@@ -24,6 +24,7 @@ export const kill = defineShellFunction({
   description: "Kill a running background job",
   effect: "writes",
   paths: [],
+  touchesNoFiles: true,
   isIdempotent: true,
   request,
   parse: (payload) => parsePlainly(request, payload),

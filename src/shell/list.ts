@@ -17,6 +17,7 @@ export const list = defineShellFunction({
   description: "List all background jobs",
   effect: "reads",
   paths: [],
+  touchesNoFiles: true,
   request: Type.Object({}),
   published: AnyValue,
   parse: () => ({}),

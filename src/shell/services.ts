@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, Runtime } from "../contract/definition.ts";
+import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
 import { childEnvironment } from "../processes/environment.ts";
@@ -79,6 +80,7 @@ export async function openShell(
       unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
       isForgiving: profile.forgiving_arguments,
     },
+    namesOf: (path) => placeNames(path, fs.jail),
     interrupt() {
       fs.transfers.close();
       return programs.stopAll();

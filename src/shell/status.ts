@@ -14,6 +14,7 @@ export const status = defineShellFunction({
   description: "Get status of a background job",
   effect: "reads",
   paths: [],
+  touchesNoFiles: true,
   request,
   parse: (payload) => parsePlainly(request, payload),
   response,

@@ -10,8 +10,9 @@ import type {
   Services,
   WireError,
 } from "../contract/definition.ts";
-import type { AnswerLease, Origin } from "../contract/origin.ts";
+import type { AnswerLease, OrderedCall, Origin } from "../contract/origin.ts";
 import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
+import { touchesOf } from "../contract/request-paths.ts";
 import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { refuseField } from "../requests/errors.ts";
@@ -54,7 +55,7 @@ export type OnEnter = (functionId: string, request: unknown) => void;
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
-    const { cancelled, caller, session, bus, showsImages, onOutput, sentence, lease } = origin;
+    const { cancelled, caller, session, bus, showsImages, onOutput, sentence, lease, ordered } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -82,7 +83,8 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       },
     };
     const call = { definition, payload, read: undefined, request: undefined, context };
-    const scope: CallScope = { ...call, log, lease, onEnter, admission, queue: caller ?? session };
+    const queue = caller ?? session;
+    const scope: CallScope = { ...call, log, lease, ordered, cancelled, onEnter, admission, queue };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
@@ -104,6 +106,8 @@ interface CallScope {
   readonly context: Context;
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
+  readonly ordered: OrderedCall | undefined;
+  readonly cancelled: AbortSignal | undefined;
   readonly onEnter: OnEnter;
   readonly admission: Admission;
   /** For whom it is admitted: calls of one wait for each other, and not for those of others. */
@@ -133,6 +137,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     scope.request = request;
     const narrowed = scope.context.narrow?.({ definition, payload, request });
     const context = narrowed === undefined ? scope.context : { ...scope.context, ...narrowed };
+    const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
+    if (earlier !== undefined) await earlier;
     scope.onEnter(definition.id, request);
     using _turn = definition.isLong ? await startLong(scope) : undefined;
     const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);
@@ -155,6 +161,26 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     lease?.resize(Buffer.byteLength(rendered.text));
     return { error: rendered };
   }
+}
+
+/** Waits for earlier calls of the session, if need be. The time of the call begins afterwards. */
+function waitForEarlier(
+  ordered: OrderedCall,
+  { definition, request, cancelled }: CallScope,
+  context: Context,
+): Promise<void> | undefined {
+  const namesOf = (path: string) => context.namesOf?.(path) ?? [path];
+  const reach = {
+    writes: definition.effect === "writes",
+    touches: () => touchesOf(definition, request, namesOf),
+  };
+  const earlier = ordered.enter(reach, cancelled);
+  return earlier?.then(
+    () => context.deadline.restart(),
+    () => {
+      throw refuse.cancelled();
+    },
+  );
 }
 
 /** Waits for the turn of a long call. */

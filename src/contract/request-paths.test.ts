@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import type { FunctionDefinition } from "./definition.ts";
+import { touchesOf } from "./request-paths.ts";
+
+const definition = (part: Partial<FunctionDefinition>) =>
+  ({ effect: "writes", paths: [], ...part }) as FunctionDefinition;
+const whole = (writes: boolean) => [{ path: "", writes }];
+const names = (path: string) => [path];
+
+test("a function without paths touches the whole tree, unless it says otherwise", () => {
+  expect(touchesOf(definition({ effect: "reads" }), {}, names)).toEqual(whole(false));
+  expect(touchesOf(definition({}), {}, names)).toEqual(whole(true));
+  expect(touchesOf(definition({ touchesNoFiles: true }), {}, names)).toEqual([]);
+});
+
+test("a path that is a part of a text can be anywhere", () => {
+  const paths = [{ at: "/patch", access: "write", render: () => "" }] as const;
+  expect(touchesOf(definition({ paths }), { patch: "a" }, names)).toEqual(whole(true));
+});
+
+test("a listing reads the whole tree, as ignore files above its folder count", () => {
+  const paths = [{ at: "/path", access: "list" }] as const;
+  expect(touchesOf(definition({ effect: "reads", paths }), { path: "a" }, names)).toEqual(whole(false));
+});
+
+test("each path counts under all its names, and writes if one of its accesses does", () => {
+  const paths = [
+    { at: "/files/*/from", access: "copy" },
+    { at: "/files/*/to", access: "create" },
+    { at: "/files/*/to", access: "replace" },
+  ] as const;
+  const request = {
+    files: [
+      { from: "a", to: "b" },
+      { from: "b", to: "c" },
+    ],
+  };
+  const touches = touchesOf(definition({ paths }), request, (path) => [path, `real/${path}`]);
+  const writesAt = Object.fromEntries(touches.map(({ path, writes }) => [path, writes]));
+  expect(writesAt).toEqual({ a: false, "real/a": false, b: true, "real/b": true, c: true, "real/c": true });
+});

@@ -1,0 +1,41 @@
+import type { FunctionDefinition, RequestPath } from "./definition.ts";
+import type { Touch } from "./origin.ts";
+
+/** The strings in a request that are paths, each once; not those that are a part of a longer text. */
+export function pathsOf(request: unknown, fields: readonly RequestPath[]): string[] {
+  const found = fields
+    .filter(({ render }) => render === undefined)
+    .flatMap(({ at }) => valuesAt(request, at.split("/").slice(1)));
+  return [...new Set(found.filter((value) => typeof value === "string"))];
+}
+
+/** What a JSON pointer leads to, in which `*` is each item of an array. */
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
+  if (name === undefined) return [value];
+  if (typeof value !== "object" || value === null) return [];
+  if (name === "*") return Object.values(value).flatMap((item) => valuesAt(item, rest));
+  return valuesAt((value as Readonly<Record<string, unknown>>)[name], rest);
+}
+
+/**
+ * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition. `namesOf` returns
+ * the names, from the base, of the place that a path leads to. A call whose definition does not name its paths one by one
+ * touches the whole tree, and so does one that lists: ignore files anywhere above a folder decide on the entries below it.
+ */
+export function touchesOf(
+  { paths, effect, touchesNoFiles = false }: FunctionDefinition,
+  request: unknown,
+  namesOf: (path: string) => readonly string[],
+): Touch[] {
+  if (touchesNoFiles) return [];
+  const isPartOfText = paths.some(({ render }) => render !== undefined);
+  if (paths.length === 0 || isPartOfText) return [{ path: "", writes: effect === "writes" }];
+  const writesAt = new Map<string, boolean>();
+  for (const field of paths) {
+    const { access } = field;
+    const writes = !["read", "list", "copy"].includes(access);
+    const touched = access === "list" ? [""] : pathsOf(request, [field]).flatMap(namesOf);
+    for (const path of touched) writesAt.set(path, writes || writesAt.get(path) === true);
+  }
+  return [...writesAt].map(([path, writes]) => ({ path, writes }));
+}

@@ -1,0 +1,183 @@
+/**
+ * The calls of one session take effect as if in their order of arrival: a call begins when the earlier calls have ended
+ * that touch the same parts of the tree, if one of the two writes. Others go on side by side.
+ */
+import type { OrderedCall, Reach, Touch } from "../contract/origin.ts";
+import { TouchedPaths } from "./touched-paths.ts";
+
+/** A message that has arrived, with the calls in it. */
+export interface Arrival {
+  /** Says how many calls the message has, if not one: a message may still be on its way when its place is taken. */
+  expect(calls: number): void;
+  /** Returns the next of its calls. */
+  call(): OrderedCall;
+  /** Says that no other call of the message comes. Harmless when repeated. */
+  end(): void;
+}
+
+export class CallOrder {
+  /** Messages of which some call, or some call before it, is not known yet, in the order of their arrival. */
+  readonly #arrivals = new Set<ArrivedMessage>();
+  readonly #touched = new TouchedPaths<PlacedCall>();
+  /** Calls that read, and began when no call was there that writes: no path of theirs has been looked up yet. */
+  readonly #readers = new Set<PlacedCall>();
+  #writers = 0;
+
+  /** Takes the next place for a message. */
+  arrive(): Arrival {
+    const arrival = new ArrivedMessage(this);
+    this.#arrivals.add(arrival);
+    return arrival;
+  }
+
+  /**
+   * Places the calls that are known, up to a message of which some call is not: later ones may have to wait for that. A
+   * call of a message that was over already comes last.
+   */
+  advance(changed: ArrivedMessage): void {
+    this.#arrivals.add(changed);
+    for (const arrival of this.#arrivals) {
+      for (const call of arrival.takeKnown()) this.#place(call);
+      if (arrival.missing > 0) return;
+      this.#arrivals.delete(arrival);
+    }
+  }
+
+  /** Frees the paths of a placed call. */
+  remove(call: PlacedCall): void {
+    if (call.reach.writes) this.#writers--;
+    if (!this.#readers.delete(call)) this.#touched.remove(call, call.touches);
+  }
+
+  #place(call: PlacedCall): void {
+    if (call.reach.writes) {
+      this.#writers++;
+      for (const reader of this.#readers) this.#touched.add(reader, reader.touches);
+      this.#readers.clear();
+    } else if (this.#writers === 0) {
+      this.#readers.add(call);
+      call.waitFor(none);
+      return;
+    }
+    call.waitFor(this.#touched.blockers(call.touches));
+    this.#touched.add(call, call.touches);
+  }
+}
+
+const none: ReadonlySet<PlacedCall> = new Set();
+
+class ArrivedMessage implements Arrival {
+  /** Calls that have not entered yet. */
+  missing = 1;
+  readonly #order: CallOrder;
+  readonly #known = new Set<PlacedCall>();
+
+  constructor(order: CallOrder) {
+    this.#order = order;
+  }
+
+  expect(calls: number): void {
+    this.missing = calls;
+    this.#order.advance(this);
+  }
+
+  call(): PlacedCall {
+    return new PlacedCall(this, this.#order);
+  }
+
+  end(): void {
+    this.expect(0);
+  }
+
+  /** Adds a call that has said what it touches. */
+  enter(call: PlacedCall): void {
+    this.#known.add(call);
+    this.pass();
+  }
+
+  /** A call touches nothing, or will never begin. */
+  pass(): void {
+    this.missing = Math.max(0, this.missing - 1);
+    this.#order.advance(this);
+  }
+
+  /** Forgets a call that does not wait any longer, before it was placed. */
+  forget(call: PlacedCall): void {
+    this.#known.delete(call);
+  }
+
+  takeKnown(): PlacedCall[] {
+    const known = [...this.#known];
+    this.#known.clear();
+    return known;
+  }
+}
+
+class PlacedCall implements OrderedCall {
+  reach: Reach = { writes: false, touches: () => [] };
+  #touches: readonly Touch[] | undefined;
+  readonly #arrival: ArrivedMessage;
+  readonly #order: CallOrder;
+  #state: "outside" | "entered" | "placed" | "left" = "outside";
+  /** Earlier calls that have to end first. */
+  #blockers = 0;
+  /** Later calls that wait for this one. */
+  readonly #waiting = new Set<PlacedCall>();
+  #begin: (() => void) | undefined;
+
+  constructor(arrival: ArrivedMessage, order: CallOrder) {
+    this.#arrival = arrival;
+    this.#order = order;
+  }
+
+  get touches(): readonly Touch[] {
+    this.#touches ??= this.reach.touches();
+    return this.#touches;
+  }
+
+  enter(reach: Reach, cancelled?: AbortSignal): Promise<void> | undefined {
+    this.reach = reach;
+    this.#state = "entered";
+    this.#arrival.enter(this);
+    if (this.#isFree) return undefined;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.leave();
+        reject(cancelled?.reason);
+      };
+      this.#begin = () => {
+        cancelled?.removeEventListener("abort", leave);
+        resolve();
+      };
+      if (cancelled?.aborted) leave();
+      else cancelled?.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  leave(): void {
+    const state = this.#state;
+    this.#state = "left";
+    if (state === "outside") this.#arrival.pass();
+    if (state === "entered") this.#arrival.forget(this);
+    if (state !== "placed") return;
+    this.#order.remove(this);
+    for (const call of this.#waiting) call.#unblock();
+    this.#waiting.clear();
+  }
+
+  waitFor(earlier: ReadonlySet<PlacedCall>): void {
+    this.#state = "placed";
+    this.#blockers = earlier.size;
+    for (const call of earlier) call.#waiting.add(this);
+    if (this.#isFree) this.#begin?.();
+  }
+
+  get #isFree(): boolean {
+    return this.#state === "placed" && this.#blockers === 0;
+  }
+
+  #unblock(): void {
+    this.#blockers--;
+    if (this.#isFree) this.#begin?.();
+  }
+}

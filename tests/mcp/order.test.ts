@@ -1,0 +1,321 @@
+/**
+ * The calls of a session take effect in their order of arrival: clients send several of one turn at once, and a model that
+ * creates a file and edits it in one turn expects that to work.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request as open } from "node:http";
+import { join } from "node:path";
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import fc from "fast-check";
+import { snapshotTree } from "../harness/tree.ts";
+import { connectStdio, endlessSearch, slowSearch, textOf } from "./client.ts";
+import { startHttp } from "./http-fixture.ts";
+
+type Payload = Record<string, unknown>;
+type Send = (tool: string, payload: Payload) => Promise<CallToolResult>;
+
+interface Session extends AsyncDisposable {
+  readonly client: Client;
+  readonly send: Send;
+}
+
+async function overStdio(): Promise<Session> {
+  const { call, ...connected } = await connectStdio("executable");
+  return {
+    client: connected.client,
+    send: call,
+    [Symbol.asyncDispose]: () => connected[Symbol.asyncDispose](),
+  };
+}
+
+async function overHttp(): Promise<Session> {
+  const server = await startHttp("source");
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(server.url));
+  return {
+    client,
+    send: (name, given) => client.callTool({ name, arguments: given }) as Promise<CallToolResult>,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.each([
+  ["stdio", overStdio],
+  ["HTTP", overHttp],
+])("calls that are sent at once over %s", (_, begin) => {
+  let session: Session;
+  const send: Send = (...call) => session.send(...call);
+
+  beforeAll(async () => {
+    session = await begin();
+  });
+
+  afterAll(() => session[Symbol.asyncDispose]());
+
+  const edit = (path: string, from: string, to: string) =>
+    send("coder_update_file", { path, ops: [{ op: "str_replace", old_str: from, new_str: to }] });
+
+  /**
+   * Sends some turns, each at once, one after another, and gives what the last call of each shows. Over HTTP a client has
+   * few connections, so the calls of a long turn would not arrive in the order in which they were sent.
+   */
+  async function lastOf(
+    turns: number,
+    turn: (index: number) => Promise<CallToolResult>[],
+  ): Promise<string[]> {
+    const shown = [];
+    for (let index = 0; index < turns; index++) shown.push(textOf((await Promise.all(turn(index))).at(-1)!));
+    return shown;
+  }
+
+  test("an edit finds the file that was created before it, and a read its change", async () => {
+    const shown = await lastOf(60, (index) => [
+      send("coder_create_file", { path: `created/${index}.txt`, content: "one\n" }),
+      edit(`created/${index}.txt`, "one", "two"),
+      send("coder_read_file", { path: `created/${index}.txt` }),
+    ]);
+    expect(shown).toEqual(Array.from({ length: 60 }, () => "two\n"));
+  });
+
+  test("a read shows the edit before it, and not the one after it", async () => {
+    await send("coder_create_file", { path: "read.txt", content: "0.\n" });
+    const shown = await lastOf(60, (index) => {
+      const first = edit("read.txt", `${index}.`, `${index}!`);
+      const read = send("coder_read_file", { path: "read.txt" });
+      const second = edit("read.txt", `${index}!`, `${index + 1}.`);
+      return [first, second, read];
+    });
+    expect(shown).toEqual(Array.from({ length: 60 }, (_, index) => `${index}!\n`));
+  });
+
+  test("a refused request of any kind holds up none after it", async () => {
+    const refused = [
+      session.client.readResource({ uri: "coder:///%" }),
+      session.client.readResource({ uri: "file:///etc/passwd" }),
+      session.client.callTool({ name: "no_such_tool" }),
+      session.client.request({ method: "resources/list", params: { cursor: "-1" } }),
+    ].map((request) => request.catch((error: { code: number }) => error.code));
+    const write = send("coder_create_file", { path: "after.txt", content: "" });
+    expect(await Promise.all(refused)).toEqual([-32602, -32602, -32602, -32602]);
+    expect((await write).isError).toBeUndefined();
+  });
+
+  test("a search finds the file that was created before it", async () => {
+    const shown = await lastOf(40, (index) => [
+      send("coder_create_file", { path: `found/${index}.txt`, content: `needle${index}.\n` }),
+      send("coder_search", { query: `needle${index}.`, search_paths: false }),
+    ]);
+    expect(shown).toEqual(shown.map((_, index) => expect.stringContaining(`found/${index}.txt`)));
+  });
+});
+
+test("a search holds up a later write, and no read; cancelled, it lets the write begin", async () => {
+  await using connected = await connectStdio("executable", endlessSearch);
+  const { client, call } = connected;
+  const cancelled = new AbortController();
+  const search = client
+    .callTool({ name: "coder_search", arguments: slowSearch }, { signal: cancelled.signal })
+    .catch(() => "cancelled");
+  const done: string[] = [];
+  const note = (name: string) => () => void done.push(name);
+  const write = call("coder_create_file", { path: "new.txt", content: "new" }).then(note("write"));
+  const later = call("coder_read_file", { path: "new.txt" }).then(note("read of what is written"));
+  await call("coder_read_file", { path: "f0", tail: 1 }).then(note("another read"));
+  expect(done).toEqual(["another read"]);
+  cancelled.abort();
+  expect(await search).toBe("cancelled");
+  await Promise.all([write, later]);
+  expect(done).toEqual(["another read", "write", "read of what is written"]);
+});
+
+test("the time of a call begins when the calls before it have ended", async () => {
+  await using connected = await connectStdio("executable", {
+    ...endlessSearch,
+    config: { call_timeout_ms: 1500 },
+  });
+  const search = () => connected.call("coder_search", slowSearch);
+  const write = (index: number) =>
+    connected.call("coder_create_file", { path: `new${index}.txt`, content: "new" });
+  // Each search takes the whole time of a call.
+  const [, first, , second] = await Promise.all([search(), write(1), search(), write(2)]);
+  expect([first.isError, second.isError]).toEqual([undefined, undefined]);
+});
+
+test("a command of the shell worker and its file functions are in order, and its jobs wait for nothing", async () => {
+  await using connected = await connectStdio("source", {
+    args: ["--worker", "shell"],
+    config: { allowlist: ["touch", "ls", "sleep"] },
+    configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
+  });
+  const { base, call } = connected;
+  const path = join(base, "new");
+  const results = [
+    call("shell_fs_mkdir", { path, parents: true }),
+    call("shell_exec", { command: "touch new/made" }),
+    call("shell_fs_ls", { path }),
+    call("shell_fs_mv", { src: join(path, "made"), dst: join(path, "moved") }),
+    call("shell_exec", { command: "ls new" }),
+  ];
+  const listed = (await Promise.all(results)).map(textOf);
+  expect(listed[2]).toContain("made");
+  expect(listed[4]).toContain("moved");
+  const order: string[] = [];
+  await Promise.all([
+    call("shell_exec", { command: "sleep 0.3" }).then(() => order.push("exec")),
+    call("shell_list", {}).then(() => order.push("list")),
+  ]);
+  expect(order).toEqual(["list", "exec"]);
+});
+
+test("over HTTP, a small call waits for a large one whose body is still on its way", async () => {
+  await using server = await startHttp("executable");
+  const post = (message: object, headers: Record<string, string> = {}) =>
+    open(server.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "content-length": String(Buffer.byteLength(JSON.stringify(message))),
+        ...headers,
+      },
+    });
+  const answerOf = async (response: IncomingMessage) => {
+    let text = "";
+    for await (const piece of response.setEncoding("utf8")) text += piece;
+    return JSON.parse(/\{.*\}/.exec(text)![0]).result as CallToolResult;
+  };
+  const rpc = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params });
+  const clientInfo = { name: "raw", version: "1" };
+  const initialize = rpc(0, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  const [begun] = (await once(post(initialize).end(JSON.stringify(initialize)), "response")) as [
+    IncomingMessage,
+  ];
+  begun.resume();
+  const session = { "mcp-session-id": String(begun.headers["mcp-session-id"]) };
+  const tool = (id: number, name: string, given: Payload) =>
+    rpc(id, "tools/call", { name, arguments: given });
+
+  const create = tool(1, "coder_create_file", { path: "large.txt", content: "line\n".repeat(50_000) });
+  // The server asks for the body when it has the headers.
+  const creating = post(create, { ...session, expect: "100-continue" });
+  creating.flushHeaders();
+  await once(creating, "continue");
+  const read = tool(2, "coder_read_file", { path: "large.txt", tail: 1 });
+  const reading = post(read, session).end(JSON.stringify(read));
+  const ping = rpc(3, "ping", {});
+  // It answers what needs no order, and by then it has the call too.
+  const [pong] = (await once(post(ping, session).end(JSON.stringify(ping)), "response")) as [IncomingMessage];
+  expect(await answerOf(pong)).toEqual({} as CallToolResult);
+  creating.end(JSON.stringify(create));
+  const [[created], [shown]] = (await Promise.all([
+    once(creating, "response"),
+    once(reading, "response"),
+  ])) as [[IncomingMessage], [IncomingMessage]];
+  expect((await answerOf(created)).isError).toBeUndefined();
+  expect(textOf(await answerOf(shown))).toStartWith("line\n");
+});
+
+const path = fc.constantFrom("a", "b", "d/a", "d/e/b", "d", "d/e", "link/a", "new/a");
+const text = fc.constantFrom("one\n", "two\n", "one\ntwo\n", "");
+const word = fc.constantFrom("one", "two", "three");
+const editing = fc.record({ op: fc.constant("str_replace"), old_str: word, new_str: word });
+
+/** Random calls, which often touch the same paths. Paths are below the folder of a run. */
+const call: fc.Arbitrary<readonly [tool: string, payload: (at: (path: string) => string) => Payload]> =
+  fc.oneof(
+    fc
+      .tuple(path, text, fc.boolean())
+      .map(
+        ([one, content, overwrite]) =>
+          [
+            "coder_create_file",
+            (at: (path: string) => string) => ({ path: at(one), content, overwrite }),
+          ] as const,
+      ),
+    fc
+      .tuple(path, editing)
+      .map(
+        ([one, op]) =>
+          ["coder_update_file", (at: (path: string) => string) => ({ path: at(one), ops: [op] })] as const,
+      ),
+    path.map((one) => ["coder_read_file", (at: (path: string) => string) => ({ path: at(one) })] as const),
+    fc
+      .tuple(path, fc.boolean())
+      .map(
+        ([one, recursive]) =>
+          ["coder_delete_file", (at: (path: string) => string) => ({ paths: [at(one)], recursive })] as const,
+      ),
+    fc
+      .tuple(fc.constantFrom("coder_move", "coder_copy"), path, path, fc.boolean())
+      .map(
+        ([tool, from, to, overwrite]) =>
+          [
+            tool,
+            (at: (path: string) => string) => ({ files: [{ from: at(from), to: at(to), overwrite }] }),
+          ] as const,
+      ),
+    fc.tuple(path, path, text).map(
+      ([one, other, content]) =>
+        [
+          "coder_transact",
+          (at: (path: string) => string) => ({
+            changes: [
+              { op: "create", path: at(one), content, overwrite: true },
+              { op: "delete", path: at(other) },
+            ],
+          }),
+        ] as const,
+    ),
+    fc.tuple(path, word).map(
+      ([one, name]) =>
+        [
+          "coder_apply_patch",
+          (at: (path: string) => string) => ({
+            patch: `*** Begin Patch\n*** Update File: ${at(one)}\n@@\n-${name}\n+three\n*** End Patch\n`,
+          }),
+        ] as const,
+    ),
+    word.map(
+      (query) => ["coder_search", (at: (path: string) => string) => ({ query, path: at("") })] as const,
+    ),
+    fc
+      .constantFrom("coder_tree", "coder_list_folder")
+      .map((tool) => [tool, (at: (path: string) => string) => ({ path: at("") })] as const),
+  );
+
+test("calls at once have the answers of the same calls one by one, and leave the same tree", async () => {
+  await using together = await connectStdio("executable");
+  await using apart = await connectStdio("executable");
+  let runs = 0;
+  const prepare = () => {
+    const run = `run${runs++}`;
+    const folder = `${run}/base`;
+    for (const { base } of [together, apart]) {
+      mkdirSync(join(base, folder, "d/e"), { recursive: true });
+      for (const name of ["a", "d/a", "d/e/b"]) writeFileSync(join(base, folder, name), `one\nof ${name}\n`);
+      symlinkSync("d", join(base, folder, "link"));
+    }
+    return { run, at: (path: string) => (path === "" ? folder : `${folder}/${path}`) };
+  };
+  // Transactions are named at random.
+  const shown = (result: CallToolResult) => [
+    result.isError,
+    textOf(result).replaceAll(/\b[\da-f]{16,}\b/g, "<id>"),
+  ];
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 10 }), async (calls) => {
+      const { run, at } = prepare();
+      const sent = calls.map(([tool, payload]) => together.call(tool, payload(at)));
+      const expected = [];
+      for (const [tool, payload] of calls) expected.push(shown(await apart.call(tool, payload(at))));
+      expect((await Promise.all(sent)).map(shown)).toEqual(expected);
+      expect(snapshotTree(join(together.base, run))).toEqual(snapshotTree(join(apart.base, run)));
+    }),
+    { numRuns: 50 },
+  );
+});
