@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
@@ -6,20 +6,27 @@ import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creating/content-encoding.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
-import { parsePermissionBits } from "./permission-bits.ts";
+import { permissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
 
-const CreateFileSpec = Named("CreateFileSpec", {
+const mode = {
+  published: Type.String({
+    default: "0644",
+    description: 'Octal permission bits as a string, e.g. "0644". Defaults to "0644".',
+  }),
+  /** What is meant without it depends on the profile. */
+  optional: Type.Optional(
+    Type.String({ description: "Octal permission bits. Default: that of the profile." }),
+  ),
+};
+
+const specFields = {
   content: Type.String(),
   encoding: ContentEncoding,
   expected_revision: ExpectedRevision(
     'Revision of the file to overwrite, or "absent": nothing may be there.',
   ),
-  mode: Type.String({
-    default: "0644",
-    description: 'Octal permission bits as a string, e.g. "0644". Defaults to "0644".',
-  }),
   overwrite: Type.Boolean({
     default: false,
     description: "When false (the default), refuse to write if `path` already exists.",
@@ -30,12 +37,12 @@ const CreateFileSpec = Named("CreateFileSpec", {
       "Create missing parent directories. Defaults to true so a single `coder::create-file` call can scaffold a fresh subtree.",
   }),
   path: Type.String(),
-});
+};
 
-const request = Type.Object(
-  { dry_run: DryRun, files: Type.Array(CreateFileSpec) },
-  { title: "CreateFileInput" },
-);
+const CreateFileSpec = Named("CreateFileSpec", { ...specFields, mode: mode.optional });
+
+const requestOf = <Spec extends TSchema>(spec: Spec) =>
+  Type.Object({ dry_run: DryRun, files: Type.Array(spec) }, { title: "CreateFileInput" });
 
 const CreateFileResult = Named("CreateFileResult", {
   bytes_written: UInt64(),
@@ -62,7 +69,8 @@ export const createFile = defineCoderFunction({
     { at: "/files/*/path", access: "replace", when: { overwrite: true, parents: true } },
   ],
   isIdempotent: true,
-  request,
+  request: requestOf(CreateFileSpec),
+  published: requestOf(Named("CreateFileSpec", { ...specFields, mode: mode.published })),
   response,
   examples: [
     {
@@ -120,9 +128,10 @@ export async function createOne(
   { dryRun = false }: { dryRun?: boolean },
   context: ChangeContext,
 ): Promise<Buffer> {
-  const { path, mode, overwrite, parents, expected_revision: expected } = spec;
+  const { path, overwrite, parents, expected_revision: expected } = spec;
+  const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
   const bytes = contentBytes(spec);
-  const options = { mode: parsePermissionBits(mode), overwrite, parents, expectedRevision: expected, dryRun };
+  const options = { mode, overwrite, parents, expectedRevision: expected, dryRun };
   const work = () => context.files.create(path, bytes, options, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
   return bytes;

@@ -4,15 +4,16 @@ import { Named } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
-import { parsePermissionBits } from "./permission-bits.ts";
+import { permissionBits } from "./permission-bits.ts";
 
 const request = Type.Object(
   {
     dry_run: Type.Boolean({ default: false, description: "Check and answer, and make nothing." }),
-    mode: Type.String({
-      default: "0755",
-      description: "Octal permission bits of each new folder in `paths`.",
-    }),
+    mode: Type.Optional(
+      Type.String({
+        description: "Octal permission bits of each new folder in `paths`. Default: that of the profile.",
+      }),
+    ),
     parents: Type.Boolean({ default: true, description: "Create missing parent directories." }),
     paths: Type.Array(Type.String()),
   },
@@ -51,7 +52,8 @@ export const makeFolder = defineCoderFunction({
   ],
   async handle({ paths, mode, parents, dry_run: dryRun }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
-    const options = { mode: parsePermissionBits(mode), parents, dryRun, mayExist: true };
+    const bits = permissionBits(mode, context.profile["make-folder.mode"]);
+    const options = { mode: bits, parents, dryRun, mayExist: true };
     const results = [];
     for (const path of paths) {
       const outcome = await context.attempt(() => context.files.makeFolder(path, options, context));

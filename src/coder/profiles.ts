@@ -37,6 +37,9 @@ export const profileTable = {
   /** How searches use an index of contents, where the configuration does not say. */
   index: { contract: "off", agent: "watched" },
   "read-file.revision": { contract: false, agent: true },
+  /** Of a file and a folder without `mode`. `undefined`: those of the file it replaces, or what the umask leaves. */
+  "create-file.mode": { contract: "0644", agent: undefined },
+  "make-folder.mode": { contract: "0755", agent: undefined },
   /** Whether an `encoding` other than text and base64 is refused, and not ignored. */
   "create-file.refuses_encodings": { contract: false, agent: true },
   /** Whether a file that is not text is answered as its kind, not its content. */

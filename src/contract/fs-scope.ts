@@ -1,5 +1,5 @@
 /** The field of requests by which a host limits a call to a part of the tree (coder §26). */
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FunctionDefinition } from "./definition.ts";
 
 /** Its name. A host sends it, and models are not shown it. */
@@ -38,7 +38,15 @@ export const takesFsScope = ({
 /** The definition with the field, where it takes that. */
 export function withFsScope(definition: FunctionDefinition): FunctionDefinition {
   if (!takesFsScope(definition)) return definition;
-  const { request } = definition;
-  const properties = { ...request["properties"], [fsScopeField]: Type.Optional(FsScope) };
-  return { ...definition, request: { ...request, properties } };
+  const { request, published } = definition;
+  return {
+    ...definition,
+    request: withField(request),
+    ...(published !== undefined && { published: withField(published) }),
+  };
 }
+
+const withField = (request: TSchema): TSchema => ({
+  ...request,
+  properties: { ...request["properties"], [fsScopeField]: Type.Optional(FsScope) },
+});

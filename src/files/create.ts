@@ -14,8 +14,8 @@ import type { FilesConfig, FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface CreateOptions {
-  /** The permission bits of the file, exactly. */
-  readonly mode: number;
+  /** The permission bits of the file, exactly; `undefined` for those of the file it replaces, or what the umask leaves. */
+  readonly mode: number | undefined;
   readonly overwrite: boolean;
   /** What the file must be that is replaced, or `absent`. Throws revision-mismatch when it is another. */
   readonly expectedRevision?: string | undefined;
@@ -46,6 +46,9 @@ export async function writeFile(ctx: FilesContext, creation: Creation, requester
 /** How the path of a file to be made is admitted. */
 export const targetOf = ({ path, parents }: Pick<Creation, "path" | "parents">) =>
   ({ path, changes: "entry", mayBeMissing: true, parents }) as const;
+
+/** The mode of a file that is made without one. */
+export const usualFileMode = (): number => 0o666 & ~process.umask();
 
 /** Throws too-large. */
 export function requireContentSize(
@@ -85,11 +88,12 @@ async function overwrite(
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
   using old = holdForDeferredClose(place);
+  const kept = place.stats!.mode & 0o777;
   const attributes = readAttributes(old?.descriptor);
   const pending = {
     folder: place.folder,
     content: [content],
-    mode,
+    mode: mode ?? kept,
     owner,
     attributes,
     fsync: config.fsync,
@@ -104,7 +108,7 @@ async function createNew(
   creation: Creation,
   { place, deadline, scope }: LockedPlace,
 ): Promise<void> {
-  const { content, mode, path, expectedRevision: expected } = creation;
+  const { content, mode = usualFileMode(), path, expectedRevision: expected } = creation;
   using parents = new NewFolders(place, scope);
   const pending = { folder: parents.make(), content: [content], mode, fsync: config.fsync, editLock };
   await writeAtomically(pending, deadline, (written) => {

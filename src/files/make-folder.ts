@@ -8,8 +8,8 @@ import { requireWritableFolder } from "./require-writable-folder.ts";
 import type { FilesContext } from "./types.ts";
 
 export interface FolderOptions {
-  /** The permission bits of the folder, exactly. */
-  readonly mode: number;
+  /** The permission bits of the folder, exactly; `undefined` for what the umask leaves. */
+  readonly mode?: number | undefined;
   /** Whether missing folders on the way are made, with the permissions that the umask leaves. */
   readonly parents: boolean;
   /** Whether the folder may be there already. Default: with `parents`. */

@@ -212,7 +212,7 @@ function makeLink(text: Buffer, path: JailedPath, requested: string): void {
 export function makeDirectory(
   scope: MutationScope,
   folder: Folder,
-  { name, mode }: { name: string; mode?: number },
+  { name, mode }: { name: string; mode?: number | undefined },
 ): void {
   scope.mutations.step(
     () => ({

@@ -3,7 +3,13 @@
 import { closeSync, fstatSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { admitPermitted } from "../files/change-mode.ts";
-import { type Creation, requireContentSize, requireCreatable, targetOf } from "../files/create.ts";
+import {
+  type Creation,
+  requireContentSize,
+  requireCreatable,
+  targetOf,
+  usualFileMode,
+} from "../files/create.ts";
 import { openWithin, readWithin } from "../files/read.ts";
 import { type Owner, requireWritableFile } from "../files/require-writable-file.ts";
 import { requireWritableFolder } from "../files/require-writable-folder.ts";
@@ -31,13 +37,16 @@ export function createPending(pending: PendingContext, creation: Creation): void
   using place = admitPending(pending, targetOf(creation));
   const owner = requireCreatable(place, creation, config);
   requireWritableFolder(place.folder, creation.path);
-  const { content, mode } = creation;
-  pending.takeBytes(content.length);
-  const file = { content: [content], mode };
+  const { content: body, mode } = creation;
+  pending.takeBytes(body.length);
+  const content = [body];
   if (owner === undefined) {
-    const staged = { kind: "file", ...file } as const;
-    changes.place(place, { type: "file", staged, size: content.length });
-  } else changes.rewrite(place, { ...file, ...keptOf(place, owner) }, { size: content.length });
+    const staged = { kind: "file", content, mode: mode ?? usualFileMode() } as const;
+    changes.place(place, { type: "file", staged, size: body.length });
+    return;
+  }
+  const file = { content, mode: mode ?? place.stats!.mode & 0o777, ...keptOf(place, owner) };
+  changes.rewrite(place, file, { size: body.length });
 }
 
 interface Update<T> extends Pick<UpdateOptions<T>, "project"> {

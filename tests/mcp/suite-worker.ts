@@ -19,11 +19,13 @@ export interface OverMcp {
   readonly outcomeOf: (result: CallToolResult) => ClientOutcome;
 }
 
-/** Starts `coder mcp` for the cases of one configuration. */
+/** Starts `coder mcp` for the cases of one configuration, with the umask that workers on the bus have in tests. */
 export const startOverMcp =
   ({ args = [], outcomeOf }: OverMcp) =>
   async (subject: Subject, config: Readonly<Record<string, unknown>>): Promise<SuiteWorker> => {
+    const before = process.umask(0o027);
     const connected = await connectStdio(subject, { config: { profile: "contract", ...config }, args });
+    process.umask(before);
     const { root, base } = connected;
     return {
       root,

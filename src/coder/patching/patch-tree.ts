@@ -12,6 +12,7 @@ import type { FilePatch, Patch } from "../../patch/patch.ts";
 import type { PendingTree } from "../../transactions/pending-tree.ts";
 import type { ChangeContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
+import { permissionBits } from "../permission-bits.ts";
 import { expecting, revisionMismatch } from "../revisions.ts";
 import { pathBelow } from "./paths.ts";
 
@@ -58,9 +59,6 @@ export async function patchTree(
   return entries;
 }
 
-/** What a patch makes of nothing. */
-const newFileMode = 0o644;
-
 class TreePatcher {
   readonly #tree: PendingTree;
   readonly #request: PatchRequest;
@@ -89,7 +87,8 @@ class TreePatcher {
 
   async #add({ path, file, expected }: FileChange<Addition>): Promise<PatchedEntry> {
     const patched = await this.#applyHunks(Buffer.alloc(0), { path, file });
-    const options = { mode: file.mode ?? newFileMode, overwrite: false, parents: true };
+    const mode = file.mode ?? permissionBits(undefined, this.#context.profile["create-file.mode"]);
+    const options = { mode, overwrite: false, parents: true };
     const create = () =>
       this.#tree.create(path, patched.body, { ...options, expectedRevision: expected }, this.#context);
     await expecting(() => taken(path, create), { path, expected, mayBeAbsent: true }, this.#context);

@@ -10,7 +10,7 @@ import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
 import { UpdateOp } from "../editing/ops.ts";
-import { parsePermissionBits } from "../permission-bits.ts";
+import { parsePermissionBits, permissionBits } from "../permission-bits.ts";
 import { transferOne } from "../two-paths.ts";
 
 const op = <Name extends string>(name: Name) => Type.Literal(name);
@@ -36,7 +36,7 @@ export const TransactChange = Type.Union(
         content: Type.String(),
         encoding: ContentEncoding,
         expected_revision: Expected('Revision of the file to overwrite, or "absent": nothing may be there.'),
-        mode: Type.Optional(Type.String({ description: 'Octal permission bits; of a new file "0644".' })),
+        mode: Type.Optional(Type.String({ description: "Octal permission bits." })),
         op: op("create"),
         overwrite: Type.Boolean({ default: false }),
         parents: Parents,
@@ -66,7 +66,7 @@ export const TransactChange = Type.Union(
     Type.Object({ op: op("copy"), ...twoPaths }, { description: "As an entry of coder::copy." }),
     Type.Object(
       {
-        mode: Type.Optional(Type.String({ description: 'Octal permission bits; of a new folder "0755".' })),
+        mode: Type.Optional(Type.String({ description: "Octal permission bits." })),
         op: op("make-folder"),
         parents: Parents,
         path: Type.String(),
@@ -148,7 +148,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
 }
 
 async function create({ op, ...spec }: ChangeOf<"create">, context: ChangeContext): Promise<ChangeResult> {
-  const bytes = await createOne({ ...spec, mode: spec.mode ?? "0644" }, {}, context);
+  const bytes = await createOne(spec, {}, context);
   return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
 }
 
@@ -183,7 +183,8 @@ function makeFolder(
   { op, path, mode, parents }: ChangeOf<"make-folder">,
   context: ChangeContext,
 ): ChangeResult {
-  const options = { mode: parsePermissionBits(mode ?? "0755"), parents, mayExist: true };
+  const bits = permissionBits(mode, context.profile["make-folder.mode"]);
+  const options = { mode: bits, parents, mayExist: true };
   return { op, path, created: context.files.makeFolder(path, options, context) };
 }
 

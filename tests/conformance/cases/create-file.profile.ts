@@ -8,20 +8,23 @@ const written = (path: string, content: string) => {
   return { results: [{ path, success: true, bytes_written: content.length, revision }] };
 };
 
+/** A new file without a mode, under the umask 027 of the worker. */
+const underUmask = (text: string) => ({ text, mode: 0o640 });
+
 export const cases: readonly Case[] = [
   {
     name: "profile agent: the flat envelope",
     config: agent,
     tree: {},
     call: { function: id, payload: { path: "a", content: "a" } },
-    expect: { answer: written("a", "a"), tree: { a: "a" } },
+    expect: { answer: written("a", "a"), tree: { a: underUmask("a") } },
   },
   {
     name: "profile agent: the flat envelope with an absolute path inside the base",
     config: agent,
     tree: {},
     call: { function: id, payload: { path: "<base>/s/a", content: "a" } },
-    expect: { answer: written("<base>/s/a", "a"), tree: { "s/a": "a" } },
+    expect: { answer: written("<base>/s/a", "a"), tree: { "s/a": underUmask("a") } },
   },
   {
     name: "profile agent: an absolute path that ends in a slash names no file either",

@@ -41,7 +41,7 @@ export const cases: readonly Case[] = [
     call: { function: id, payload: { files: [{ path: ".envrc", content: "" }] } },
     expect: {
       answer: { results: [{ path: ".envrc", success: true, bytes_written: 0, revision: emptyRevision }] },
-      tree: { ".envrc": "" },
+      tree: { ".envrc": { text: "", mode: 0o640 } },
     },
   },
 ];

@@ -168,6 +168,9 @@ export const cases: readonly Case[] = [
     config: { profile: "agent" },
     tree: {},
     call: { function: id, payload: { files: [{ path: "a", content }] } },
-    expect: { answer: { results: [written({ path: "a", content })] }, tree: { a: content } },
+    expect: {
+      answer: { results: [written({ path: "a", content })] },
+      tree: { a: { text: content, mode: 0o640 } },
+    },
   },
 ];
