@@ -7,7 +7,9 @@ import { toolName } from "./tools.ts";
 
 describe.each(workerNames)("the instructions of %s", (name) => {
   test.each([true, false])("name tools and fields that are there (with those that write: %p)", (writes) => {
-    const offered = workers[name].functions.filter(({ effect }) => writes || effect === "reads");
+    const offered = workers[name].functions.filter(
+      ({ effect, needsBus = false }) => !needsBus && (writes || effect === "reads"),
+    );
     const words = [
       ...offered.map(({ id }) => toolName(id)),
       ...JSON.stringify(offered.map((definition) => inputSchema(definition, true))).split(/\W+/),

@@ -15,6 +15,8 @@ export interface AgentJob {
   readonly args?: readonly string[];
   /** Keys of the configuration; `<base>` is the folder that is served. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Whether the transcript begins with the instructions of the server. */
+  readonly showsInstructions?: boolean;
   readonly steps: readonly JobStep[];
 }
 

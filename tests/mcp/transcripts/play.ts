@@ -1,6 +1,7 @@
 /** Plays a job against a server of its own and writes the session down as a person reads it. */
-import { rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { stringify } from "yaml";
 import type { Subject } from "../../harness/subject.ts";
@@ -27,7 +28,9 @@ export async function play(job: AgentJob, subject: Subject): Promise<string> {
   });
   const session = new Session(served);
   const before = snapshotTree(served.root);
-  const steps: string[] = [];
+  const steps = job.showsInstructions
+    ? [`## Instructions\n\n${fence("text", served.client.getInstructions() ?? "")}`]
+    : [];
   for (const step of job.steps) steps.push(await session.play(step));
   return [
     introduce(job, before),
@@ -47,8 +50,8 @@ const placesOf =
   (base: string) =>
     worker === "shell" ? { base_path: undefined, working_dir: base, fs: { host_root: base } } : {};
 
-/** Most repetitions of a call whose answer has to match: another program's change is noticed within a moment. */
-const maxRepetitions = 1000;
+/** Milliseconds between repetitions of a call whose answer has to match. No event reports how far a job has got. */
+const repetitionMilliseconds = 10;
 
 class Session {
   readonly #served: McpFixture;
@@ -72,23 +75,31 @@ class Session {
   async #call({ tool, args, until }: ToolCall): Promise<string> {
     const heading = `## ${++this.#number}. ${tool}\n\n${fence("yaml", renderArguments(args))}\n`;
     const sent = this.#placeholders.reveal(args);
-    for (let repetition = 0; repetition < maxRepetitions; repetition++) {
+    for (;;) {
       const answer = await this.#served.call(tool, sent).then(renderResult, renderFailure);
       if (until === undefined || until.test(answer)) return heading + answer;
+      await pause(repetitionMilliseconds);
     }
-    throw new Error(`No answer of ${tool} matched ${until}.`);
   }
 
   #change({ others }: ChangesOfOthers): string {
     const { base } = this.#served;
     const lines = Object.entries(others).map(([path, entry]) => {
       if (entry === gone) rmSync(join(base, path), { recursive: true });
-      else addToTree(base, { [path]: entry as TreeEntry });
+      else this.#place(path, entry as TreeEntry);
       if (entry === gone) return `Another program removes \`${path}\`.\n`;
       const content = typeof entry === "string" ? `\n${fence("text", visible(entry))}` : "";
       return `Another program writes \`${path}\`${content === "" ? "." : ":"}\n${content}`;
     });
     return lines.join("\n");
+  }
+
+  /** Moves a finished file to its place, as editors do: one event for those who watch. */
+  #place(path: string, entry: TreeEntry): void {
+    const staging = mkdtempSync(join(this.#served.root, "staging-"));
+    addToTree(staging, { file: entry });
+    renameSync(join(staging, "file"), join(this.#served.base, path));
+    rmdirSync(staging);
   }
 }
 

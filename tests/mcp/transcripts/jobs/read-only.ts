@@ -5,6 +5,7 @@ export default {
   title: "A server that only reads",
   about: "Answer a question about a project in which nothing may be changed, and try a change all the same.",
   tree: shop,
+  showsInstructions: true,
   args: ["--read-only"],
   steps: [
     callTool("coder_search", { query: "vat" }),

@@ -11,6 +11,7 @@ export default {
       "i=0\nwhile [ $i -lt 400 ]; do echo line $i; i=$((i+1)); done\necho the last error >&2\nexit 3\n",
   },
   worker: "shell",
+  showsInstructions: true,
   config: { allowlist: ["cat", "ls", "sh", "sleep", "printenv", "pwd"] },
   steps: [
     callTool("shell_exec", { command: "ls", args: ["src"] }),
