@@ -1,4 +1,5 @@
 /** Answers an authorized request over HTTP, from its body to the end of the answer. */
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   createMcpHandler,
@@ -11,7 +12,7 @@ import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-listens.ts";
 import { isListen, mostListens } from "./listen.ts";
 import { maxMessageBytes } from "./listener.ts";
-import { notJson, readMessage } from "./messages.ts";
+import { notJson, notUtf8, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import type { SessionAnswer } from "./session.ts";
@@ -99,15 +100,22 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
   }
 }
 
-function parseBody(text: string): Body {
+function parseBody(bytes: Buffer): Body {
+  if (!isUtf8(bytes)) return { status: 400, refusal: notUtf8 };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(bytes.toString());
   } catch {
     return { status: 400, refusal: notJson };
   }
   // The SDK accepts or refuses a batch.
-  if (Array.isArray(value)) return { message: value };
+  if (Array.isArray(value)) return { message: value.map(readLeniently) };
   const reading = readMessage(value);
   return "message" in reading ? reading : { status: 400, refusal: reading.refusal };
+}
+
+/** The message, or what it is if it is malformed. */
+function readLeniently(value: unknown): unknown {
+  const reading = readMessage(value);
+  return "message" in reading ? reading.message : value;
 }

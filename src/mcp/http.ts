@@ -89,7 +89,7 @@ function createHttpServer({ host, exchange, guard, limits }: ServerParts): Serve
       const denial = guard({ host: name, origin, authorization });
       if (denial !== undefined) return refuseRequest(outgoing, denial.status, denial.sentence);
       connections.admit(incoming.socket);
-      if (incoming.url?.split("?", 1)[0] !== path)
+      if (![path, `${path}/`].includes(incoming.url?.split("?", 1)[0] ?? ""))
         return refuseRequest(outgoing, 404, `There is nothing here but ${path}.`);
       void exchange.answer(incoming, outgoing).catch((error: Error) => {
         host.log.warn("bad exchange", { failure: error.name });

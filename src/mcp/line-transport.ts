@@ -1,7 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
 import type { Leases } from "./leases.ts";
-import { badBatch, notJson, type RefusedMessage, readMessage } from "./messages.ts";
+import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage } from "./messages.ts";
 
 /**
  * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many small errors.
@@ -119,7 +120,7 @@ export class LineTransport implements Transport {
   }
 
   /** Passes the messages of a line on, and returns the answers to malformed ones. */
-  #take(line: string): RefusedMessage[] {
+  #take(line: Buffer): RefusedMessage[] {
     const values = parseLine(line);
     if (!Array.isArray(values)) return [values];
     const refusals: RefusedMessage[] = [];
@@ -147,19 +148,24 @@ export class LineTransport implements Transport {
 }
 
 /** Each line of `lines`, without blank ones. */
-function* linesOf(lines: Buffer): Generator<string> {
+function* linesOf(lines: Buffer): Generator<Buffer> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(0x0a, start);
-    const line = lines.toString("utf8", start, end);
-    if (line.trim() !== "") yield line;
+    const line = lines.subarray(start, end);
+    if (!isBlank(line)) yield line;
     start = end + 1;
   }
 }
 
+/** White space of JSON, and of lines. */
+const isBlank = (line: Buffer): boolean =>
+  line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+
 /** The messages in a line, or the answer to it. */
-function parseLine(line: string): unknown[] | RefusedMessage {
+function parseLine(line: Buffer): unknown[] | RefusedMessage {
+  if (!isUtf8(line)) return notUtf8;
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(line.toString());
     if (!Array.isArray(value)) return [value];
     return value.length > 0 && value.length <= mostOfBatch ? value : badBatch(mostOfBatch);
   } catch {

@@ -26,6 +26,13 @@ export const notJson: RefusedMessage = refusal(
   "This is no JSON; send one message of JSON-RPC 2.0.",
 );
 
+/** The answer to bytes that are not UTF-8: decoded anyway, a call would write other characters than its sender meant. */
+export const notUtf8: RefusedMessage = refusal(
+  null,
+  PARSE_ERROR,
+  "The message is not UTF-8, so nothing of it was carried out; encode it as UTF-8 and send it again.",
+);
+
 /** The answer to a batch that is empty or too large. */
 export const badBatch = (most: number): RefusedMessage =>
   refusal(
@@ -35,8 +42,8 @@ export const badBatch = (most: number): RefusedMessage =>
   );
 
 /**
- * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes `"params": null` as
- * absent, and drops unknown keys of the envelope. Never throws.
+ * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes `"params": null`
+ * and `"arguments": null` as absent, and drops unknown keys of the envelope. Never throws.
  */
 export function readMessage(value: unknown): Reading {
   const fields = isRecord(value) ? value : {};
@@ -61,8 +68,14 @@ function envelopeOf({ jsonrpc, id, method, params }: Record<string, unknown>): R
     jsonrpc,
     ...(id !== undefined && { id }),
     method,
-    ...(params !== undefined && params !== null && { params }),
+    ...(params !== undefined && params !== null && { params: withoutNullArguments(params) }),
   };
+}
+
+function withoutNullArguments(params: unknown): unknown {
+  if (!isRecord(params) || params["arguments"] !== null) return params;
+  const { arguments: _, ...others } = params;
+  return others;
 }
 
 function idOf({ id }: Record<string, unknown>): RequestId | null {

@@ -6,6 +6,8 @@ export class PacedStream {
   /** Whether the client has taken everything, and waits for more. */
   #isTaken = false;
   readonly #waiting = new Set<() => void>();
+  /** The reader of the newest stream, which is the one that counts. */
+  #newest: unknown;
 
   /** Resolves when the client has taken everything that was written; not before there is a stream. */
   ready(): Promise<void> {
@@ -16,17 +18,24 @@ export class PacedStream {
   through(response: Response): Response {
     if (response.body === null) return response;
     const reader = response.body.getReader();
+    this.#newest = reader;
+    this.#isTaken = false;
+    const note = (isTaken: boolean) => {
+      if (this.#newest !== reader) return;
+      this.#isTaken = isTaken;
+      if (isTaken) this.#resolveWaiting();
+    };
     const body = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          this.#setTaken();
+          note(true);
           const { done, value } = await reader.read();
-          this.#isTaken = false;
+          note(false);
           if (done) controller.close();
           else controller.enqueue(value);
         },
         cancel: (reason) => {
-          this.#isTaken = false;
+          note(false);
           return reader.cancel(reason);
         },
       },
@@ -35,8 +44,7 @@ export class PacedStream {
     return new Response(body, response);
   }
 
-  #setTaken(): void {
-    this.#isTaken = true;
+  #resolveWaiting(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }

@@ -44,13 +44,25 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
     const settled = Promise.all(ids.map((id) => this.#add(id)));
     let isTaken = false;
     try {
-      const response = await this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+      const response = await this.#respond(request, body);
       isTaken = response.ok;
       const isStream = isTaken && request.method === "GET";
       return { response: isStream ? this.#notifications.through(response) : response, settled };
     } finally {
       if (!isTaken) for (const id of ids) this.#settle(id);
     }
+  }
+
+  /**
+   * Replaces a stream of notifications that is still open: its client may have lost the connection before the server notices
+   * that.
+   */
+  async #respond(request: Request, body: unknown): Promise<Response> {
+    const respond = () => this.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    const response = await respond();
+    if (request.method !== "GET" || response.status !== 409) return response;
+    this.closeStandaloneSSEStream();
+    return respond();
   }
 
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {

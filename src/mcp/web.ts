@@ -19,8 +19,20 @@ export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Reque
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
+  if (takesAll(headers.get("accept") ?? "")) headers.set("accept", answerTypes.join(", "));
   const { method = "GET", url = "/" } = incoming;
   return new Request(new URL(url, "http://localhost").href, { method, headers, signal });
+}
+
+/** The types of an answer, which the SDK wants to be named one by one. */
+const answerTypes = ["application/json", "text/event-stream"];
+
+/** Whether a client takes both types of answers by a pattern, or by naming none (RFC 9110, 12.5.1). */
+function takesAll(accept: string): boolean {
+  const ranges = accept.split(",").map((range) => range.split(";", 1)[0]!.trim().toLowerCase());
+  const takes = (type: string) =>
+    ["", "*/*", `${type.split("/", 1)[0]}/*`, type].some((range) => ranges.includes(range));
+  return answerTypes.every(takes);
 }
 
 export interface BodyLimits {
@@ -30,8 +42,8 @@ export interface BodyLimits {
   readonly share: BodyShare;
 }
 
-/** Reads the whole body as text. Throws `BodyTooLarge` or `BodiesTooLarge`. */
-export async function readBody(incoming: IncomingMessage, { maxBytes, share }: BodyLimits): Promise<string> {
+/** Reads the whole body. Throws `BodyTooLarge` or `BodiesTooLarge`. */
+export async function readBody(incoming: IncomingMessage, { maxBytes, share }: BodyLimits): Promise<Buffer> {
   if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -48,7 +60,7 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
   }
   // Only after the whole body: a client that is still sending may miss an answer.
   if (!hasRoom) throw new BodiesTooLarge();
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** Sends `response` chunk by chunk; a client that leaves cancels the rest. */

@@ -23,7 +23,7 @@ interface Answer {
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
 /** A POST whose headers, Host too, are the caller's. */
-function post(url: URL, headers: Record<string, string>, body = ping): Promise<Answer> {
+function post(url: URL, headers: Record<string, string>, body: string | Buffer = ping): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const usual = { "content-type": "application/json", accept: "application/json, text/event-stream" };
     const sending = open(url, { method: "POST", headers: { ...usual, ...headers } }, async (response) => {
@@ -141,6 +141,82 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
     expect(answer.status).toBe(status);
     // A stream of events, or the message by itself.
     expect(JSON.parse(answer.body.match(/\{.*\}/)?.[0] ?? "")).toMatchObject(message);
+  });
+
+  const beginSession = async () => ({
+    "mcp-session-id": (await post(server.url, {}, initialize)).headers["mcp-session-id"] as string,
+  });
+
+  test("refuses a body that is not UTF-8", async () => {
+    const call = { name: "coder_create_file", arguments: { path: "made", content: "\xff" } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: call });
+    const answer = await post(server.url, await beginSession(), Buffer.from(body, "latin1"));
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      id: null,
+      error: { code: -32700, message: expect.stringContaining("UTF-8") },
+    });
+  });
+
+  test.each([false, true])("takes arguments that are null as absent, in a batch: %p", async (isBatch) => {
+    const call = { name: "coder_list_folder", arguments: null };
+    const message = { jsonrpc: "2.0", id: 7, method: "tools/call", params: call };
+    const answer = await post(
+      server.url,
+      await beginSession(),
+      JSON.stringify(isBatch ? [message] : message),
+    );
+    expect(JSON.parse(/\{.*\}/.exec(answer.body)![0]).result.content[0].text).toContain("a.txt");
+  });
+
+  test.each(["*/*", "application/json, */*;q=0.5", "text/*, application/*", ""])(
+    "takes a request whose Accept is %p",
+    async (accept) => {
+      expect((await post(server.url, { ...(await beginSession()), accept })).status).toBe(200);
+    },
+  );
+
+  test("refuses a request that takes neither kind of answer", async () => {
+    expect((await post(server.url, { ...(await beginSession()), accept: "text/html" })).status).toBe(406);
+  });
+
+  test("is at /mcp/ too", async () => {
+    expect((await post(new URL("/mcp/", server.url), {}, initialize)).status).toBe(200);
+    expect((await post(new URL("/mcp/?a=b", server.url), {}, initialize)).status).toBe(200);
+    expect((await post(new URL("/mcp/x", server.url), {}, initialize)).status).toBe(404);
+  });
+
+  test("a second stream of notifications takes the place of the first, which ends", async () => {
+    const session = await beginSession();
+    const initialized = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
+    expect((await post(server.url, session, initialized)).status).toBe(202);
+    const uri = "coder:///a.txt";
+    const subscribe = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri } };
+    await post(server.url, session, JSON.stringify(subscribe));
+    const openStream = async () => {
+      const asking = open(server.url, {
+        headers: { accept: "text/event-stream", ...session },
+        agent: false,
+      }).end();
+      const [response] = (await once(asking, "response")) as [Readable & { readonly statusCode: number }];
+      expect(response.statusCode).toBe(200);
+      return response;
+    };
+    const first = await openStream();
+    const ended = once(first.resume(), "end");
+    const second = await openStream();
+    await ended;
+    const third = await openStream();
+    await once(second.resume(), "end");
+    const edit = { name: "coder_create_file", arguments: { path: "a.txt", content: "a\n", overwrite: true } };
+    await post(
+      server.url,
+      session,
+      JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: edit }),
+    );
+    const [news] = await once(third, "data");
+    expect(String(news)).toContain("notifications/resources/updated");
+    third.destroy();
   });
 
   test("refuses a body over its limit before it is read", async () => {

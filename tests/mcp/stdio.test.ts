@@ -134,6 +134,31 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect(raw.stderr()).not.toContain("nonsense");
   });
 
+  test("refuses a line that is not UTF-8, and carries out nothing of it", async () => {
+    using raw = startRaw(subject);
+    await raw.initialize();
+    for (const bytes of ["\xff", "\xc3(", "\xed\xa0\x80", "\xc0\xaf"]) {
+      const call = { name: "coder_create_file", arguments: { path: "made", content: bytes } };
+      const line = `${JSON.stringify({ ...ping, method: "tools/call", params: call })}\n`;
+      raw.child.stdin.write(Buffer.from(line, "latin1"));
+      expect(await raw.next()).toMatchObject({
+        ...notJson,
+        error: { message: expect.stringContaining("UTF-8") },
+      });
+    }
+    raw.callTool(8, "coder_list_folder", {});
+    expect(JSON.stringify(await raw.next())).not.toContain("made");
+  });
+
+  test("takes arguments that are null as absent", async () => {
+    using raw = startRaw(subject, { tree: { "a.txt": "a" } });
+    await raw.initialize();
+    raw.callTool(7, "coder_list_folder", null);
+    const frame = await raw.next();
+    expect(frame).toMatchObject({ id: 7, result: { content: [{ text: expect.stringContaining("a.txt") }] } });
+    expect(frame?.result).not.toHaveProperty("isError");
+  });
+
   test("answers a request with params null that comes before any handshake", async () => {
     using raw = startRaw(subject);
     raw.child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"tools/list","params":null}\n');
