@@ -26,6 +26,16 @@ test.each(jobs)("%s is as written down", async (name, job) => {
   expect(await play(job, "executable"), advice).toBe(read(name));
 });
 
+/** Other suites compare the sources with the executable call by call; these jobs use most of what differs between runtimes. */
+const onSources = ["background-job", "calls-at-once", "every-kind-of-change"];
+
+test.each(jobs.filter(([name]) => onSources.includes(name)))(
+  "%s is the same on the sources",
+  async (name, job) => {
+    expect(await play(job, "source")).toBe(read(name));
+  },
+);
+
 test("each transcript has a job", () => {
   const written = readdirSync(folder).filter((file) => file.endsWith(".md"));
   expect(written.sort()).toEqual(jobs.map(([name]) => `${name}.md`));

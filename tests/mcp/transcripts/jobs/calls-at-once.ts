@@ -15,5 +15,12 @@ export default {
       callTool("coder_read_file", { path: "src/cart.ts" }),
       callTool("coder_search", { query: "const cart" }),
     ),
+    atOnce(
+      callTool("coder_move", { files: [{ from: "src/cart.ts", to: "src/basket.ts" }] }),
+      callTool("coder_read_file", { path: "src/basket.ts" }),
+      callTool("coder_delete_file", { paths: ["src/basket.ts"] }),
+      callTool("coder_list_folder", { path: "src" }),
+      callTool("coder_read_file", { path: "package.json" }),
+    ),
   ],
 } satisfies AgentJob;
