@@ -141,6 +141,7 @@ const ofCallsTogether: Samples<typeof refuseTransacting> = {
 const excess = { path: "a", size: 10, limit: { key: "max_read_bytes", bytes: 5 } };
 const ofReads: Samples<typeof refuseRead> = {
   noPath: refuseRead.noPath(),
+  filesAndOthers: refuseRead.filesAndOthers(),
   pathAndPaths: refuseRead.pathAndPaths(),
   tailAndLines: refuseRead.tailAndLines(),
   noLines: refuseRead.noLines(3, 2),

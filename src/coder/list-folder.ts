@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Entry } from "../files/types.ts";
 import type { Folder } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
 import { createWalkSlice, yieldIfDue } from "../scheduling/walk-slice.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import type { Config } from "./config.ts";
@@ -25,6 +26,7 @@ const request = Type.Object(
 
 const DirEntry = Named("DirEntry", {
   kind: Kind("EntryKind"),
+  mode: Type.Optional(UInt32({ since: "0.4.0", description: "Permission bits, in the profile `agent`." })),
   mtime: Int64(),
   name: Type.String(),
   non_accessible: Type.Boolean({
@@ -53,7 +55,7 @@ export const listFolder = defineCoderFunction({
   description:
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
   summary: "one folder, in pages",
-  brief: "One folder, sorted by name, in pages.",
+  brief: "One folder, sorted by name, in pages. A mode other than 0644, of a folder 0755, is shown.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,
@@ -87,15 +89,24 @@ export const listFolder = defineCoderFunction({
     };
   },
   render({ entries, page, total, has_more }) {
-    const lines = entries.map(
-      (entry) => renderEntry(entry) + (entry.kind === "file" ? `  ${entry.size}` : ""),
-    );
+    const lines = entries.map((entry) => {
+      const size = entry.kind === "file" ? `  ${entry.size}` : "";
+      return renderEntry(entry) + size + renderMode(entry);
+    });
     if (total === 0) return "[the folder is empty]";
     if (page === 1 && !has_more) return lines.join("\n");
     const more = has_more ? `; send page ${page + 1} for more` : "";
     return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
   },
 });
+
+const usualModes: Readonly<Partial<Record<EntryKind, number>>> = { file: 0o644, dir: 0o755 };
+
+/** A mode that is not the usual one of its kind. That of a link means nothing. */
+const renderMode = ({ kind, mode }: Static<typeof DirEntry>): string =>
+  mode === undefined || kind === "symlink" || mode === usualModes[kind]
+    ? ""
+    : `  ${mode.toString(8).padStart(4, "0")}`;
 
 /** Bytes of an entry whose name is rather long. */
 const usualEntryBytes = 160;
@@ -104,13 +115,14 @@ const pageSizeOf = ({ page_size: requested }: Static<typeof request>, config: Co
   Math.max(1, Math.min(requested ?? config.list_default_page_size, config.list_max_page_size));
 
 /** An entry that vanished since the folder was read keeps its name and kind. */
-function describe(folder: Folder, entry: Entry, { files, jail }: CoderContext) {
+function describe(folder: Folder, entry: Entry, { files, jail, profile }: CoderContext) {
   const stats = files.stat(folder, entry);
   return {
     name: entry.name,
     kind: stats?.kind ?? entry.kind,
     size: stats?.size ?? 0,
     mtime: stats?.mtime ?? 0,
+    ...(profile["list-folder.mode"] && stats !== undefined && { mode: stats.mode }),
     non_accessible: jail.deniesIn(folder, entry.name),
   };
 }

@@ -44,6 +44,10 @@ export const profileTable = {
   "create-file.refuses_encodings": { contract: false, agent: true },
   /** Whether a file that is not text is answered as its kind, not its content. */
   "read-file.binary_kinds": { contract: false, agent: true },
+  /** Whether `stat` takes folders. */
+  "read-file.stat_folders": { contract: false, agent: true },
+  /** Whether listings have the permission bits of each entry. */
+  "list-folder.mode": { contract: false, agent: true },
   /** Whether an answer says how a text differs from UTF-8 with LF and a line end at its end. */
   "read-file.text_notes": { contract: false, agent: true },
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },

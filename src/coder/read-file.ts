@@ -2,7 +2,7 @@ import { Measured } from "../contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { type FileView, type ReadAnswer, ReadResponse } from "./reading/answer.ts";
 import { readBatch } from "./reading/batch.ts";
-import { type ReadOptions, ReadRequest, readOptions } from "./reading/options.ts";
+import { batchEntries, type ReadOptions, ReadRequest, readOptions } from "./reading/options.ts";
 import { renderRead } from "./reading/text.ts";
 import { viewFile } from "./reading/view.ts";
 
@@ -18,6 +18,7 @@ export const readFile = defineCoderFunction({
   paths: [
     { at: "/path", access: "read" },
     { at: "/paths/*", access: "read" },
+    { at: "/files/*/path", access: "read" },
   ],
   request: ReadRequest,
   response: ReadResponse,
@@ -32,21 +33,31 @@ export const readFile = defineCoderFunction({
       title: "Several files, which share the room of the answer",
       request: { paths: ["src/main.ts", "package.json"] },
     },
+    {
+      title: "Parts of several files",
+      request: {
+        files: [
+          { path: "src/main.ts", line_from: 1, line_to: 20 },
+          { path: "server.log", tail: 100 },
+        ],
+      },
+    },
   ],
   normalize: (payload) => (hasForeignEncoding(payload) ? { ...payload, encoding: null } : payload),
   answerBytes(request, context) {
-    const { path, paths } = request;
-    const options = readOptions(request, context.profile);
-    if (paths === undefined) return contentBytes(path!, options, context) + entryBytes;
-    return paths.length > mostMeasured
+    const entries = batchEntries(request, context.profile);
+    if (entries === undefined)
+      return contentBytes(request.path!, readOptions(request, context.profile), context) + entryBytes;
+    return entries.length > mostMeasured
       ? context.maxAnswerBytes
-      : sum(paths.map((one) => entryBytesOf(one, options, context)));
+      : sum(entries.map(({ path, options }) => entryBytesOf(path, options, context)));
   },
   handle(request, context) {
+    const entries = batchEntries(request, context.profile);
+    if (entries !== undefined)
+      return readBatch(entries, request.files === undefined ? "paths" : "files", context);
     const options = readOptions(request, context.profile);
-    const { path, paths } = request;
-    if (paths !== undefined) return readBatch(paths, options, context);
-    const view = viewFile({ path: path!, options, context });
+    const view = viewFile({ path: request.path!, options, context });
     return view instanceof Promise ? view.then(measured) : measured(view);
   },
   render: renderRead,

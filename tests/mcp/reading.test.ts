@@ -19,6 +19,8 @@ const tree = {
   "a.zip": zip,
   "nul.dat": latin1("abc\0def"),
   "a.wav": wav,
+  "folder/run.sh": { text: "run\n", mode: 0o755 },
+  "private/": { mode: 0o700 },
   "b.wav": Buffer.concat([wav, Buffer.alloc(200_000, 0x80)]),
 };
 
@@ -77,6 +79,61 @@ describe("a file as a model sees it", () => {
     expect(await read({ path: "nul.dat", encoding: "text" })).toBe("abc\0def\n[no newline at the end]");
   });
 
+  test("several files have ranges of their own", async () => {
+    const files = [
+      { path: "mixed.txt", line_from: 97, line_to: 98 },
+      { path: "lf.txt", tail: 1 },
+      { path: "lf.txt" },
+    ];
+    expect(await read({ files })).toBe(
+      [
+        "==> mixed.txt",
+        "x",
+        "y\r",
+        "[mixed line ends: 3 CRLF, 97 LF]",
+        "[lines 97 to 98 of 100; go on with line_from 99]",
+        "==> lf.txt",
+        "two",
+        "[lines 2 to 2 of 2]",
+        "==> lf.txt",
+        "one",
+        "two",
+        "",
+      ].join("\n"),
+    );
+    const numbered = { files: [{ path: "lf.txt", tail: 1 }, { path: "lf.txt" }], numbered: true, line_to: 1 };
+    expect(await read(numbered)).toBe(
+      "==> lf.txt\n2→two\n[lines 2 to 2 of 2]\n==> lf.txt\n1→one\n[lines 1 to 1 of 2; go on with line_from 2]",
+    );
+  });
+
+  test.each([
+    [{ files: [{ path: "lf.txt" }], path: "lf.txt" }, "`files` goes with neither"],
+    [{ files: [{ path: "lf.txt" }], paths: ["lf.txt"] }, "`files` goes with neither"],
+    [{ files: [] }, "path"],
+    [{ files: [{ path: "lf.txt", line_from: 2, line_to: 1 }] }, "line_from is 2 and line_to is 1"],
+    [{ files: [{ path: "lf.txt", tail: 2, line_to: 1 }] }, "tail"],
+    [{ files: [{ path: "lf.txt", tail: 2 }], stat: true }, "tail"],
+    [{ files: [{ line_to: 1 }] }, "files[0].path"],
+  ])("%j is refused", async (args, words) => {
+    const refused = await connected.call("coder_read_file", args);
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain("C210");
+    expect(textOf(refused)).toContain(words);
+  });
+
+  test("modes are seen: of files and folders by stat, and in listings", async () => {
+    const statOf = async (path: string) =>
+      textOf(await connected.call("coder_read_file", { path, stat: true, revision: false }));
+    expect(await statOf("private")).toMatch(/^\[folder, mode 0700, changed \d{4}-[^\]]+\]$/);
+    expect(await statOf("folder/")).toMatch(/^\[folder, mode 0755, changed /);
+    expect(await statOf(".")).toMatch(/^\[folder, mode 0755, changed /);
+    expect(textOf(await connected.call("coder_list_folder", { path: "folder" }))).toBe("run.sh  4  0755");
+    expect(textOf(await connected.call("coder_list_folder", {}))).toContain("\nprivate/  0700\n");
+    const text = await connected.call("coder_read_file", { path: "private" });
+    expect(textOf(text)).toContain("C210");
+  });
+
   test("bytes come out in base64, and go in so", async () => {
     const content = await read({ path: "a.zip", encoding: "base64" });
     expect(content).toBe(zip.toString("base64"));
@@ -129,5 +186,7 @@ describe("a file as a model sees it", () => {
       expect(text).toStartWith(readFileSync(join(contract.base, path), "utf8"));
       expect(text).not.toContain("CRLF]");
     }
+    expect(textOf(await contract.call("coder_list_folder", { path: "folder" }))).toBe("run.sh  4");
+    expect(textOf(await contract.call("coder_read_file", { path: "folder", stat: true }))).toContain("C210");
   });
 });

@@ -29,6 +29,7 @@ const fields = {
     }),
   ),
   is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
+  kind: Later(Type.Literal("dir", { description: "A folder, of which `stat` answers mode and time." })),
   lines_returned: Later(UInt64({ description: "Lines in `content`." })),
   media_type: Later(
     Type.String({ description: "Of an image or sound, which `content` then holds in base64." }),

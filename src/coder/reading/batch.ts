@@ -9,18 +9,19 @@ import type { CoderContext } from "../define.ts";
 import { renderRefusal } from "../errors.ts";
 import type { FileView, ReadAnswer, ReadResult } from "./answer.ts";
 import { refuseRead } from "./errors.ts";
-import type { ReadOptions } from "./options.ts";
+import type { BatchEntry, ReadOptions } from "./options.ts";
 import { viewFile } from "./view.ts";
 
-/** Reads `paths`, each on its own. While their contents together are over a limit, the largest is refused. */
+/** Reads files, each on its own. While their contents together are over a limit, the largest is refused. */
 export async function readBatch(
-  paths: readonly string[],
-  options: ReadOptions,
+  entries: readonly BatchEntry[],
+  field: "paths" | "files",
   context: CoderContext,
 ): Promise<Measured<ReadAnswer>> {
-  if (paths.length === 0) throw refuse.emptyBatch("paths");
-  const batch = new Batch(options, context);
-  for (const path of paths) {
+  const [first] = entries;
+  if (first === undefined) throw refuse.emptyBatch(field);
+  const batch = new Batch(first.options, context);
+  for (const { path, options } of entries) {
     const outcome = await context.attempt(() => viewFile({ path, options, context }));
     if ("error" in outcome) batch.addFailure(path, outcome.error.text);
     else batch.add(path, outcome.value);

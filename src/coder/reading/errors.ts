@@ -29,6 +29,12 @@ export const refuseRead = {
   pathAndPaths: (): Refusal =>
     new Refusal("bad-input", "`path` and `paths` exclude each other. Put all files into `paths`."),
 
+  filesAndOthers: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`files` goes with neither `path` nor `paths`. Put all files into `files`, each with its `path`.",
+    ),
+
   tailAndLines: (): Refusal =>
     new Refusal(
       "bad-input",

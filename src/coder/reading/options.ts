@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fsScopeField } from "../../contract/fs-scope.ts";
 import type { WindowRange } from "../../edits/window.ts";
+import { Named } from "../../schema/fragments.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { refuseRead } from "./errors.ts";
 import { maxImageBytes } from "./file-kind.ts";
@@ -8,8 +9,24 @@ import { maxImageBytes } from "./file-kind.ts";
 const since = "0.4.0";
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ since, description }));
-const Count = (minimum: number, description: string) =>
-  Type.Optional(Type.Integer({ format: "uint32", minimum, since, description }));
+const Count = (minimum: number, description?: string) =>
+  Type.Optional(
+    Type.Integer({ format: "uint32", minimum, since, ...(description !== undefined && { description }) }),
+  );
+
+const range = {
+  line_from: Count(1, "First line, from 1."),
+  line_to: Count(1, "Last line."),
+  tail: Count(1, "So many lines from the end."),
+};
+
+/** A file with a range of its own. */
+const ReadEntry = Named("ReadFileEntry", {
+  line_from: Count(1),
+  line_to: Count(1),
+  path: Type.String(),
+  tail: Count(1),
+});
 
 /** The request of `coder::read-file` (coder §8, coder §15). */
 export const ReadRequest = Type.Object(
@@ -20,8 +37,11 @@ export const ReadRequest = Type.Object(
         description: "`base64`: the exact bytes of whole files.",
       }),
     ),
-    line_from: Count(1, "First line, from 1."),
-    line_to: Count(1, "Last line."),
+    files: Type.Optional(
+      Type.Array(ReadEntry, { since, description: "Several files with ranges of their own." }),
+    ),
+    line_from: range.line_from,
+    line_to: range.line_to,
     max_output_bytes: Count(0, "Refuse more content than this."),
     numbered: Flag("Put `N→` before each line."),
     path: Type.Optional(
@@ -32,7 +52,7 @@ export const ReadRequest = Type.Object(
     ),
     revision: Flag("Answer the revision."),
     stat: Flag("Everything but the content."),
-    tail: Count(1, "So many lines from the end."),
+    tail: range.tail,
   },
   { title: "ReadFileInput" },
 );
@@ -52,6 +72,8 @@ export interface ReadOptions {
   readonly maxImageBytes: number | undefined;
   /** Whether a file that is not text is answered as its kind. */
   readonly hasBinaryKinds: boolean;
+  /** Whether `stat` takes folders. */
+  readonly hasFolderStats: boolean;
   /** Whether the answer says how a text differs from plain text. */
   readonly hasTextNotes: boolean;
   readonly hasRevision: boolean;
@@ -78,6 +100,7 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
       : undefined,
     maxOutputBytes: request.max_output_bytes ?? profile["read-file.max_output_bytes"],
     hasBinaryKinds: profile["read-file.binary_kinds"] && request.encoding === undefined,
+    hasFolderStats: profile["read-file.stat_folders"],
     hasTextNotes: profile["read-file.text_notes"],
     hasRevision: request.revision ?? (isStat || profile["read-file.revision"]),
     hasLineCounts:
@@ -93,9 +116,43 @@ const isWhole = (request: ReadRequest): boolean =>
 
 const partFields = ["line_from", "line_to", "tail", "numbered"] as const;
 
-function requireOneOf({ path, paths }: ReadRequest): void {
-  if (path === undefined && paths === undefined) throw refuseRead.noPath();
-  if (path !== undefined && paths !== undefined) throw refuseRead.pathAndPaths();
+function requireOneOf({ path, paths, files }: ReadRequest): void {
+  const given = [path, paths, files].filter((field) => field !== undefined);
+  if (given.length === 0) throw refuseRead.noPath();
+  if (given.length === 1) return;
+  throw files === undefined ? refuseRead.pathAndPaths() : refuseRead.filesAndOthers();
+}
+
+/** A file of a request for several, and how it is read. */
+export interface BatchEntry {
+  readonly path: string;
+  readonly options: ReadOptions;
+}
+
+/**
+ * Returns the files of a request for several; `undefined` for one. An entry without a range has that of the request. Throws
+ * bad-input for fields that do not go together.
+ */
+export function batchEntries(request: ReadRequest, profile: ProfileDefaults): BatchEntry[] | undefined {
+  const { files, paths } = request;
+  if (files === undefined) {
+    const options = readOptions(request, profile);
+    return paths?.map((path) => ({ path, options }));
+  }
+  return files.map((entry) => ({
+    path: entry.path,
+    options: readOptions(requestOfEntry(request, entry), profile),
+  }));
+}
+
+/** Returns what is requested of one of several files. */
+export function requestOfEntry(
+  request: ReadRequest,
+  { path: _, ...own }: Static<typeof ReadEntry>,
+): ReadRequest {
+  if (Object.keys(own).length === 0) return request;
+  const { line_from, line_to, tail, ...others } = request;
+  return { ...others, ...own };
 }
 
 function partOf({ line_from: from, line_to: to, tail }: ReadRequest): ReadOptions["part"] {

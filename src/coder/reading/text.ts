@@ -3,7 +3,7 @@ import type { Image, Rendered, Wording } from "../../contract/wording.ts";
 import { summarizeBatch } from "../batch-text.ts";
 import { renderName } from "../entry-text.ts";
 import type { ReadAnswer } from "./answer.ts";
-import type { ReadRequest } from "./options.ts";
+import { type ReadRequest, requestOfEntry } from "./options.ts";
 
 /** The content as it is, and in brackets behind it what else is to be known. */
 export function renderRead(
@@ -21,11 +21,12 @@ export function renderRead(
   });
   return flatten([
     ...summary.map((line) => [line]),
-    ...results.map((result) =>
-      result.success
-        ? [`==> ${renderName(result.path)}\n`, ...renderFile(result, request)]
-        : [wording.failure(result.error!, result.path)],
-    ),
+    ...results.map((result, index) => {
+      if (!result.success) return [wording.failure(result.error!, result.path)];
+      const entry = request.files?.[index];
+      const own = entry === undefined ? request : requestOfEntry(request, withoutNulls(entry));
+      return [`==> ${renderName(result.path)}\n`, ...renderFile(result, own)];
+    }),
   ]);
 }
 
@@ -48,8 +49,8 @@ function flatten(files: readonly (readonly Piece[])[]): Rendered {
 }
 
 /** Null for a field that may be absent means that it is. */
-const withoutNulls = (request: ReadRequest): ReadRequest =>
-  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
+const withoutNulls = <T extends object>(request: T): T =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null)) as T;
 
 type FileAnswer = Omit<ReadAnswer, "results">;
 
@@ -65,6 +66,7 @@ function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
 
 function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): string {
   const { size, mode = 0, mtime = 0, is_utf8, total_lines, text_notes: notes = [] } = answer;
+  if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
   const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
   if (binary !== undefined && !request.stat)
     return `${kind[0]}, ${size} bytes; send encoding "base64" for its bytes`;
@@ -72,13 +74,15 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
     ...kind,
     `${size} bytes`,
     ...(total_lines === undefined || binary !== undefined ? [] : [`${total_lines} lines`]),
-    `mode ${mode.toString(8).padStart(4, "0")}`,
+    `mode ${modeOf(mode)}`,
     `changed ${timeOf(mtime)}`,
     ...(is_utf8 === false && binary === undefined ? ["not UTF-8"] : []),
     ...notes,
   ];
   return facts.join(", ");
 }
+
+const modeOf = (mode: number): string => mode.toString(8).padStart(4, "0");
 
 /** Seconds since 1970 as text; a file may have a time that is none of the calendar's. */
 function timeOf(seconds: number): string {

@@ -12,7 +12,9 @@ import { countLines } from "../../edits/lines.ts";
 import { type LineWindow, rangeOf, tailOf } from "../../edits/window.ts";
 import { type Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
+import { describe } from "../../files/stats.ts";
 import type { FileStats } from "../../jail/kind.ts";
+import { objectBytes } from "../../text/json-size.ts";
 import type { CoderContext } from "../define.ts";
 import { type FileView, viewOf } from "./answer.ts";
 import { refuseRead } from "./errors.ts";
@@ -31,6 +33,8 @@ export interface FileRead {
 /** What is answered about a file. Throws too-large for more of it than an answer may hold. */
 export function viewFile(read: FileRead): FileView | Promise<FileView> {
   const { path, options, context } = read;
+  const folder = options.isStat && options.hasFolderStats ? statFolder(read) : undefined;
+  if (folder !== undefined) return folder;
   const limit = { key: "max_read_bytes", bytes: context.config.max_read_bytes };
   return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
     whole: (bytes, stats) => viewWhole(read, bytes, stats),
@@ -42,6 +46,15 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       return readPart(open(), wanted, context).then((window) => viewPart(read, stats, window));
     },
   });
+}
+
+/** Returns what is known of a folder; `undefined` for anything else. */
+function statFolder({ path, context }: FileRead): FileView | undefined {
+  using place = context.jail.resolveForRead(path);
+  if (place.stats?.isDirectory() !== true) return undefined;
+  const { size, mode, mtime } = describe(place.stats);
+  const answer = { path, kind: "dir" as const, size, mode, mtime };
+  return { answer, jsonBytes: objectBytes(answer), content: undefined };
 }
 
 function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {

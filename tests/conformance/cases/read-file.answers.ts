@@ -407,6 +407,15 @@ const batches: Case[] = [
     ),
     ...agent,
   },
+  batch(
+    "files with ranges of their own",
+    { a: eight, b: "1\n2\n" },
+    { files: [{ path: "a" }, { path: "b", line_from: 2 }, { path: "b", tail: 1 }], line_to: 1 },
+    [
+      entry({ ...whole("a", eight, "12\n"), lines_returned: 1, more_lines: true }),
+      ...[1, 2].map(() => entry({ ...whole("b", "1\n2\n", "2\n"), lines_returned: 1 })),
+    ],
+  ),
   refuses("no paths", some, { paths: [] }, failure("C210", "paths", "empty")),
   refuses("path and paths", some, { path: "a", paths: ["a"] }, failure("C210", "path", "paths")),
   refuses("neither path nor paths", some, { line_from: 1 }, failure("C210", "path", "paths")),

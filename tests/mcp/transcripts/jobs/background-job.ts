@@ -22,7 +22,7 @@ export default {
       max_output_bytes: 1000,
     }),
     callTool("shell_fs_stat", { path: "<base>/ready" }, { until: /isError: false/ }),
-    callTool("shell_status", { job_id: "<job 2>" }),
+    callTool("shell_status", { job_id: "<job 2>" }, { until: /listening on/ }),
     callTool("shell_list"),
     callTool("shell_kill", { job_id: "<job 2>" }),
     callTool("shell_status", { job_id: "<job 2>" }),

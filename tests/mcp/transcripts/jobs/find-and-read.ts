@@ -11,6 +11,12 @@ export default {
     callTool("coder_read_file", { path: "src/user.ts", line_from: 6, line_to: 8, numbered: true }),
     callTool("coder_read_file", { paths: ["src/orders.ts", "test/orders.test.ts"] }),
     callTool("coder_search", { query: "getUsers", include_globs: ["src/**"] }),
+    callTool("coder_read_file", {
+      files: [
+        { path: "src/user.ts", line_from: 6, line_to: 8 },
+        { path: "test/orders.test.ts", tail: 2 },
+      ],
+    }),
     callTool("coder_read_file", { path: "src/users.ts" }),
   ],
 } satisfies AgentJob;
