@@ -75,7 +75,7 @@ test("what is protected by now is said, and left as it is with force", async () 
   );
   const skipped = [{ path: "kept", reason: "protected" }];
   expect(answers).toMatchObject([
-    { code: "C222", error: expect.stringContaining("send paths without it") },
+    { code: "C222", error: expect.stringContaining("Send `paths` without it") },
     { answer: { conflicts: [], undone: [{ seq: 1, restored: ["plain"], skipped }] } },
     { answer: { undone: [{ restored: ["plain"] }] } },
   ]);

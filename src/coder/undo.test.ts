@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compareSnapshots, snapshotTree } from "../../tests/harness/tree.ts";
+import { wordingFor } from "../contract/wording.ts";
 import { createLog } from "../log/log.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { defaultConfig } from "./config.ts";
@@ -233,4 +234,39 @@ test("links come back that lead nowhere by then", async () => {
   expect(existsSync(at("d"))).toBe(false);
   await call("coder::undo", {});
   expect(lstatSync(at("d/l")).isSymbolicLink()).toBe(true);
+});
+
+test("an undo that changes nothing says so, and one that does how it is taken back", async () => {
+  const { at, call } = await open();
+  const { render } = functions.find(({ id }) => id === "coder::undo")!;
+  const undo = async (request: object) =>
+    String(
+      render!(
+        await call("coder::undo", request),
+        wordingFor((id) => id),
+        request,
+      ),
+    ).split("\n");
+  const again = "Undone; coder::undo without seq takes this undo back.";
+  await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
+  await call("coder::create-file", { files: [{ path: "b", content: "1" }] });
+  expect(await undo({ seq: 1, dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);
+  expect(await undo({ paths: ["a"] })).toEqual([
+    "#2",
+    "Nothing was undone: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.",
+  ]);
+  expect(await undo({ seq: 1 })).toEqual(["#1", "  removed: a", again]);
+  expect(await undo({ seq: 1 })).toEqual(["#1", "Nothing was undone: everything is as it was before."]);
+  expect(await undo({})).toEqual(["#3", "  restored: a", again]);
+  expect(existsSync(at("a"))).toBe(true);
+});
+
+test("a call that changed nothing has no checkpoint to undo", async () => {
+  const { at, call } = await open();
+  mkdirSync(at("full/folder"), { recursive: true });
+  await call("coder::delete-file", { paths: ["full"] });
+  await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
+  const [{ seq }] = (await call("coder::checkpoints", {})).checkpoints;
+  for (let earlier = 1; earlier < seq; earlier++)
+    expect(call("coder::undo", { seq: earlier })).rejects.toThrow(`no checkpoint ${earlier}`);
 });

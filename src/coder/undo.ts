@@ -117,11 +117,11 @@ export const undo = defineCoderFunction({
       ...(transaction !== undefined && { transaction }),
     };
   },
-  render: ({ undone, conflicts }, _, { dry_run: isTrial = false }) =>
+  render: ({ undone, conflicts }, { sentence }, { dry_run: isTrial = false, paths }) =>
     [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(({ path, seq }) => `conflict: ${path} is not what #${seq} left there`),
-      verdict(undone.length, conflicts.length, isTrial),
+      sentence(verdict(undone, conflicts.length, { isTrial, isLimited: paths !== undefined })),
     ].join("\n"),
 });
 
@@ -139,7 +139,9 @@ function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext
     const record = readRecord(journal, seq);
     const isOurs =
       context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
-    if (record === undefined || !isOurs) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+    // A call that changed nothing may have left a record without steps, which no list has.
+    if (record === undefined || record.steps.length === 0 || !isOurs)
+      throw refuseCoder.undoNothing(`checkpoint ${seq}`);
     return [record];
   }
   const found: JournalRecord[] = [];
@@ -191,9 +193,24 @@ function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
   ];
 }
 
-function verdict(undone: number, conflicts: number, isTrial: boolean): string {
-  if (undone === 0)
-    return `Nothing ${isTrial ? "would be" : "was"} undone; send force to undo over conflicts.`;
+interface VerdictOptions {
+  readonly isTrial: boolean;
+  /** Whether only some paths were to be undone. */
+  readonly isLimited: boolean;
+}
+
+function verdict(
+  undone: readonly Static<typeof UndoneCheckpoint>[],
+  conflicts: number,
+  { isTrial, isLimited }: VerdictOptions,
+): string {
+  const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
+  if (undone.length === 0) return `${nothing}; send force to undo over conflicts.`;
+  const isChanged = undone.some(({ restored, removed }) => restored.length + removed.length > 0);
+  if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
+  if (!isChanged && isLimited)
+    return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
+  if (!isChanged) return `${nothing}: everything is as it was before.`;
   const over = conflicts === 0 ? "" : ", over what was changed since";
-  return `${isTrial ? "Would be undone" : "Undone"}${over}; undo again to redo.`;
+  return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo without seq takes this undo back.`;
 }
