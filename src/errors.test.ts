@@ -64,6 +64,11 @@ const shared: Samples<typeof refuse> = {
 };
 
 const ofCoder: Samples<typeof refuseCoder> = {
+  explainedAbsence: refuseCoder.explainedAbsence(
+    refuse.absent("a", "missing"),
+    refuse.absent("a", "missing").message,
+    ["It was moved to b by #5."],
+  ),
   emptyQuery: refuseCoder.emptyQuery(),
   emptyContentQuery: refuseCoder.emptyContentQuery(),
   nothingToSearch: refuseCoder.nothingToSearch(),
@@ -90,6 +95,7 @@ const ofLines: Samples<typeof refuseLines> = {
 };
 
 const ofJail: Samples<typeof refuseJailed> = {
+  denied: refuseJailed.denied(".env", "**/.env"),
   protected: refuseJailed.protected(".git/config"),
   readOnlyRoot: refuseJailed.readOnlyRoot("docs/a.md", "docs", ["src"]),
   top: refuseJailed.top("new", ["src", "tests"]),

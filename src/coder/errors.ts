@@ -62,6 +62,19 @@ export const EntryError = Named("EntryError", {
 
 /** What only `coder::*` refuses. */
 export const refuseCoder = {
+  /** The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path instead of advice. */
+  explainedAbsence: (
+    { reason, message, path = "", isBelowFile, details }: Refusal,
+    plain: string,
+    known: readonly string[],
+  ): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} is not found, or the worker's configuration denies it. ${known.join(" ")}`,
+      path,
+      { isBelowFile, ...(details && { details }) },
+    ),
+
   emptyQuery: (): Refusal =>
     new Refusal("bad-input", "`query` is empty. Send the text or pattern to look for."),
 
@@ -165,7 +178,7 @@ export const refuseCoder = {
 /** What each code means to a caller; the error page is rendered from it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
   C210: "Bad input: malformed payload, unknown field (with `unknown_fields: refuse`), illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
-  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart.",
+  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not.",
   C213: "Larger than `max_read_bytes`, `max_write_bytes` or what one message on the bus can carry.",
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",

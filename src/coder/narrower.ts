@@ -6,6 +6,10 @@ import { placeNames } from "../jail/place-names.ts";
 import type { CoderServices } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 
+type NarrowedCall = Parameters<NonNullable<worker.Services["narrow"]>>[0];
+
+type Narrowed = Pick<CoderServices, "jail" | "files" | "namesOf">;
+
 interface Tree {
   readonly jail: Jail;
   filesIn(jail: Jail): Files;
@@ -16,8 +20,8 @@ interface Tree {
  * refusal for a scope that is none, and for a function that takes none: its caller would take the call for limited.
  */
 export const narrowerOf =
-  ({ jail, filesIn }: Tree): NonNullable<worker.Services["narrow"]> =>
-  ({ definition, payload, request }) => {
+  ({ jail, filesIn }: Tree) =>
+  ({ definition, payload, request }: NarrowedCall): Narrowed | undefined => {
     if (scopeIn(payload) === undefined) return undefined;
     if (!takesFsScope(definition)) throw refuseCoder.noFsScope(definition.id);
     const scoped = jail.within(scopeIn(request) as FsScope);
@@ -25,7 +29,7 @@ export const narrowerOf =
       jail: scoped,
       files: filesIn(scoped),
       namesOf: (path) => placeNames(path, scoped),
-    } satisfies Partial<CoderServices>;
+    };
   };
 
 /** Null counts as no scope, as in all later fields. */

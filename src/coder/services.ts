@@ -21,6 +21,7 @@ import { SharedTree } from "../watch/shared-tree.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./errors.ts";
+import { explainAbsence } from "./explaining/missing-path.ts";
 import { changedOver } from "./feeding/changed.ts";
 import { FeedReaders } from "./feeding/readers.ts";
 import { narrowerOf } from "./narrower.ts";
@@ -112,6 +113,15 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const feed = new Feed({ jail, trees, listen: storage.listen });
   const sweeper = openSweeper(files);
   const ignoreFiles = new IgnoreFiles(jail);
+  const narrow = narrowerOf(storage);
+  const listedTrees = () =>
+    trees.flatMap(({ name, tree: { complete } }) => (complete ? [{ name, tree: complete }] : []));
+  const rendererFor = (seen: Jail) => (error: unknown) =>
+    renderCoderError(
+      profile.explained_errors
+        ? explainAbsence(error, { jail: seen, journal, defaultExcludes, listedTrees })
+        : error,
+    );
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
@@ -142,12 +152,15 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxAnswerBytes: config.max_answer_bytes,
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
-    renderError: renderCoderError,
+    renderError: rendererFor(jail),
     requestRules: {
       unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
       isForgiving: profile.forgiving_arguments,
     },
-    narrow: narrowerOf(storage),
+    narrow: (call) => {
+      const narrowed = narrow(call);
+      return narrowed && { ...narrowed, renderError: rendererFor(narrowed.jail) };
+    },
     namesOf: (path) => placeNames(path, jail),
     holds: {
       get "coder.index.files"() {

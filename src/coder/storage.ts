@@ -95,6 +95,7 @@ function openTree(config: Config, { profile, environment, ...opening }: Opening)
     deny: compileGlobSet(config.non_accessible_globs),
     denyWriting: compileGlobSet(config.write_deny_globs ?? profile.write_deny_globs),
     foldDeny: config.fold_deny,
+    namesDenyingGlobs: profile.explained_errors,
     paths: profile.absolute_paths ? ("either" as const) : ("relative" as const),
     protectedFiles: opening.configFiles,
     trial: trialFor(opening),

@@ -23,6 +23,8 @@ export interface DenyRules {
   deniesAny(names: readonly string[]): boolean;
   /** The same, with names compared as `folding` says. */
   deniesBelow(names: readonly string[], folding: Folding): boolean;
+  /** The first glob that denies the path of these names, or a folder above it, with names compared as in the base. */
+  denyingGlob(names: readonly string[]): string | undefined;
   isTemporary(name: string): boolean;
   /** What to make the same rules of in a thread, by `denyRules`; undefined where they are those of several folders. */
   readonly posted: PostedDenyRules | undefined;
@@ -69,6 +71,19 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     },
     deniesAny: (names) => deniesBelow(names, "exact"),
     deniesBelow,
+    denyingGlob(names) {
+      let path = "";
+      for (const name of names) {
+        path = pathIn(path, name);
+        if (globs.matches(path)) return globs.patterns.find((glob) => compileGlobSet([glob]).matches(path));
+        if (!folds || !matchesFolded(path)) continue;
+        const folded = fold(path);
+        return globs.patterns.find((glob) =>
+          compileGlobSet([foldGlob(glob)], 4 * longestSet.ofOperator).matches(folded),
+        );
+      }
+      return undefined;
+    },
     isTemporary: isTemporaryName,
     posted: { globs: globs.patterns, folds },
     fold: (path, folding) => (isFolded(folding) ? fold(path) : path),

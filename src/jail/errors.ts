@@ -2,6 +2,14 @@ import { quoteShort, Refusal } from "../errors.ts";
 
 /** What only the jail, and those who go through what it holds, refuse. */
 export const refuseJailed = {
+  /** Says nothing about the disk: it is decided by the path as it was sent. */
+  denied: (path: string, glob: string): Refusal =>
+    new Refusal(
+      "denied",
+      `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; the worker does not read such names, whether they exist or not.`,
+      path,
+    ),
+
   /** Callers may read it, so the sentence need not hide that it is there. */
   protected: (path: string): Refusal =>
     new Refusal(

@@ -55,7 +55,13 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
-  return jailWith({ roots: onlyRoot(root), parse, rules, walkRules });
+  return jailWith({
+    roots: onlyRoot(root),
+    parse,
+    rules,
+    walkRules,
+    namesDenyingGlobs: shared.namesDenyingGlobs,
+  });
 }
 
 export interface RootsOptions extends SharedRules {
@@ -79,7 +85,7 @@ export function openRootsJail({ roots: options, paths = "relative", ...shared }:
   };
   const isAbsolute = (path: string) => paths === "either" && path.startsWith("/");
   const parse = (path: string) => (isAbsolute(path) ? parseInRoots(path, roots.all) : parsePath(path));
-  return jailWith({ roots, parse, rules, walkRules });
+  return jailWith({ roots, parse, rules, walkRules, namesDenyingGlobs: shared.namesDenyingGlobs });
 }
 
 /** What a jail is made of. */
@@ -88,18 +94,17 @@ interface Parts {
   readonly parse: (path: string) => ParsedPath;
   readonly rules: OpenRoot["rules"];
   readonly walkRules: WalkRules;
+  readonly namesDenyingGlobs: boolean | undefined;
 }
 
 function jailWith(parts: Parts): Jail {
   const { roots, rules, walkRules } = parts;
   const { backend: held, scope } = walkRules;
-  const parse = (path: string): ParsedPath => {
-    const parsed = parts.parse(path);
-    if (scope === undefined || path.startsWith("/")) return parsed;
-    return { ...parsed, names: [...scope.root, ...parsed.names] };
-  };
+  const parse = (path: string) => parseIn(parts, path);
+  const parseAllowed = (path: string) => requireAllowedNames(parts, path, parse(path));
   const admit: Jail["admit"] = (path, options = {}) => {
-    const place = walk(walkRules, path, parse(path), options);
+    const parsed = options.deniedIsMissing ? parse(path) : parseAllowed(path);
+    const place = walk(walkRules, path, parsed, options);
     const { changes } = options;
     const refusal =
       changes &&
@@ -118,7 +123,7 @@ function jailWith(parts: Parts): Jail {
     hostPath: (path) => hostPathIn(roots, path),
     backend: held.name,
     admit,
-    resolveForRead: (path) => resolveInOneStep(walkRules, path, parse(path)) ?? admit(path),
+    resolveForRead: (path) => resolveInOneStep(walkRules, path, parseAllowed(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit(path), held),
     reopenFolder: (path) =>
       holdFolder(walk({ ...walkRules, scope: undefined }, path, parsePath(path || "."), {}), held),
@@ -146,6 +151,33 @@ function jailWith(parts: Parts): Jail {
     close: () => held.close(),
   };
   return jail;
+}
+
+/** Parses a path, which starts in a scope where its folder is. */
+function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPath {
+  const parsed = parse(path);
+  if (scope === undefined || path.startsWith("/")) return parsed;
+  return { ...parsed, names: [...scope.root, ...parsed.names] };
+}
+
+/**
+ * Returns the names, and throws for those that are denied as they were sent, where a scope does not exclude them. A `..`
+ * takes away the name before it, also where that turns out to be a link.
+ */
+function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): ParsedPath {
+  const { rules, walkRules, namesDenyingGlobs = false } = parts;
+  if (!namesDenyingGlobs) return parsed;
+  const { names } = parsed;
+  const plain: string[] = [];
+  for (const [index, name] of names.entries()) {
+    if (name === "..") plain.pop();
+    else plain.push(name);
+    if (names[index + 1] !== ".." && index < names.length - 1) continue;
+    if (!rules.deniesAny(plain) || walkRules.scope?.contains(plain.join("/")) === false) continue;
+    const glob = rules.denyingGlob(plain);
+    if (glob !== undefined) throw refuseJailed.denied(path, glob);
+  }
+  return parsed;
 }
 
 /** Why nothing may be changed at a place. */

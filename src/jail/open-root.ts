@@ -27,6 +27,11 @@ export interface SharedRules {
   readonly backend?: BackendName | undefined;
   /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
   readonly foldDeny?: "auto" | "always";
+  /**
+   * Whether a path whose names are denied as they were sent is refused with the glob, before the disk is read. Default: its
+   * refusal is that of a missing path.
+   */
+  readonly namesDenyingGlobs?: boolean;
   /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */
   readonly protectedFiles?: readonly string[] | undefined;
   /** How to test the case sensitivity of names. Default: by a temporary file. */

@@ -27,6 +27,7 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
     deniesAny: (names) => whole.deniesAny(names) || own.deniesAny(names.slice(depth)),
     deniesBelow: (names, folding) =>
       whole.deniesBelow(names, folding) || own.deniesBelow(names.slice(depth), folding),
+    denyingGlob: (names) => whole.denyingGlob(names) ?? own.denyingGlob(names.slice(depth)),
   };
 }
 
@@ -51,6 +52,7 @@ export function rulesOfRoots(roots: RuledRoots, top: DenyRules): DenyRules {
       at(folder.path || bytes.toString("utf8", from, to)).deniesBytesIn(folder, bytes, from, to),
     deniesAny: (names) => at(names[0] ?? "").deniesAny(names),
     deniesBelow: (names, folding) => at(names[0] ?? "").deniesBelow(names, folding),
+    denyingGlob: (names) => at(names[0] ?? "").denyingGlob(names),
     isTemporary: top.isTemporary,
     posted: undefined,
     fold: (path, folding) => at(path).fold(path, folding),

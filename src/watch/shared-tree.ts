@@ -75,6 +75,12 @@ export class SharedTree {
     };
   }
 
+  /** The tree as of the last drain, if it is open and complete. */
+  get complete(): WatchedTree | undefined {
+    const tree = this.#opened?.tree;
+    return tree?.state.isComplete === true ? tree : undefined;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#end();

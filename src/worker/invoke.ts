@@ -103,7 +103,8 @@ interface CallScope {
   read: ReadPayload | undefined;
   /** What the payload was found to be. */
   request: unknown;
-  readonly context: Context;
+  /** With the services of a limited call, once it is found to be one. */
+  context: Context;
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
   readonly ordered: OrderedCall | undefined;
@@ -136,7 +137,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const request = parseRequest(definition, payload, scope.context);
     scope.request = request;
     const narrowed = scope.context.narrow?.({ definition, payload, request });
-    const context = narrowed === undefined ? scope.context : { ...scope.context, ...narrowed };
+    if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
+    const { context } = scope;
     const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
     if (earlier !== undefined) await earlier;
     scope.onEnter(definition.id, request);

@@ -177,3 +177,101 @@ describe("a call that failed in part, or as a whole", () => {
     expect(first).toStartWith('C211 no_such_path: Nothing was changed. File 2 of 2 ("no.txt"): ');
   });
 });
+
+describe("a path where nothing is", () => {
+  let connected: McpFixture;
+  const errorOf = async (path: string, more: Record<string, unknown> = {}) => {
+    const result = await connected.call("coder_read_file", { path, ...more });
+    expect(result.isError).toBe(true);
+    return textOf(result).replace(
+      /^C211 no_such_path: ".*?" is not found, or the worker's configuration denies it/,
+      "",
+    );
+  };
+  const done = async (tool: string, request: Record<string, unknown>) => {
+    expect((await connected.call(tool, request)).isError).toBeUndefined();
+  };
+  const plain = "; list its folder with coder_list_folder to see what is there.";
+
+  beforeAll(async () => {
+    const config = { non_accessible_globs: ["**/.env", "secret/**", "**/hidden.ts"] };
+    connected = await connectStdio("source", {
+      config,
+      tree: {
+        "Src/Main.ts": "main\n",
+        "src/router/index.ts": "index\n",
+        "lib/util.ts": "util\n",
+        "lib/deep/util.ts": "util\n",
+        "secret/util.ts": "",
+        "other/Hidden.ts": "",
+        "other/hidden.ts": "",
+        "caf\u00e9.txt": "",
+        "moved/a.ts": "a\n",
+        "gone/b.ts": "b\n",
+        "twice.ts": "",
+        ".env": "",
+        alias: { link: ".env" },
+      },
+    });
+    await done("coder_search", { query: "main" });
+    await done("coder_move", { files: [{ from: "moved", to: "lib/moved" }] });
+    await done("coder_delete_file", { paths: ["gone"], recursive: true });
+    await done("coder_move", { files: [{ from: "twice.ts", to: "once.ts" }] });
+    await done("coder_move", { files: [{ from: "once.ts", to: "lib/once.ts" }] });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  test("is asked for in another case, or another form of Unicode", async () => {
+    expect(await errorOf("Src/main.ts")).toBe(". Did you mean Src/Main.ts?");
+    expect(await errorOf("SRC/MAIN.TS")).toBe(". Did you mean Src/Main.ts?");
+    expect(await errorOf("cafe\u0301.txt")).toBe(". Did you mean caf\u00e9.txt?");
+  });
+
+  test("is elsewhere, as the list of the watched tree knows: the nearest first, at most three, none that is denied", async () => {
+    await waitUntilListed();
+    expect(await errorOf("src/util.ts")).toBe(". Did you mean lib/util.ts or lib/deep/util.ts?");
+    expect(await errorOf("src/deep/util.ts")).toBe(". Did you mean lib/deep/util.ts or lib/util.ts?");
+    expect(await errorOf("src/routes/index.ts")).toBe(". Did you mean src/router/index.ts?");
+    expect(await errorOf("src/Hidden.ts")).toBe(". Did you mean other/Hidden.ts?");
+  });
+
+  /** The list is there once the first search has begun it and it is complete. */
+  async function waitUntilListed() {
+    while ((await errorOf("src/util.ts")) === plain) await connected.call("coder_search", { query: "main" });
+  }
+
+  test("was moved or deleted by a call", async () => {
+    expect(await errorOf("moved/a.ts")).toBe(". It was moved to lib/moved/a.ts by #1.");
+    expect(await errorOf("twice.ts")).toBe(". It was moved to lib/once.ts by #4.");
+    expect(await errorOf("gone/b.ts")).toBe('. It was deleted by #2; coder_undo {"seq":2} brings it back.');
+    await done("coder_undo", { seq: 2 });
+    expect(textOf(await connected.call("coder_read_file", { path: "gone/b.ts" }))).toStartWith("b\n");
+  });
+
+  test("is denied behind a link, in the same words, or as it was sent, with the rule", async () => {
+    expect(await errorOf("alias")).toBe(plain);
+    expect(await errorOf("nowhere")).toBe(plain);
+    expect(await errorOf("secret/util.ts")).toBe(
+      'C211 no_such_path: "secret/util.ts" matches the deny rule secret/**; the worker does not read such names, whether they exist or not.',
+    );
+  });
+
+  test("is limited by fs_scope, which holds for what is said too", async () => {
+    await waitUntilListed();
+    expect(await errorOf("x/util.ts", { fs_scope: { root: "src" } })).toBe(plain);
+    expect(await errorOf("x/util.ts", { fs_scope: { root: "lib" } })).toBe(
+      ". Did you mean util.ts or deep/util.ts?",
+    );
+  });
+
+  test("is named in a transaction too", async () => {
+    const changes = [
+      { op: "delete", path: "Src/Main.ts" },
+      { op: "copy", from: "moved/a.ts", to: "x" },
+    ];
+    const result = await connected.call("coder_transact", { changes });
+    expect(textOf(result)).toBe(
+      'C211 no_such_path: Nothing was changed. Change 2 of 2 ("moved/a.ts"): "moved/a.ts" is not found, or the worker\'s configuration denies it. It was moved to lib/moved/a.ts by #1.',
+    );
+  });
+});
