@@ -1,15 +1,19 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countDescriptors } from "../../tests/harness/descriptors.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { Folder } from "../jail/folder.ts";
 import { createLog } from "../log/log.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { defaultConfig } from "./config.ts";
+import { copy } from "./copy.ts";
+import { listFolder } from "./list-folder.ts";
 import { readFile } from "./read-file.ts";
+import { search } from "./search.ts";
 import { openCoder } from "./services.ts";
 import { tree } from "./tree.ts";
 
@@ -94,4 +98,83 @@ test("a folder whose ignore files cannot be opened for lack of descriptors is cl
   const before = await countDescriptors();
   for (let i = 0; i < 3; i++) expect(await invoke(tree, { respect_gitignore: true })).toHaveProperty("error");
   expect(await countDescriptors(before)).toBe(before);
+});
+
+describe("what the worker may not enter", () => {
+  const shut = mkdtempSync(join(tmpdir(), "coder-"));
+  const nobody = 65_534;
+  const isRoot = process.geteuid?.() === 0;
+  mkdirSync(join(shut, "only-listed/sub"), { recursive: true });
+  mkdirSync(join(shut, "only-entered"));
+  mkdirSync(join(shut, "open"));
+  for (const folder of ["only-listed", "only-entered", "open"])
+    writeFileSync(join(shut, folder, "a.txt"), "needle\n");
+  for (const folder of ["only-listed", "only-listed/sub", "only-entered", "open"])
+    if (isRoot) chownSync(join(shut, folder), nobody, nobody);
+  chmodSync(shut, 0o755);
+  chmodSync(join(shut, "only-entered"), 0o311);
+  chmodSync(join(shut, "only-listed"), 0o644);
+
+  afterAll(() => {
+    for (const folder of ["only-listed", "only-entered"]) chmodSync(join(shut, folder), 0o755);
+    rmSync(shut, { recursive: true });
+  });
+
+  /** Calls without the rights of root, which the system denies nothing. */
+  async function callUnprivileged(definition: FunctionDefinition, request: object, profile: string) {
+    const opened = await openCoder({
+      ...defaultConfig(),
+      base_path: shut,
+      profile: profile as "agent",
+      journal: null,
+    });
+    try {
+      if (isRoot) process.seteuid?.(nobody);
+      return await createInvoke(opened, log)(definition, request);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      await opened.close();
+    }
+  }
+
+  test.each(["contract", "agent"])(
+    "is marked in a tree of the profile %s, and the rest is shown",
+    async (profile) => {
+      for (const request of [{}, { max_nodes: 100 }, { max_bytes: 1000 }]) {
+        const outcome = await callUnprivileged(tree, request, profile);
+        expect(outcome).toMatchObject({
+          answer: {
+            root: {
+              children: [
+                { name: "only-entered", truncated: { reason: "io_error" } },
+                { name: "only-listed", truncated: { reason: "io_error", shown: 0 } },
+                { name: "open", children: [{ name: "a.txt", size: 7 }] },
+              ],
+            },
+          },
+        });
+      }
+    },
+  );
+
+  test("is counted by a search, which goes on", async () => {
+    const outcome = await callUnprivileged(search, { query: "needle" }, "agent");
+    expect(outcome).toMatchObject({
+      answer: { content_matches: [{ path: "open/a.txt" }], skipped: { unreadable: 3 } },
+    });
+  });
+
+  test("is refused by name where the call is about it", async () => {
+    for (const [definition, request] of [
+      [tree, { path: "only-listed" }],
+      [listFolder, { path: "only-listed" }],
+      [listFolder, { path: "only-entered" }],
+    ] as const)
+      expect(await callUnprivileged(definition, request, "agent")).toMatchObject({
+        error: expect.stringMatching(/"C216".*only-/),
+      });
+    const copied = await callUnprivileged(copy, { files: [{ from: "only-listed", to: "copied" }] }, "agent");
+    expect(JSON.stringify(copied)).toContain("C216");
+    expect(existsSync(join(shut, "copied"))).toBe(false);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import { Refusal } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
 import type { FileStats } from "../jail/kind.ts";
@@ -42,12 +43,30 @@ function pageOf(
   return { entries, total };
 }
 
-/** See `Files.stat`. */
+/**
+ * See `Files.stat`. Throws permission if no entry of the folder may be reached; an entry that alone may not, such as the
+ * mount of another user, has no stats.
+ */
 export function statEntry(folder: Folder, entry: Entry): FileStats | undefined {
   const described = folder.statx?.(entry.raw);
   if (described !== undefined) return described;
-  const stats = lstatEntry(folder, entry);
-  return stats && describe(stats);
+  try {
+    const stats = lstatEntry(folder, entry);
+    return stats && describe(stats);
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === "permission" && isSearchable(folder)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether this process has the right to reach the entries of a folder (`x`), beside that to list them (`r`). */
+function isSearchable(folder: Folder): boolean {
+  try {
+    folder.lstat(".");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** See `Files.lstat`. */

@@ -122,8 +122,11 @@ export class BytePlan {
       using folder = this.#open(found);
       const level = folder && { depth, rules: this.#snapshot.filter.rulesIn(folder, found.above!.rules) };
       const opened = level && (await this.#list(found, folder, level));
-      if (opened === undefined) this.#left -= longestMarkBytes;
-      else if (this.#pay(opened, share - claimed)) {
+      if (opened === undefined) {
+        // The writer finds out the same, and says so.
+        this.#bytes.set(found.path, 0);
+        this.#left -= longestMarkBytes;
+      } else if (this.#pay(opened, share - claimed)) {
         listed.push(opened);
         claimed += opened.cutBytes + Math.min(leastBytes, neededBytes(opened));
       } else {

@@ -1,4 +1,5 @@
 /** Walks a tree and writes it (coder §8). */
+import { Refusal } from "../../errors.ts";
 import type { Entry, Page } from "../../files/types.ts";
 import type { Folder } from "../../jail/folder.ts";
 import type { FileStats } from "../../jail/kind.ts";
@@ -125,7 +126,7 @@ export class TreeWriter {
   }
 
   #begin(page: Page | undefined, folder: Folder, level: Level, { node, before }: Itself): undefined {
-    if (page === undefined) {
+    if (page === undefined || !this.#isReachable(folder, page, level)) {
       folder.close();
       this.#addCut({ node, before }, unreadable);
       return;
@@ -141,6 +142,18 @@ export class TreeWriter {
       next: 0,
     });
     this.#writer.open();
+  }
+
+  /** Whether the entries of a folder may be reached, and not only listed. With the root of the tree the call fails. */
+  #isReachable(folder: Folder, { entries: [first] }: Page, { depth }: Level): boolean {
+    if (first === undefined || depth === 0) return true;
+    try {
+      this.#snapshot.context.files.stat(folder, first);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.reason === "permission") return false;
+      throw error;
+    }
   }
 
   #leave({ folder, node, before, entries, shown, total, isCutByBytes }: OpenFolder): undefined {
