@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
 import { refuseTransacting } from "./coder/transacting/errors.ts";
+import { refuseEdit } from "./edits/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseMove } from "./files/move-errors.ts";
@@ -193,10 +194,26 @@ const ofRequests: Samples<typeof refuseField> = {
     below: { list: "ops", known: ["op"] },
   }),
   namedTwice: refuseField.namedTwice("file_path", "path", ""),
+  mistakenPath: refuseField.mistakenPath("a:12", {
+    why: "ends with the number of a line",
+    instead: "a",
+    line: 12,
+    mayBeLiteral: true,
+  }),
+  numberedText: refuseField.numberedText("files[0].content"),
   withExample: refuseField.withExample(
     refuse.badPayload("tail", "is 2.5; expected a whole number"),
     '"tail": 3',
   ),
+};
+
+const ofEdits: Samples<typeof refuseEdit> = {
+  emptyOldStr: refuseEdit.emptyOldStr({ path: "a", index: 0 }),
+  sameText: refuseEdit.sameText({ path: "a", index: 0 }),
+  textNotFound: refuseEdit.textNotFound({ path: "a", index: 0 }, miss),
+  alreadyApplied: refuseEdit.alreadyApplied({ path: "a", index: 0 }, candidates),
+  ambiguousText: refuseEdit.ambiguousText({ path: "a", index: 0 }, { count: 2, candidates }),
+  matchCount: refuseEdit.matchCount({ path: "a", index: 0 }, { expected: 1, found: 2, candidates }),
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {
@@ -209,6 +226,7 @@ const all = [
   ofCoder,
   ofReads,
   ofRequests,
+  ofEdits,
   ofLines,
   ofJail,
   ofMoves,

@@ -17,6 +17,7 @@ export type Reason =
   | "timeout"
   | "exists"
   | "text-not-found"
+  | "already-applied"
   | "ambiguous"
   | "match-count"
   | "revision-mismatch"

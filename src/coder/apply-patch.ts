@@ -1,10 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { parsePatch } from "../patch/parse.ts";
 import { type Patch, patchFormats } from "../patch/patch.ts";
+import { requireUsualName } from "../requests/require-usual.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { defineCoderFunction } from "./define.ts";
 import { inSlices } from "./editing/apply-ops.ts";
 import { refuseCoder } from "./errors.ts";
+import { Literal } from "./literal.ts";
 import { resultsOf } from "./patching/answer.ts";
 import { type PatchedEntry, patchTree } from "./patching/patch-tree.ts";
 import { patchPaths } from "./patching/paths.ts";
@@ -30,6 +32,7 @@ const request = Type.Object(
       ["auto", ...patchFormats].map((format) => Type.Literal(format)),
       { default: "auto" },
     ),
+    literal: Literal(),
     patch: Type.String(),
   },
   { title: "ApplyPatchInput" },
@@ -101,6 +104,9 @@ export const applyPatch = defineCoderFunction({
     const patch = await inSlices(parsePatch(Buffer.from(text), format as "auto"), context.deadline);
     const expectedRevisions = rest.expected_revisions ?? {};
     requireFiles(patch, Object.keys(expectedRevisions));
+    const { requestRules: rules } = context;
+    if (rules?.isForgiving && !rest.literal)
+      for (const name of newNames(patch)) requireUsualName(name, rules.places);
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) => patchTree(tree, { patch, baseDir, expectedRevisions }, context),
       named: { noun: "File", paths: patch.files.map(({ path }) => path) },
@@ -124,6 +130,13 @@ function requireFiles({ files }: Patch, expected: readonly string[]): void {
   const stray = expected.find((name) => !names.has(name));
   if (stray !== undefined) throw refuseCoder.strayPatchRevision(stray);
 }
+
+/** The names that the patch makes. */
+const newNames = ({ files }: Patch): string[] =>
+  files.flatMap((file) => {
+    if (file.change === "add") return [file.path];
+    return file.change === "update" && file.target !== undefined ? [file.target.path] : [];
+  });
 
 const committed = ({ value, transaction }: Done<PatchedEntry[]>) => ({
   committed: true,

@@ -6,6 +6,7 @@ import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creating/content-encoding.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
+import { Literal } from "./literal.ts";
 import { permissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
@@ -42,7 +43,10 @@ const specFields = {
 const CreateFileSpec = Named("CreateFileSpec", { ...specFields, mode: mode.optional });
 
 const requestOf = <Spec extends TSchema>(spec: Spec) =>
-  Type.Object({ dry_run: DryRun, files: Type.Array(spec) }, { title: "CreateFileInput" });
+  Type.Object(
+    { dry_run: DryRun, files: Type.Array(spec), literal: Literal({ since: "0.4.0" }) },
+    { title: "CreateFileInput" },
+  );
 
 const CreateFileResult = Named("CreateFileResult", {
   bytes_written: UInt64(),

@@ -17,6 +17,7 @@ test("the published part is the published reference, byte for byte", () => {
 
 test("ids are unique, and each function lies in the file of its name", () => {
   const others = [
+    "batch-text.ts",
     "config.ts",
     "define.ts",
     "dry-run.ts",
@@ -24,6 +25,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "errors.ts",
     "folder-filter.ts",
     "functions.ts",
+    "literal.ts",
     "narrower.ts",
     "permission-bits.ts",
     "profiles.ts",

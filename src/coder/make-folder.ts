@@ -4,11 +4,13 @@ import { Named } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
+import { Literal } from "./literal.ts";
 import { permissionBits } from "./permission-bits.ts";
 
 const request = Type.Object(
   {
     dry_run: Type.Boolean({ default: false, description: "Check and answer, and make nothing." }),
+    literal: Literal(),
     mode: Type.Optional(
       Type.String({
         description: "Octal permission bits of each new folder in `paths`. Default: that of the profile.",

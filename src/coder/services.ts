@@ -156,6 +156,11 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     requestRules: {
       unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
       isForgiving: profile.forgiving_arguments,
+      places: {
+        home: opening.environment?.["HOME"],
+        roots: jail.roots.map(({ name, hostPath }) => ({ prefix: jail.hasTop ? `${name}/` : "", hostPath })),
+        isAbsolute: false,
+      },
     },
     narrow: (call) => {
       const narrowed = narrow(call);

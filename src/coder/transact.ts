@@ -4,6 +4,7 @@ import { refuse } from "../errors.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { OpEcho } from "./editing/ops.ts";
+import { Literal } from "./literal.ts";
 import { fitResults } from "./transacting/answer.ts";
 import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transacting/changes.ts";
 import { refuseTransacting } from "./transacting/errors.ts";
@@ -22,6 +23,7 @@ const request = Type.Object(
       description: "Check and answer, change nothing, and give a plan for coder::commit.",
     }),
     label: Type.Optional(Type.String({ description: "What to call the transaction." })),
+    literal: Literal(),
   },
   { title: "TransactInput" },
 );

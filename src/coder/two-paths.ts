@@ -4,6 +4,7 @@ import type { Attempt, RequestPath } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { Named } from "../schema/fragments.ts";
 import type { ChangeContext, CoderContext } from "./define.ts";
+import { Literal } from "./literal.ts";
 import { expecting } from "./revisions.ts";
 
 /** An entry of a request. */
@@ -32,6 +33,7 @@ export const twoPathsRequest = ({ spec, title, dryRun }: Naming) =>
     {
       dry_run: Type.Boolean({ default: false, description: dryRun }),
       files: Type.Array(Named(spec, twoPathsFields)),
+      literal: Literal(),
     },
     { title },
   );

@@ -8,6 +8,7 @@ import { type Shown, UpdateAnswer } from "./editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "./editing/edit-file.ts";
 import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
+import { Literal } from "./literal.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
 
@@ -30,6 +31,7 @@ const request = Type.Object(
     ),
     dry_run: DryRun,
     files: Type.Array(UpdateFileSpec),
+    literal: Literal({ since: "0.4.0" }),
   },
   { title: "UpdateFileInput" },
 );

@@ -39,6 +39,18 @@ export interface RequestRules {
   readonly unknownFields: "ignore" | "refuse";
   /** Whether names of other tool sets, and values that stand for one of the right type, are taken for what they mean. */
   readonly isForgiving: boolean;
+  /** Where paths lead, to find the one that was meant by a path in the form of another program. */
+  readonly places: PathPlaces;
+}
+
+/** Where paths lead. */
+export interface PathPlaces {
+  /** The home folder of the user; undefined if it is not known. */
+  readonly home: string | undefined;
+  /** The folders that are served; `prefix` stands before their paths, such as `docs/`. */
+  readonly roots: readonly { readonly prefix: string; readonly hostPath: string }[];
+  /** Whether callers send host paths only. */
+  readonly isAbsolute: boolean;
 }
 
 /** What all calls to one worker share, whatever its functions do. Each family of functions adds its own services. */

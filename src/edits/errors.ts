@@ -33,6 +33,15 @@ export const refuseEdit = {
       { details: miss },
     ),
 
+  /** `places` are the first places of the new text. */
+  alreadyApplied: ({ path, index }: OpPlace, places: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "already-applied",
+      `ops[${index}]: old_str is not in ${quoteShort(path)}, and new_str is there already${at(places)}. The edit was most likely made before. Leave the op out, or read the lines with coder::read-file.`,
+      path,
+      { details: { candidates: places, differs: "none" } },
+    ),
+
   ambiguousText: (
     { path, index }: OpPlace,
     { count, candidates }: { count: number; candidates: readonly Candidate[] },

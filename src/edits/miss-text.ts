@@ -1,5 +1,6 @@
 /** Sentences about a text that is not in a file: what is like it, and what they differ in. */
 import { quoteShort } from "../errors.ts";
+import { findConfusables } from "./confusables.ts";
 import type { Difference } from "./differences.ts";
 import type { Candidate, ExplainedMiss } from "./misses.ts";
 
@@ -27,7 +28,15 @@ export function describeMiss(
     pair === undefined
       ? ""
       : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}.`;
-  return `; ${near}, and it differs in ${differences[differs]}.${shown} Send ${sent} exactly as it is in the file.`;
+  return `; ${near}, and it differs in ${differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
+}
+
+/** What a reader cannot see of the difference. */
+function describeConfusables(pair: ExplainedMiss["pair"], sent: string): string {
+  const alike = pair && findConfusables(pair.line, pair.sent);
+  return alike === undefined
+    ? ""
+    : ` They look alike: the file has ${alike.found} where ${sent} has ${alike.sent}.`;
 }
 
 export const listLines = ({ from_line: from, to_line: to }: Candidate): string =>

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { refuseEdit } from "./errors.ts";
 import { crlf, missCases, spaces, tabs } from "./misses.test-kit.ts";
-import { explainMissing } from "./misses.ts";
+import { explainMissing, placesOfDone } from "./misses.ts";
 import { findMatches } from "./str-replace.ts";
 
 const missOf = (file: string, sent: string) => {
@@ -68,6 +68,31 @@ test("a byte order mark is in front of line 1", () => {
   expect(best).toMatchObject({ from_line: 1, to_line: 1, text: "one two\n" });
 });
 
+test.each([
+  [
+    "where the old text was",
+    "let a = 1;\nlet timeout = 60;\n",
+    "let timeout = 30;",
+    "let timeout = 60;",
+    [2],
+  ],
+  ["where nothing is like the old text", "a\nfetchAllOrders()\n", "SELECT * FROM t", "fetchAllOrders()", [2]],
+  ["but short, where nothing is like the old text", "a\n}\n", "SELECT * FROM t", "}", undefined],
+  [
+    "elsewhere, while another line is like the old text",
+    "let timeout = 31;\n\n\nreturn null;\n",
+    "let timeout = 30;",
+    "return null;",
+    undefined,
+  ],
+  ["nowhere", "let timeout = 31;\n", "let timeout = 30;", "let timeout = 60;", undefined],
+] as const)("the new text stands %s", (_, file, ...[old_str, new_str, lines]) => {
+  const body = Buffer.from(file);
+  const miss = missOf(file, old_str);
+  const done = runAtOnce(findMatches(body, { old_str: new_str, new_str, replace_all: false }));
+  expect(placesOfDone(body, done, miss)?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
+});
+
 describe("the sentence", () => {
   const sentence = (file: string, sent: string) =>
     refuseEdit.textNotFound({ path: "a.ts", index: 2 }, missOf(file, sent)).message;
@@ -88,6 +113,22 @@ describe("the sentence", () => {
     expect(sentence(spaces, "15→  const file = open(path);\n")).toContain(
       "line numbers stand before its lines",
     );
+  });
+
+  test.each([
+    ["let name = 'cafe\u0301';\n", "let name = 'caf\u00e9';", "U+0065 U+0301", "U+00E9"],
+    ["let\u00a0name = 1;\n", "let name = 1;", "U+00A0", "U+0020"],
+    ["let na\u200bme = 1;\n", "let name = 1;", "U+0061 U+200B", "U+0061"],
+    ["let n\u0430me = 1;\n", "let name = 1;", "U+0430", "U+0061"],
+    ["x\nconst \u041d = 1;\ny\n", "x\nconst H = 1;\n", "U+041D", "U+0048"],
+  ])("names characters that look alike: %j", (file, sent, inFile, inSent) => {
+    expect(sentence(file, sent)).toContain(
+      `They look alike: the file has ${inFile} where old_str has ${inSent}.`,
+    );
+  });
+
+  test("names no characters that can be told apart", () => {
+    expect(sentence("let nome = 1;\n", "let name = 1;")).not.toContain("look alike");
   });
 
   test("says that there is nothing alike", () => {

@@ -1,6 +1,7 @@
 /** Explains why a text was not replaced: where it was most likely meant to be, and what keeps it from being there. */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { type Difference, differenceBetween } from "./differences.ts";
+import { withoutLineNumbers } from "./line-numbers.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
 import { countLines } from "./lines.ts";
 import { findNearMatches } from "./near-matches.ts";
@@ -67,6 +68,28 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   };
 }
 
+/** Fewest characters of a text that stands nowhere by chance. */
+const fewestTelling = 8;
+
+/**
+ * The places of the text that was to replace a missing one, if it stands where that was most likely meant to be. If
+ * nothing is like the missing one, any place counts of a text that is not short. Undefined otherwise.
+ */
+export function placesOfDone(
+  body: Buffer,
+  done: Matches,
+  { candidates }: Miss,
+): readonly Candidate[] | undefined {
+  if (done.count === 0) return undefined;
+  const places = placesOf(body, done);
+  const isNear = ({ from_line: from, to_line: to }: Candidate) =>
+    candidates.some((candidate) => from <= candidate.to_line && to >= candidate.from_line);
+  const near = places.filter(isNear);
+  if (near.length > 0) return near;
+  const isLong = done.needle.toString().trim().length >= fewestTelling;
+  return candidates.length === 0 && isLong ? places : undefined;
+}
+
 /** The first places of a text that is there more than once. */
 export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches): readonly Candidate[] {
   const places = starts.length === 1 && overlapping !== undefined ? [...starts, overlapping] : starts;
@@ -123,14 +146,3 @@ const mostComparedBytes = 128 * 1024;
 
 const textOf = (body: Buffer, { from, to }: Region): string =>
   body.toString("utf8", from, Math.min(to, from + mostComparedBytes));
-
-/** `text` without the line numbers that a numbered listing puts before each line; undefined where there are none. */
-export function withoutLineNumbers(text: string): string | undefined {
-  const lines = text.split("\n");
-  const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
-  const isNumbered = lines.slice(0, last).every((line) => listedLine.test(line));
-  return isNumbered ? lines.map((line) => line.replace(listedLine, "")).join("\n") : undefined;
-}
-
-/** As `cat -n`, `grep -n` and numbered reads show a line. */
-const listedLine = /^ {0,8}\d{1,7}(?:\u2192|\t|\| ?|: )/;

@@ -38,6 +38,21 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
     ["field", "stands for"],
     ...Object.entries(whenLeftOut).map(([name, text]) => [`\`${name}\``, `\`${JSON.stringify(text)}\``]),
   ]),
+  "## Paths\n",
+  "`./x`, `x/` for a folder and the host path of something that is served are taken. Paths in these forms are read if something of that name is there. Otherwise the error names the path that was meant, if it can be reached, and nothing of that name is made without `literal: true`.\n",
+  table([
+    ["form", "read as"],
+    [
+      "`~/x`, `$HOME/x`, `${HOME}/x`",
+      "the path below the home folder of the user if that is served, else `x`",
+    ],
+    ["`$PWD/x`", "`x`"],
+    ["`file:///x`", "the host path `/x`"],
+    ["`\"x\"`, `'x'` or the same with backticks", "`x`"],
+    ["`x:12`, `x:12:5`, `x:12-20`, `x#L12`", "`x`, and line 12"],
+  ]),
+  "## Texts\n",
+  "`content` and `new_str` whose lines all begin with their numbers, one after the other, are refused without `literal: true`: `12→`, `12 | `, `L12: `, `12: `, or the padded number and a tab of `cat -n`. One line alone is refused in the form `12→` only. A `new_str` is taken if `old_str` is numbered as well.\n",
   "The field `fs_scope` is taken as it is sent, and never turned into anything.\n",
 ];
 

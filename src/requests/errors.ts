@@ -1,5 +1,6 @@
 /** Refusals of requests that do not say what their caller means. */
 import { quoteShort, Refusal } from "../errors.ts";
+import type { MistakenPath } from "./mistaken-paths.ts";
 
 /** A field that an object does not have. */
 export interface UnknownField {
@@ -12,6 +13,11 @@ export interface UnknownField {
   readonly known: readonly string[];
   /** Those of the entries of its list, if any. */
   readonly below: { readonly list: string; readonly known: readonly string[] } | undefined;
+}
+
+interface Mistake extends MistakenPath {
+  /** Whether the request can say that the name is meant as it stands. */
+  readonly mayBeLiteral: boolean;
 }
 
 export const refuseField = {
@@ -33,6 +39,27 @@ export const refuseField = {
     new Refusal(
       "bad-input",
       `The fields ${inBackticks(sent)} and \`${field}\`${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
+    ),
+
+  /** A path in the form of another program. */
+  mistakenPath: (path: string, { why, instead, line, mayBeLiteral }: Mistake): Refusal =>
+    new Refusal(
+      "bad-input",
+      [
+        `The path ${quoteShort(path)} ${why}.`,
+        instead === undefined
+          ? "That place is not served. Send the path of something that is."
+          : `Send ${quoteShort(instead)}${line === undefined ? "" : `, and to read from that line "line_from": ${line}`}.`,
+        ...(mayBeLiteral ? ['If this is the name, send "literal": true.'] : []),
+      ].join(" "),
+      path,
+    ),
+
+  /** A text with the line numbers of a listing. */
+  numberedText: (field: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Each line of \`${field}\` begins with its number, as in a numbered read. Nothing was done. Send the text without the numbers, or "literal": true if they belong to it.`,
     ),
 
   /** A value that no value of the right type stands for; `example` is one that does. */

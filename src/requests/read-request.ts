@@ -28,6 +28,8 @@ import {
 import { whenLeftOut, zeroIsAbsent } from "./synonyms.ts";
 import { adviceFor } from "./unknown-fields.ts";
 
+type ReadRules = Omit<RequestRules, "places">;
+
 /** A payload as it was read. */
 export interface ReadPayload {
   readonly payload: unknown;
@@ -45,11 +47,7 @@ export interface RequestShape {
  * Returns the payload with the names and types of the function's schema. Throws unknown-field for a field that is not
  * one of its own, and bad-input for two names of one field. Whether the values are right says `validate`.
  */
-export function readPayload(
-  { id, request }: RequestShape,
-  payload: unknown,
-  rules: RequestRules,
-): ReadPayload {
+export function readPayload({ id, request }: RequestShape, payload: unknown, rules: ReadRules): ReadPayload {
   if (!isObject(request)) return { payload, notes: [] };
   const reader = new Reader(request, rules, new Set(zeroIsAbsent[id]));
   return { payload: reader.read(request, payload, ""), notes: [...reader.notes] };
@@ -63,10 +61,10 @@ type Fields = Readonly<Record<string, unknown>>;
 class Reader {
   readonly notes = new Set<string>();
   readonly #root: TObject;
-  readonly #rules: RequestRules;
+  readonly #rules: ReadRules;
   readonly #zeroes: ReadonlySet<string>;
 
-  constructor(root: TObject, rules: RequestRules, zeroes: ReadonlySet<string>) {
+  constructor(root: TObject, rules: ReadRules, zeroes: ReadonlySet<string>) {
     this.#root = root;
     this.#rules = rules;
     this.#zeroes = zeroes;

@@ -76,6 +76,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   timeout: "S216",
   exists: "S213",
   "text-not-found": "S210",
+  "already-applied": "S210",
   ambiguous: "S210",
   "match-count": "S210",
   "revision-mismatch": "S216",

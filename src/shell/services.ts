@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
-import type { OpenOptions, Runtime } from "../contract/definition.ts";
+import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
 import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
@@ -20,7 +20,7 @@ import { renderShellError } from "./errors.ts";
 import { openFsServices } from "./fs/services.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy } from "./policy.ts";
-import { shellProfileOf } from "./profiles.ts";
+import { type ShellProfile, shellProfileOf } from "./profiles.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 interface ShellOpenOptions
@@ -76,10 +76,7 @@ export async function openShell(
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
-    requestRules: {
-      unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
-      isForgiving: profile.forgiving_arguments,
-    },
+    requestRules: requestRulesOf(config, profile, { home: environment["HOME"], root: fs.jail.hostPath("") }),
     namesOf: (path) => placeNames(path, fs.jail),
     interrupt() {
       fs.transfers.close();
@@ -96,6 +93,16 @@ export async function openShell(
     },
   };
 }
+
+const requestRulesOf = (
+  config: ShellConfig,
+  profile: ShellProfile,
+  { home, root }: { readonly home: string | undefined; readonly root: string },
+): RequestRules => ({
+  unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
+  isForgiving: profile.forgiving_arguments,
+  places: { home, roots: [{ prefix: "", hostPath: root }], isAbsolute: true },
+});
 
 const createJobs = (config: ShellConfig): Jobs =>
   new Jobs({

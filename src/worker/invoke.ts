@@ -17,7 +17,9 @@ import { Refusal, refuse } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { refuseField } from "../requests/errors.ts";
 import { exampleOf } from "../requests/example.ts";
+import { readMistakenPath } from "../requests/mistaken-paths.ts";
 import { type ReadPayload, readPayload } from "../requests/read-request.ts";
+import { requireUsual, takesLiteral } from "../requests/require-usual.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
@@ -136,6 +138,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const payload = scope.read === undefined ? scope.payload : scope.read.payload;
     const request = parseRequest(definition, payload, scope.context);
     scope.request = request;
+    const rules = scope.context.requestRules;
+    if (rules?.isForgiving) requireUsual(definition, request, rules.places);
     const narrowed = scope.context.narrow?.({ definition, payload, request });
     if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
     const { context } = scope;
@@ -276,14 +280,31 @@ function renderError(error: unknown, scope: CallScope): WireError {
 }
 
 /** An unexpected error is logged in full and answered with a neutral sentence. */
-function renderAnyError(error: unknown, { definition, context, log }: CallScope): WireError {
-  const rendered = context.renderError(error);
+function renderAnyError(error: unknown, scope: CallScope): WireError {
+  const { definition, context, log } = scope;
+  const rendered = context.renderError(mistakeOf(error, scope) ?? error);
   if (rendered !== undefined) return rendered;
   log.error("unexpected failure", {
     function: definition.id,
     failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
   return context.renderError(refuse.unexpected()) ?? { text: refuse.unexpected().message, code: undefined };
+}
+
+/**
+ * The refusal of a path in the form of another program, if nothing is there under that name. It depends on the text of the
+ * path alone, as missing and denied are the same to it.
+ */
+function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
+  if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)
+    return undefined;
+  const { reason, path, details } = error;
+  const isAbsent = reason === "missing" || reason === "denied";
+  if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;
+  const mistake = readMistakenPath(path, context.requestRules.places);
+  if (mistake === undefined) return undefined;
+  const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: takesLiteral(definition) });
+  return details === undefined ? refusal : new Refusal(refusal.reason, refusal.message, path, { details });
 }
 
 function logCall(log: Log, id: string, outcome: HandledCall, milliseconds: number): void {

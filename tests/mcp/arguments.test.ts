@@ -174,6 +174,141 @@ describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => 
   });
 });
 
+describe("paths and texts in the forms of other programs", () => {
+  let connected: McpFixture;
+  beforeAll(async () => {
+    connected = await connectStdio("source", {
+      configure: (base) => ({ base_path: base, non_accessible_globs: ["**/*secret*"] }),
+      env: { HOME: "/home/nobody-at-all" },
+    });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  beforeEach(() => buildTree(connected.root, { ...tree, secret: "s\n" }));
+
+  const call = (tool: string, payload: Payload) => connected.call(`coder_${tool}`, payload);
+  const files = () => treeOf(snapshotTree(connected.root));
+
+  test.each(["./a.txt", "docs/../a.txt", "<base>/a.txt"])("%s is taken", async (path) => {
+    const result = await call("read_file", { path: path.replace("<base>", connected.base) });
+    expect(textOf(result)).toContain("one\ntwo\n");
+  });
+
+  test("a folder may end with a slash", async () => {
+    expect(textOf(await call("list_folder", { path: "docs/" }))).toContain("c.md");
+    expect("isError" in (await call("make_folder", { paths: ["n/"] }))).toBe(false);
+  });
+
+  const forms = [
+    "~/a.txt",
+    "$HOME/a.txt",
+    '"a.txt"',
+    "'a.txt'",
+    "a.txt:2",
+    "a.txt:2:1",
+    "file://<base>/a.txt",
+  ];
+
+  test.each(forms)("%s is nowhere read, and the path that works is named", async (form) => {
+    const path = form.replace("<base>", connected.base);
+    const calls: [string, Payload][] = [
+      ["read_file", { path }],
+      ["read_file", { paths: ["b.txt", path] }],
+      ["update_file", { path, old_str: "one", new_str: "1" }],
+      ["list_folder", { path }],
+      ["tree", { path }],
+      ["search", { query: "one", path }],
+      ["move", { from: path, to: "n.txt" }],
+      ["copy", { from: path, to: "n.txt" }],
+      ["transact", { op: "move", from: path, to: "n.txt" }],
+    ];
+    const before = files();
+    for (const [tool, payload] of calls) {
+      const result = await call(tool, payload);
+      expect(result.isError).toBe(true);
+      expect(textOf(result).replaceAll('\\"', '"')).toContain('Send "a.txt"');
+    }
+    expect(files()).toEqual(before);
+  });
+
+  test.each(forms)("%s is made by nothing but a literal call", async (form) => {
+    const path = form.replace("<base>", connected.base);
+    const calls: [string, Payload][] = [
+      ["create_file", { path, content: "" }],
+      ["create_file", { path, content: "", overwrite: true }],
+      ["move", { from: "b.txt", to: path }],
+      ["copy", { from: "b.txt", to: path }],
+      ["make_folder", { paths: [path] }],
+      ["transact", { op: "create", path, content: "" }],
+      ["apply_patch", { patch: `*** Begin Patch\n*** Add File: ${path}\n+n\n*** End Patch\n` }],
+    ];
+    const before = files();
+    for (const [tool, payload] of calls) {
+      const result = await call(tool, payload);
+      expect(result.isError).toBe(true);
+      expect(textOf(result).replaceAll('\\"', '"')).toContain('send "literal": true');
+    }
+    expect(files()).toEqual(before);
+  });
+
+  test("a name like that can be made on purpose, and is read then", async () => {
+    expect("isError" in (await call("create_file", { path: "a.txt:2", content: "n\n", literal: true }))).toBe(
+      false,
+    );
+    expect(textOf(await call("read_file", { path: "a.txt:2" }))).toContain("n");
+    const edited = await call("update_file", { path: "a.txt:2", old_str: "n", new_str: "m" });
+    expect("isError" in edited).toBe(false);
+    expect(files()).toMatchObject({ "a.txt:2": "m\n" });
+  });
+
+  test("what is said of a denied path does not depend on the disk", async () => {
+    const said = async (path: string) => textOf(await call("read_file", { path })).replaceAll(path, "<path>");
+    for (const form of ["secret:2", "~/secret", '"secret"', "$HOME/secret"]) {
+      const there = await said(form);
+      buildTree(connected.root, tree);
+      expect(await said(form)).toBe(there);
+      buildTree(connected.root, { ...tree, [form]: "", secret: "s\n" });
+      expect(await said(form)).toBe(there);
+      buildTree(connected.root, { ...tree, secret: "s\n" });
+    }
+  });
+
+  test.each([
+    "1→one\n2→1\n",
+    "1→one",
+    "L1: a\nL2: b",
+    "1 | a\n2 | b\n",
+    "     1\ta\n     2\tb\n",
+    "1: a\n2: b",
+  ])("%j is not written with its numbers", async (text) => {
+    const before = files();
+    const calls: [string, Payload][] = [
+      ["create_file", { path: "n.txt", content: text }],
+      ["update_file", { path: "a.txt", old_str: "two", new_str: text }],
+      ["update_file", { path: "a.txt", ops: [{ at_line: 1, content: text }] }],
+      ["transact", { op: "create", path: "n.txt", content: text }],
+    ];
+    for (const [tool, payload] of calls) {
+      const result = await call(tool, payload);
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain("without the numbers");
+    }
+    expect(files()).toEqual(before);
+    const literal = await call("create_file", { path: "n.txt", content: text, literal: true });
+    expect("isError" in literal).toBe(false);
+  });
+
+  test("an edit that is sent twice is already applied, and what looks alike is named", async () => {
+    const edit = { path: "a.txt", old_str: "one\ntwo", new_str: "first line\ntwo" };
+    await call("update_file", edit);
+    const again = await call("update_file", edit);
+    expect(again.isError).toBe(true);
+    expect(textOf(again)).toContain("already_applied");
+    expect(textOf(again)).toContain("new_str is there already, in line 1");
+    const alike = textOf(await call("update_file", { path: "a.txt", old_str: "three\u200b", new_str: "3" }));
+    expect(alike).toContain("the file has U+0065 where old_str has U+0065 U+200B");
+  });
+});
+
 describe("the shell worker", () => {
   let connected: McpFixture;
   beforeAll(async () => {
@@ -217,6 +352,7 @@ describe("the shell worker", () => {
     ["exec", { command: ["ls", "-l"] }, "'command' must be a string"],
     ["fs_ls", { path: 5 }, 'Send "path": "5".'],
     ["fs_grep", { path: "/x", query: "x" }, "Send `pattern`"],
+    ["fs_ls", { path: "file:///none" }, "That place is not served."],
   ])("%s %j is refused, with what to send", async (tool, payload, advice) => {
     const result = await call(tool, payload);
     expect(result.isError).toBe(true);

@@ -3,7 +3,7 @@ import { EditTrace, spliceBetween } from "../../edits/edit-trace.ts";
 import { refuseEdit } from "../../edits/errors.ts";
 import { applyLineOps } from "../../edits/line-ops.ts";
 import { bomLength, countLines } from "../../edits/lines.ts";
-import { candidatesAt, explainMissing, placesOf } from "../../edits/misses.ts";
+import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../edits/misses.ts";
 import { joinPieces } from "../../edits/pieces.ts";
 import type { Splice } from "../../edits/splices.ts";
 import { bytesAfter, findMatches, type Matches, replaceMatches } from "../../edits/str-replace.ts";
@@ -133,13 +133,24 @@ async function strReplace(body: Buffer, op: StrReplaceOp, scope: TextOpScope): P
   const { config, deadline } = context;
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.count === 0 && op.expect_matches === 0) return { body, splices: [], replacements: 0 };
-  if (matches.count === 0)
-    throw refuseEdit.textNotFound(scope, await inSlices(explainMissing(body, op.old_str), deadline));
+  if (matches.count === 0) throw await missOf(body, op, scope);
   requireMatches(body, op, { ...scope, matches });
   if (bytesAfter(body, matches) > config.max_write_bytes)
     throw refuse.replacedTooLarge(path, config.max_write_bytes);
   const { body: after, splices } = await inSlices(replaceMatches(body, matches), deadline);
   return { body: after, splices, replacements: matches.count };
+}
+
+/** Why a text is not there: something else is, or what was to replace it. */
+async function missOf(body: Buffer, op: StrReplaceOp, scope: TextOpScope): Promise<Error> {
+  const { deadline } = scope.context;
+  const miss = await inSlices(explainMissing(body, op.old_str), deadline);
+  if (op.new_str === "") return refuseEdit.textNotFound(scope, miss);
+  const done = await inSlices(findMatches(body, { ...op, old_str: op.new_str }), deadline);
+  const places = placesOfDone(body, done, miss);
+  return places === undefined
+    ? refuseEdit.textNotFound(scope, miss)
+    : refuseEdit.alreadyApplied(scope, places);
 }
 
 /** Refuses a text that is there more often than it may be. */

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { isListing, withoutLineNumbers } from "./line-numbers.ts";
+
+const forms: readonly ((number: number, line: string) => string)[] = [
+  (number, line) => `${number}→${line}`,
+  (number, line) => `${String(number).padStart(6)}\t${line}`,
+  (number, line) => `${number} | ${line}`,
+  (number, line) => `L${number}: ${line}`,
+  (number, line) => `${number}: ${line}`,
+];
+
+test("any lines with their numbers before them are a listing, and are those lines without the numbers", () => {
+  const line = fc.string().map((text) => text.replaceAll(/[\r\n]/g, ""));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...forms),
+      fc.array(line, { minLength: 2, maxLength: 20 }),
+      fc.integer({ min: 1, max: 99_990 }),
+      fc.constantFrom("", "\n"),
+      (form, lines, first, end) => {
+        const listed = lines.map((one, index) => form(first + index, one)).join("\n") + end;
+        expect(isListing(listed)).toBe(true);
+        expect(withoutLineNumbers(listed)).toBe(lines.join("\n") + end);
+      },
+    ),
+  );
+});
+
+test.each([
+  ["12→one", true],
+  ["12: one", false],
+  ["L12: one", false],
+  ["1: a\n3: b\n", false],
+  ["1: a\nb\n", false],
+  ["1\ta\n2\tb\n", false],
+  ["1. a\n2. b\n", false],
+  ["", false],
+  ["a\nb\n", false],
+])("%j is a listing: %p", (text, expected) => {
+  expect(isListing(text)).toBe(expected);
+});

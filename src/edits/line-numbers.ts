@@ -1,0 +1,34 @@
+/** Line numbers that a listing puts before each line, and that are pasted with it. */
+
+/** As `cat -n`, `grep -n` and numbered reads show a line. */
+const listedLine = /^ {0,8}(?:\d{1,7}(?:\u2192|\t| ?\| ?|: )|L\d{1,7}: )/;
+
+/** `text` without the line numbers that a numbered listing puts before each line; undefined where there are none. */
+export function withoutLineNumbers(text: string): string | undefined {
+  const lines = text.split("\n");
+  const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
+  const isNumbered = lines.slice(0, last).every((line) => listedLine.test(line));
+  return isNumbered ? lines.map((line) => line.replace(listedLine, "")).join("\n") : undefined;
+}
+
+/** The forms in which listings number lines. A tab alone may be one of a table, unless the number is padded. */
+const forms: readonly RegExp[] = [
+  /^ *(\d{1,7})[\u2192]/,
+  /^ +(\d{1,7})\t/,
+  /^ *(\d{1,7}) \| ?/,
+  /^ *L(\d{1,7}): /,
+  /^ *(\d{1,7}): /,
+];
+
+/**
+ * Whether each line of `text` has its number before it, one after the other, as it hardly has by itself. One line alone
+ * has that only in the form of our own reads.
+ */
+export function isListing(text: string): boolean {
+  const lines = text.replace(/\r?\n$/, "").split("\n");
+  return forms.some((form, index) => {
+    if (lines.length === 1 && index > 0) return false;
+    const first = Number(form.exec(lines[0]!)?.[1]);
+    return lines.every((line, at) => Number(form.exec(line)?.[1]) === first + at);
+  });
+}

@@ -1,0 +1,56 @@
+/** Recognises paths that are meant for another program: a shell, a browser, an editor. It says nothing about the disk. */
+
+import type { PathPlaces } from "../contract/definition.ts";
+
+export interface MistakenPath {
+  /** What is unusual about it, as the end of a sentence. */
+  readonly why: string;
+  /** The path that was meant, if it can be reached. */
+  readonly instead: string | undefined;
+  /** The line that stands after it, if any. */
+  readonly line: number | undefined;
+}
+
+/** Returns what was meant by a path in another form; undefined for a path as usual. */
+export function readMistakenPath(path: string, places: PathPlaces): MistakenPath | undefined {
+  const [, , quoted] = /^(["'`])(.+)\1$/s.exec(path) ?? [];
+  if (quoted !== undefined) return { why: "is in quotes", instead: quoted, line: undefined };
+  if (/^file:\/\//i.test(path))
+    return { why: "is a URL", instead: pathFromHost(pathOfUrl(path), places), line: undefined };
+  const [, variable, , below = ""] = /^(~|\$\{?(HOME|PWD)\}?)(?:\/(.*))?$/s.exec(path) ?? [];
+  if (variable !== undefined) {
+    const why = `begins with ${variable}, which is not expanded`;
+    return { why, instead: meantBelow(variable, below, places), line: undefined };
+  }
+  const [, file, line] = /^(.*?[^:/])(?::|#L)(\d{1,7})(?:[:-]L?\d{1,7})?$/s.exec(path) ?? [];
+  if (file === undefined) return undefined;
+  return { why: "ends with the number of a line", instead: file, line: Number(line) };
+}
+
+function pathOfUrl(url: string): string | undefined {
+  try {
+    return decodeURIComponent(url.replace(/^file:\/\/(?:localhost)?(?=\/)/i, ""));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a path below the home folder, or below the current one, was meant to be. */
+function meantBelow(variable: string, below: string, places: PathPlaces): string | undefined {
+  const { home, isAbsolute, roots } = places;
+  const isHome = !variable.includes("PWD");
+  const inRoot = isHome && home !== undefined ? pathFromHost(`${home}/${below}`, places) : undefined;
+  if (inRoot !== undefined) return inRoot;
+  return isAbsolute || roots.length > 1 || below === "" ? undefined : below;
+}
+
+/** A host path as callers send it; undefined if it is in none of the roots. */
+function pathFromHost(path: string | undefined, { roots, isAbsolute }: PathPlaces): string | undefined {
+  if (path === undefined || !path.startsWith("/") || path.split("/").includes("..")) return undefined;
+  for (const { prefix, hostPath } of roots) {
+    const top = hostPath.endsWith("/") ? hostPath : `${hostPath}/`;
+    if (`${path}/` === top || path === top) return isAbsolute ? path : prefix || ".";
+    if (path.startsWith(top)) return isAbsolute ? path : `${prefix}${path.slice(top.length)}`;
+  }
+  return undefined;
+}
