@@ -77,6 +77,8 @@ const ofCoder: Samples<typeof refuseCoder> = {
   strayPatchRevision: refuseCoder.strayPatchRevision("./a"),
   tooManyPatchedFiles: refuseCoder.tooManyPatchedFiles(1001, 1000),
   unknownFileType: refuseCoder.unknownFileType("typescript\n"),
+  invertedLines: refuseCoder.invertedLines(),
+  emptyPattern: refuseCoder.emptyPattern(),
   fuzzyRegex: refuseCoder.fuzzyRegex(),
   longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),

@@ -116,6 +116,18 @@ export const refuseCoder = {
       `The file type ${quoteShort(type.slice(0, 60))} is unknown; send names that ripgrep has, such as "py", "rust" or "ts", or include_globs for other files.`,
     ),
 
+  invertedLines: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The fields `invert` and `multiline` are both true. Leave `multiline` out for the lines that do not match.",
+    ),
+
+  emptyPattern: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `patterns` holds an empty text, which would match everywhere. Leave it out.",
+    ),
+
   fuzzyRegex: (): Refusal =>
     new Refusal(
       "bad-input",

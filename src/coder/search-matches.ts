@@ -3,21 +3,26 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../schema/fragments.ts";
 import type { LineOptions } from "../search/lines.ts";
 import type { CoderContext } from "./define.ts";
+import type { ProfileDefaults } from "./profiles.ts";
 
 const since = "0.4.0";
 
 /** More lines around a match are better read with `coder::read-file`. */
 const mostContext = 10;
 
-const ContextLines = (description: string) =>
-  Type.Optional(Type.Integer({ format: "uint32", minimum: 0, maximum: mostContext, since, description }));
+const ContextLines = () =>
+  Type.Optional(Type.Integer({ format: "uint32", minimum: 0, maximum: mostContext, since }));
 
-const Flag = (description: string) => Type.Optional(Type.Boolean({ since, description }));
+/** A field whose name says what it is has no description: models read these on every turn. */
+const Flag = (description?: string) =>
+  Type.Optional(Type.Boolean({ since, ...(description !== undefined && { description }) }));
 
 export const MatchFields = {
-  context_lines_after: ContextLines("Lines after each match."),
-  context_lines_before: ContextLines("Lines before each match."),
+  context_lines_after: ContextLines(),
+  context_lines_before: ContextLines(),
   every_match: Flag("Every match of a line, with its end."),
+  files_without_match: Flag(),
+  invert: Flag(),
   mode: Type.Optional(
     Type.Union([Type.Literal("content"), Type.Literal("files"), Type.Literal("counts")], {
       since,
@@ -25,6 +30,10 @@ export const MatchFields = {
     }),
   ),
   multiline: Flag("Matches may span lines; `.` does so after `(?s)`."),
+  patterns: Type.Optional(
+    Type.Array(Type.String(), { since, description: "Others than `query`: any may match." }),
+  ),
+  whole_word: Flag(),
 };
 
 const MatchRequest = Type.Object(MatchFields);
@@ -36,16 +45,26 @@ export function lineOptionsOf(
 ): LineOptions {
   const { profile } = context;
   const shownBytes = shownLineBytes(request, context);
+  const { invert = false, files_without_match: withoutMatch = false } = request;
   return {
     maxLineBytes: profile["search.excerpts"] ? wholeLine : shownBytes,
     ...(profile["search.excerpts"] && { excerptBytes: shownBytes }),
     ...(profile["search.not_searched"] && { findsBinaries: true }),
     linesBefore: request.context_lines_before ?? 0,
     linesAfter: request.context_lines_after ?? 0,
-    every: request.every_match ?? false,
-    mode: request.mode ?? "content",
+    every: isEvery(request, profile),
+    mode: withoutMatch ? "files" : (request.mode ?? "content"),
+    ...(invert && { invert }),
+    ...(withoutMatch && { withoutMatch }),
+    ...(profile["search.counts_matches"] && !invert && { countsMatches: true }),
   };
 }
+
+/** Whether each match is an entry: a line that does not match has none, and where both are counted, lines are lines. */
+const isEvery = (
+  { every_match = false, invert = false, mode }: Static<typeof MatchRequest>,
+  profile: ProfileDefaults,
+): boolean => every_match && !invert && !(mode === "counts" && profile["search.counts_matches"]);
 
 /** Bytes of a line to search: all of them. */
 const wholeLine = 2 ** 31;

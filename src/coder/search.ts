@@ -3,6 +3,7 @@ import { Measured } from "../contract/prepared-answer.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";
+import type { Query } from "../search/query-compiler.ts";
 import type { SearchRequest } from "../search/request.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
@@ -20,6 +21,7 @@ const request = Type.Object(
       default: [],
       description: "Glob patterns (relative to `base_path`) that exclude matching paths.",
     }),
+    exclude_file_types: Type.Optional(Type.Array(Type.String(), { since: "0.4.0" })),
     file_types: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
@@ -53,8 +55,13 @@ const request = Type.Object(
     regex: Type.Boolean({ default: false }),
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
-    include_hidden: Type.Optional(
-      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
+    include_hidden: Type.Optional(Type.Boolean({ since: "0.4.0" })),
+    max_file_bytes: Type.Optional(UInt32({ since: "0.4.0" })),
+    sort: Type.Optional(
+      Type.Union([Type.Literal("path"), Type.Literal("modified")], {
+        since: "0.4.0",
+        description: "`modified`: newest first.",
+      }),
     ),
     fuzzy_paths: Type.Optional(
       Type.Boolean({ since: "0.4.0", description: "Paths match by letters in order, best first." }),
@@ -167,14 +174,15 @@ function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknow
   if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
     return payload;
   const { search_content, search_paths } = payload as Partial<Request>;
-  if (search_paths !== undefined && search_paths !== null) return payload;
-  return { ...payload, search_paths: search_content === false };
+  return { ...payload, search_paths: search_paths ?? search_content === false };
 }
 
 /** Throws a refusal for a query that says nothing. */
 function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile">): void {
-  const { query, search_content, search_paths, fuzzy_paths } = request;
-  if (query === "") {
+  const { query, patterns = [], search_content, search_paths, fuzzy_paths } = request;
+  if (patterns.includes("")) throw refuseCoder.emptyPattern();
+  if (request.invert && request.multiline) throw refuseCoder.invertedLines();
+  if (query === "" && patterns.length === 0) {
     if (!profile["search.lists_paths"]) throw refuseCoder.emptyQuery();
     if (search_content) throw refuseCoder.emptyContentQuery();
   }
@@ -182,30 +190,47 @@ function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile
   if (search_paths && fuzzy_paths) requireFuzzyQuery(request);
 }
 
+/** An empty query beside other patterns is none. */
+function queryOf({
+  query,
+  patterns = [],
+  regex,
+  ignore_case,
+  multiline = false,
+  whole_word: word = false,
+}: Request): Query {
+  const [pattern, ...others] = query === "" && patterns.length > 0 ? patterns : [query, ...patterns];
+  return {
+    pattern: pattern!,
+    regex,
+    ignoreCase: ignore_case,
+    multiline,
+    ...(word && { word }),
+    ...(others.length > 0 && { others }),
+  };
+}
+
 function searchRequestOf(request: Request, context: CoderContext): SearchRequest {
   const { config, profile, maxAnswerBytes } = context;
   const isExtended = hasLaterField(request) || profile["search.max_bytes"] !== undefined;
   return {
-    query: {
-      pattern: request.query,
-      regex: request.regex,
-      ignoreCase: request.ignore_case,
-      multiline: request.multiline ?? false,
-    },
+    query: queryOf(request),
     lines: lineOptionsOf(request, context),
     path: request.path,
     mayBeFile: profile["search.takes_files"],
     searchesGivenFile: true,
     ...parseGlobFields(request, profile),
     fileNames: parseFileTypes(request.file_types ?? []),
+    otherFileNames: parseFileTypes(request.exclude_file_types ?? []),
     includesHidden: request.include_hidden ?? true,
     ...folderFilterOf("search", request, context),
     maxMatches: request.max_matches ?? config.search_default_max_matches,
-    maxFileBytes: config.max_read_bytes,
+    maxFileBytes: Math.min(config.max_read_bytes, request.max_file_bytes ?? Number.POSITIVE_INFINITY),
     content: request.search_content,
     paths: request.search_paths,
     fuzzyPaths: request.search_paths && request.query !== "" && (request.fuzzy_paths ?? false),
     maxAnswerBytes,
+    sort: request.sort ?? "path",
     page: isExtended ? pageOf(request, context) : undefined,
     isExtended,
   };

@@ -36,6 +36,8 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   patch: ["diff", "patch_text", "input"],
   query: ["search_query", "search_term", "q"],
   ignore_case: ["case_insensitive", "-i"],
+  invert: ["invert_match", "-v"],
+  whole_word: ["word", "whole_words", "word_regexp", "-w"],
   max_matches: ["max_results"],
   context_lines_after: ["-A", "lines_after"],
   context_lines_before: ["-B", "lines_before"],
@@ -178,4 +180,4 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Texts that stand for a required field which was left out, by field. */
-export const whenLeftOut: Readonly<Record<string, string>> = { new_str: "" };
+export const whenLeftOut: Readonly<Record<string, string>> = { new_str: "", query: "" };

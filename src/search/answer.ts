@@ -15,6 +15,7 @@ import {
 import { cursorBytes } from "./cursors.ts";
 import type { Finding } from "./files.ts";
 import type { LineMatch, LineOptions, MatchMode } from "./lines.ts";
+import { timeKeyBytes } from "./newest-first.ts";
 import { afterFile, atPath, type Position } from "./place.ts";
 import type {
   ContentMatch,
@@ -24,6 +25,7 @@ import type {
   PageFields,
   PageRequest,
   PathMatch,
+  SearchRequest,
   StoppedBy,
 } from "./request.ts";
 
@@ -38,6 +40,8 @@ export interface AnswerLimits {
   readonly lines: Pick<LineOptions, "mode">;
   /** It has the fields `index` and `kind`. */
   readonly isExtended?: boolean | undefined;
+  /** Files come by time: a place names the time too. */
+  readonly sort?: SearchRequest["sort"];
   /** The answer is a page: both lists end at the first match that does not fit. */
   readonly page?: Pick<PageRequest, "maxBytes" | "namesLeftOut"> | undefined;
 }
@@ -129,11 +133,11 @@ export class SearchAnswerBuilder {
   }
 
   /** Adds the finding in the file at `path`. */
-  add(path: string, { isInPath, lines, count }: Finding): void {
+  add(path: string, { isInPath, lines, count, matches }: Finding): void {
     const pathBytes = jsonBytes(path);
     this.#lastAdded = undefined;
     if (isInPath) this.#addPath(path, pathBytes);
-    if (count > 0) this.#addFile(path, count, pathBytes);
+    if (count > 0) this.#addFile({ count, ...(matches !== undefined && { matches }), path }, pathBytes);
     if (!this.#addTogether(path, lines, pathBytes))
       for (const line of lines) this.#addLine(path, line, pathBytes);
   }
@@ -154,9 +158,9 @@ export class SearchAnswerBuilder {
     } else this.#end("paths");
   }
 
-  #addFile(path: string, count: number, pathBytes: number): void {
+  #addFile(counted: MatchingFile, pathBytes: number): void {
     if (!this.wantsContent) return;
-    const file = this.#mode === "counts" ? { count, path } : { path };
+    const file = this.#mode === "counts" ? counted : { path: counted.path };
     if (this.#admit(this.#files, jsonBytes(file), pathBytes)) {
       this.#files.push(file);
       this.#lastAdded = afterFile;
@@ -258,7 +262,8 @@ export class SearchAnswerBuilder {
   #bytesLeft(pathBytes: number, maxBytes = this.#budget.maxBytes): number {
     const { page } = this.#limits;
     const ofPage = pageBytes + (page?.namesLeftOut ? notSearchedBytes : 0);
-    const reserved = page === undefined ? 0 : ofPage + cursorBytes(pathBytes) - cursorBytes(0);
+    const ofPlace = pathBytes + (this.#limits.sort === "modified" ? timeKeyBytes : 0);
+    const reserved = page === undefined ? 0 : ofPage + cursorBytes(ofPlace) - cursorBytes(0);
     return maxBytes - this.#budget.bytes - reserved;
   }
 

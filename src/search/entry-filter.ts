@@ -19,6 +19,8 @@ export interface EntryFilterOptions {
   readonly defaultExcludes?: ExcludeGlobs | undefined;
   /** Selects names of files. */
   readonly fileNames?: GlobSet | undefined;
+  /** Selects names of files that are left out. */
+  readonly otherFileNames?: GlobSet | undefined;
   /** False leaves out names that begin with a dot. Default: true. */
   readonly includesHidden?: boolean | undefined;
 }
@@ -95,8 +97,10 @@ export class EntryFilter {
   }
 
   #wantsName(folder: Place, name: NameBytes): boolean {
-    const { fileNames, globs } = this.#options;
-    if (fileNames?.matchesBytesIn("", name.bytes, name.from, name.to) === false) return false;
+    const { fileNames, otherFileNames, globs } = this.#options;
+    const { bytes, from, to } = name;
+    if (fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
+    if (otherFileNames?.matchesBytesIn("", bytes, from, to) === true) return false;
     return globs?.takesFile(folder.path, name) !== false;
   }
 

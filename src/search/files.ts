@@ -23,6 +23,8 @@ export interface FileMatches {
   readonly lines: readonly LineMatch[];
   /** In mode counts, the number of matching lines; in mode files, 1 when there is one; else 0. */
   readonly count: number;
+  /** In mode counts, where they were to be counted, the number of matches; else absent. */
+  readonly matches?: number;
 }
 
 /** The matches in one file, of which there is at least one. */
@@ -72,12 +74,13 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
     const after = file.index === 0 ? search.after : undefined;
     const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
-    const { lines, count } = sink.wantsContent ? content.search(sink, after) : nothing;
+    const found = sink.wantsContent ? content.search(sink, after) : nothing;
     if (record !== undefined) {
       if (search.isOver()) return;
       record[file.index] = sink.wantsContent ? content.outcome : 0;
     }
-    if (isInPath || count > 0 || lines.length > 0) sink.add({ index: file.index, isInPath, lines, count });
+    if (isInPath || found.count > 0 || found.lines.length > 0)
+      sink.add({ index: file.index, isInPath, ...found });
   }
 }
 
@@ -119,12 +122,14 @@ class ContentSearch {
     };
     const limits = { maxBytes, slackBytes: slackBytes(matcher), isOfUse };
     const searchIn = textSearch(matcher, search.lines.mode ?? "content");
-    const { findsBinaries = false } = search.lines;
+    const { findsBinaries = false, withoutMatch = false } = search.lines;
     const searchText = (text: Buffer, length: number) => {
       this.#setOutcome(length);
       const found = searchIn(text, length, this.#lines);
-      if (findsBinaries && found.length === 0 && holdsNul(text, length)) onBinary();
-      return found;
+      if (found.length > 0) return withoutMatch ? [] : found;
+      if ((findsBinaries || withoutMatch) && holdsNul(text, length)) onBinary();
+      const isWithout = withoutMatch && this.outcome !== outcomes.binary && !isOver();
+      return isWithout ? [{ lines: [], count: 1 }] : [];
     };
     this.#outcomeUnread = () => search.outcomeUnread?.(file);
     this.#searchFile = () => {
@@ -171,12 +176,17 @@ function textSearch(
       return lines.length === 0 ? [] : [{ lines, count: 0 }];
     };
   const maxMatches = mode === "files" ? 1 : Number.POSITIVE_INFINITY;
-  return (text, length, limits) => {
-    const search = { ...limits, maxMatches };
-    const count = isTextMatcher(matcher)
+  const countIn = (text: Buffer, length: number, search: LineSearch) =>
+    isTextMatcher(matcher)
       ? countSpans(text, length, matcher, search)
       : countMatchingLines(text, length, matcher, search);
-    return count === 0 ? [] : [{ lines: [], count }];
+  return (text, length, limits) => {
+    const search = { ...limits, maxMatches };
+    const count = countIn(text, length, search);
+    if (count === 0) return [];
+    if (mode === "files" || !search.countsMatches) return [{ lines: [], count }];
+    const matches = countIn(text, length, { ...search, every: true });
+    return matches === 0 ? [] : [{ lines: [], count, matches }];
   };
 }
 

@@ -12,7 +12,7 @@ export interface EncodedFindings {
   /** The other texts: in memory, one character beyond Latin-1 makes its whole string take two bytes per character. */
   readonly other: string;
   /**
-   * Per finding its index, flags, the count, the number of lines; per line its number, column, length of text, with
+   * Per finding its index, flags, the count, the number of matches (0 where they are not counted), the number of lines; per line its number, column, length of text, with
    * `hasEnds` the line (or 0) and column of its end, and with `hasContext` its two lists: one more than their length, or 0 for no list, and the length of each text.
    */
   readonly numbers: Int32Array;
@@ -29,13 +29,13 @@ const hasContext = 4;
 const hasEnds = 8;
 
 /** Numbers of a finding, and of a line. */
-const perFinding = 4;
+const perFinding = 5;
 const perLine = 3;
 
 export function encodeFindings(findings: readonly Finding[], outcomes?: Float64Array): EncodedFindings {
   const numbers = new Int32Array(findings.reduce((sum, { lines }) => sum + perFinding + sizeOf(lines), 0));
   let [at, ascii, other] = [0, "", ""];
-  for (const { index, isInPath, lines, count } of findings) {
+  for (const { index, isInPath, lines, count, matches = 0 } of findings) {
     const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
     const texts = shape === 0 ? joinTexts(lines) : lines.flatMap(textsOf).join("");
     const isAscii = Buffer.byteLength(texts) === texts.length;
@@ -44,7 +44,8 @@ export function encodeFindings(findings: readonly Finding[], outcomes?: Float64A
     numbers[at] = index;
     numbers[at + 1] = shape | (isInPath ? inPath : 0) | (isAscii ? asciiTexts : 0);
     numbers[at + 2] = count;
-    numbers[at + 3] = lines.length;
+    numbers[at + 3] = matches;
+    numbers[at + 4] = lines.length;
     at += perFinding;
     for (const line of lines) at = write(numbers, at, line, shape);
   }
@@ -111,7 +112,8 @@ class Decoder {
   }
 
   readFinding(): Finding {
-    const [index, flags, count, length] = [this.#number(), this.#number(), this.#number(), this.#number()];
+    const [index, flags, count] = [this.#number(), this.#number(), this.#number()];
+    const [matches, length] = [this.#number(), this.#number()];
     const isAscii = (flags & asciiTexts) !== 0;
     const lines: LineMatch[] = [];
     const isPlain = (flags & (hasContext | hasEnds)) === 0;
@@ -123,7 +125,8 @@ class Decoder {
           : this.#fullMatch({ line, column }, { units, isAscii, flags }),
       );
     }
-    return { index, isInPath: (flags & inPath) !== 0, lines, count };
+    const isInPath = (flags & inPath) !== 0;
+    return matches === 0 ? { index, isInPath, lines, count } : { index, isInPath, lines, count, matches };
   }
 
   #fullMatch(

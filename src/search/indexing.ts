@@ -88,13 +88,16 @@ export class SearchIndex {
   use(options: RunningSearch): IndexUse | undefined {
     const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
+    const { invert = false, withoutMatch = false } = request.lines;
+    // It knows where nothing can match, and would leave out what these are for.
+    if (invert || withoutMatch || request.sort === "modified") return undefined;
     return new IndexUse(this, options, mayReplay && !request.fuzzyPaths ? this.#watched : undefined);
   }
 
   /** The paths below the start of a search of nothing else; undefined where the watched tree does not know them all. */
   async listPaths(options: RunningSearch, page: ResultPage | undefined): Promise<ListedPaths | undefined> {
     const { request, mayReplay = true } = options;
-    if (request.content || request.fuzzyPaths || !mayReplay) return undefined;
+    if (request.content || request.fuzzyPaths || request.sort === "modified" || !mayReplay) return undefined;
     const kept = await this.#watched?.prepare(options, page?.preparationMilliseconds);
     return kept && new ListedPaths(kept.list, page?.after?.file);
   }

@@ -40,6 +40,12 @@ export interface LineOptions {
    * Default: what is searched is shown.
    */
   readonly excerptBytes?: number | undefined;
+  /** The lines that do not match, in place of those that do: each whole, at column 1. Not where matches span lines. */
+  readonly invert?: boolean;
+  /** In mode files: those in which nothing matches. Default: false. */
+  readonly withoutMatch?: boolean;
+  /** In mode counts, the matches too, beside the lines. Default: false. */
+  readonly countsMatches?: boolean;
   /** Whether a file that holds a NUL byte is a binary also where nothing in it would match. Default: false. */
   readonly findsBinaries?: boolean;
   /** Most lines that each match shows before it, and after it. Default: 0, and the match has no such list. */
@@ -113,7 +119,7 @@ export function searchLines(
   search: LineSearch,
 ): LineMatch[] {
   const found = new MatchCollector({ text, length, matcher, search });
-  return visitMatchingLines({ text, length, matcher, search }, found) ? found.matches : [];
+  return visitLines({ text, length, matcher, search }, found) ? found.matches : [];
 }
 
 /** Counts the matching lines, or every match, in the same way, at most `maxMatches`; 0 when the search had to end before the end. */
@@ -124,7 +130,7 @@ export function countMatchingLines(
   search: LineSearch,
 ): number {
   const found = new MatchCounter({ text, length, matcher, search });
-  return visitMatchingLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
+  return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
 }
 
 /** What one search goes through. */
@@ -133,6 +139,34 @@ interface SearchedText {
   readonly length: number;
   readonly matcher: LineMatcher;
   readonly search: LineSearch;
+}
+
+/** Adds the lines that the search is for to the sink until it is full. False for a binary, whose lines do not count. */
+const visitLines = (searched: SearchedText, sink: MatchSink): boolean =>
+  searched.search.invert ? visitOtherLines(searched, sink) : visitMatchingLines(searched, sink);
+
+/** Adds the lines that do not match. */
+function visitOtherLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
+  if (text.subarray(0, length).includes(0)) {
+    search.onBinary?.();
+    return false;
+  }
+  text[length] = newline;
+  matcher.prepare(text, length, search.maxLineBytes);
+  let [candidate, number] = [-1, 0];
+  for (let start = 0, next = 0; start < length && !sink.isFull && !search.isOver(); start = next + 1) {
+    number++;
+    next = text.indexOf(newline, start);
+    if (candidate < start) {
+      const hit = matcher.candidate(text, start, length);
+      candidate = hit < 0 ? length + 1 : hit;
+    }
+    const end = lineEndBefore(text, { start, next, length });
+    const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
+    if (candidate > next || matcher.locate(text, start, cut) < 0)
+      sink.add({ number, start, cut, next, at: start });
+  }
+  return true;
 }
 
 /** Adds the matching lines to the sink until it is full. False for a binary, whose lines do not count. */

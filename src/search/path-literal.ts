@@ -1,12 +1,12 @@
-import type { Query } from "./query-compiler.ts";
+import { isLiteral, type Query } from "./query-compiler.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
 /** The part of a folder that its entries' paths begin with. */
 export type PathFolder = Pick<SharedFolder, "prefix">;
 
 /** Whether the query is one for `PathLiteral`. Of case beyond ASCII only the engine knows everything. */
-export const isPathLiteral = ({ pattern, regex, ignoreCase }: Query): boolean =>
-  !regex && (!ignoreCase || /^[\0-\x7f]*$/.test(pattern));
+export const isPathLiteral = ({ pattern, ignoreCase, ...query }: Query): boolean =>
+  isLiteral({ ...query, pattern, ignoreCase: false }) && (!ignoreCase || /^[\0-\x7f]*$/.test(pattern));
 
 /**
  * Matches paths against a literal by the bytes of names, as `LineMatcher.matchesPath` does with the decoded path, and makes

@@ -15,8 +15,9 @@ export interface PostedFilter {
 
 /** The filter as a message to a thread; undefined where it is not made of globs alone. */
 export function postFilter(options: EntryFilterOptions): PostedFilter | undefined {
-  const { include, exclude, fileNames, defaultExcludes, includesHidden, globs } = options;
-  if (includesHidden === false || globs !== undefined) return undefined;
+  const { include, exclude, fileNames, defaultExcludes, ...unposted } = options;
+  const { includesHidden, globs, otherFileNames } = unposted;
+  if (includesHidden === false || globs !== undefined || otherFileNames !== undefined) return undefined;
   const sets = [include, exclude, fileNames, defaultExcludes?.folders, defaultExcludes?.others];
   if (!sets.every((set) => set === undefined || isGlobSet(set))) return undefined;
   const [included, excluded, names, folders, others] = sets.map(

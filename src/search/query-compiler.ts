@@ -39,6 +39,10 @@ export interface Query {
   readonly ignoreCase: boolean;
   /** Matches may span lines: `^` and `$` match at the ends of each, which end in "\n" or "\r\n". Default: false. */
   readonly multiline?: boolean;
+  /** Matches that no word character touches at either end, as with `rg -w`. Default: false. */
+  readonly word?: boolean;
+  /** Further patterns, of the same kind: any of them may match. */
+  readonly others?: readonly string[];
 }
 
 export type QueryMatcher = LineMatcher | TextMatcher;
@@ -47,7 +51,8 @@ export type QueryMatcher = LineMatcher | TextMatcher;
 const cacheSize = 8;
 
 /** Whether the query is a literal: it never takes long to match, and no engine is needed for it. */
-export const isLiteral = ({ regex, ignoreCase }: Query): boolean => !regex && !ignoreCase;
+export const isLiteral = ({ regex, ignoreCase, word = false, others = [] }: Query): boolean =>
+  !regex && !ignoreCase && !word && others.length === 0;
 
 /** Compiles queries to matchers in one regex runtime, and caches them. */
 export class QueryCompiler {
@@ -79,18 +84,28 @@ export class QueryCompiler {
     return literals && neededNgrams(literals.seqs, literals.also);
   }
 
-  #compile({ pattern, regex, ignoreCase, multiline = false }: Query): QueryMatcher {
+  #compile(query: Query): QueryMatcher {
+    const { pattern, multiline = false } = query;
     // A decoded line may hold a U+FFFD that the file does not hold.
-    if (!regex && !ignoreCase && !pattern.includes("\ufffd"))
+    if (isLiteral(query) && !pattern.includes("\ufffd"))
       return new (multiline ? LiteralTextMatcher : LiteralMatcher)(pattern, this.#kernel);
     const runtime = this.#runtime();
     runtime.trimMemory();
-    const source = toSource({ pattern: regex ? pattern : escapePattern(pattern), ignoreCase });
+    const source = this.#sourceOf(query);
     const compiled = runtime.compile(multiline ? `(?mR)${source}` : source);
     const hir = compiled.syntax();
     const matcher = this.#compileRegex(compiled, hir, multiline);
     this.#literals.set(matcher, () => extractInnerLiterals(hir));
     return matcher;
+  }
+
+  /** Throws a `PatternError` for a pattern that is none by itself, such as "a)" beside "(b". */
+  #sourceOf({ pattern, regex, ignoreCase, word = false, others = [] }: Query): string {
+    const patterns = [pattern, ...others].map((one) => (regex ? one : escapePattern(one)));
+    if (patterns.length === 1 && !word) return toSource({ pattern: patterns[0]!, ignoreCase });
+    if (regex) for (const one of patterns) this.#runtime().compile(toSource({ pattern: one, ignoreCase }));
+    const any = patterns.map((one) => `(?:${one})`).join("|");
+    return toSource({ pattern: word ? `\\b{start-half}(?:${any})\\b{end-half}` : any, ignoreCase });
   }
 
   #compileRegex(compiled: Regex, hir: Hir, multiline: boolean): QueryMatcher {

@@ -14,6 +14,8 @@ export interface SearchRequest extends EntryFilterOptions {
   readonly mayBeFile?: boolean;
   /** Such a file is searched whatever globs, types and ignore files say. Default: false. */
   readonly searchesGivenFile?: boolean;
+  /** The order of files: by path, or those that were modified last first. Default: path. */
+  readonly sort?: "path" | "modified";
   /** Leaves out what ignore files name. */
   readonly ignoreFiles?: IgnoreFiles | undefined;
   /** Cap of each list. */
@@ -105,6 +107,7 @@ export interface MatchingFile {
   readonly path: string;
   /** Its matching lines, in mode counts. */
   readonly count?: number;
+  readonly matches?: number;
 }
 
 /**

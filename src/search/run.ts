@@ -13,6 +13,7 @@ import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
 import type { IndexUse } from "./indexing.ts";
 import type { ListedPaths } from "./listed-paths.ts";
 import { LocalSearch } from "./local.ts";
+import { NewestFirst } from "./newest-first.ts";
 import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
 import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
@@ -32,7 +33,7 @@ import { Walk } from "./walk.ts";
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
-  #walk: Walk | Replay | ListedPaths;
+  #walk: Walk | Replay | ListedPaths | NewestFirst;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
   readonly #pacing: Pacing;
@@ -55,13 +56,17 @@ export class SearchRun {
     this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
     this.#answer = new SearchAnswerBuilder({ ...request, maxBytes: request.maxAnswerBytes });
     this.#pacing = new Pacing(options.state, this.#answer);
-    this.#walk = new Walk(options.folder, {
+    const after = this.#page?.after?.file;
+    const isByPath = request.sort !== "modified";
+    const walk = new Walk(options.folder, {
       ...options.walk,
       listings: this.#indexUse?.listings,
-      after: this.#page?.after?.file,
+      after: isByPath ? after : undefined,
       onTooDeep: () => this.#answer.cut(),
-      onUnreadable: (folder) => this.#page?.countUnreadableFolder(folder),
+      // All folders are listed for each page that is not in the order of paths.
+      onUnreadable: (folder) => this.#page?.countUnreadableFolder(isByPath ? folder : ""),
     });
+    this.#walk = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
   }
 
   /**

@@ -26,6 +26,8 @@ export function requestOf({
   regex = false,
   ignoreCase = false,
   multiline = false,
+  word = false,
+  others = [],
   ...fields
 }: RequestFields): SearchRequest {
   const {
@@ -36,12 +38,18 @@ export function requestOf({
     every = false,
     findsBinaries = false,
     excerptBytes,
+    invert = false,
+    withoutMatch = false,
+    countsMatches = false,
     ...rest
   } = fields;
-  const { respectsIgnoreFiles: _, ...others } = rest;
+  const { respectsIgnoreFiles: _, ...remaining } = rest;
   return {
-    query: { pattern, regex, ignoreCase, multiline },
-    lines: { maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes },
+    query: { pattern, regex, ignoreCase, multiline, word, others },
+    lines: {
+      ...{ maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes },
+      ...{ invert, withoutMatch, countsMatches },
+    },
     path: ".",
     include: undefined,
     exclude: undefined,
@@ -50,7 +58,7 @@ export function requestOf({
     content: true,
     paths: true,
     maxAnswerBytes: 16 * 1024 * 1024,
-    ...others,
+    ...remaining,
   };
 }
 

@@ -65,6 +65,7 @@ const noFilter = {
   exclude: undefined,
   globs: undefined,
   fileNames: undefined,
+  otherFileNames: undefined,
   defaultExcludes: undefined,
   ignoreFiles: undefined,
   includesHidden: true,
@@ -144,7 +145,8 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       } catch (error) {
         // One that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
-        throw refusalOfPattern(error, request.query.pattern);
+        const { pattern, others = [] } = request.query;
+        throw refusalOfPattern(error, [pattern, ...others].join("|"));
       } finally {
         state.active--;
         searchIndex?.resume(state.active === 0);

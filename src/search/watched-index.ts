@@ -193,7 +193,7 @@ function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => b
 
 /** What a list depends on besides the tree; undefined where that cannot be compared. */
 function keyOf({ walk, folder }: RunningSearch): string | undefined {
-  const sets = [walk.include, walk.exclude, walk.fileNames].map((set) =>
+  const sets = [walk.include, walk.exclude, walk.fileNames, walk.otherFileNames].map((set) =>
     set === undefined ? null : "patterns" in set ? set.patterns : undefined,
   );
   if (sets.includes(undefined)) return undefined;

@@ -1,5 +1,7 @@
 /** What a model is shown of a search, and what it may leave out of a request. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
 import type { Tree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
@@ -221,4 +223,70 @@ describe("globs as people write them", () => {
     [list({ exclude_globs: ["!"] }), "names nothing"],
     [list({ include_globs: ["x".repeat(5000)] }), "4096 characters"],
   ]);
+});
+
+describe("options", () => {
+  const { answers, refuses } = serve({
+    "a.ts": "total subtotal\nx\ntotal total\n",
+    "b.md": "sum\ntotal\n",
+    "c.py": "x\ny\n",
+    empty: "",
+    bin: "x\0",
+    "z/d.ts": `${"total\n".repeat(40)}`,
+  });
+  answers([
+    [
+      { query: "total", mode: "counts", max_file_bytes: 200 },
+      "a.ts: 2 lines, 4 matches\nb.md: 1 line, 1 match\n[not searched: 1 binary, 1 too large]",
+    ],
+    [
+      { query: "total", whole_word: true, mode: "counts", every_match: true, path: "a.ts" },
+      "a.ts: 2 lines, 3 matches",
+    ],
+    [{ query: "total", invert: true, path: "a.ts" }, "a.ts\n2→x"],
+    [{ query: "total", invert: true, path: "a.ts", mode: "counts" }, "a.ts: 1 line"],
+    [
+      { query: "x", patterns: ["sum", "y"] },
+      "a.ts\n2→x\n\nb.md\n1→sum\n\nc.py\n1→x\n2→y\n[not searched: 1 binary]",
+    ],
+    [{ patterns: ["sum", "^y"], regex: true }, "b.md\n1→sum\n\nc.py\n2→y\n[not searched: 1 binary]"],
+    [{ query: "", patterns: ["b.m", "c.p"], search_content: false }, "b.md\nc.py"],
+    [{ query: "total", files_without_match: true, mode: "content" }, "c.py\nempty\n[not searched: 1 binary]"],
+    [{ query: "total", exclude_file_types: ["ts", "py"], mode: "files" }, "b.md\n[not searched: 1 binary]"],
+    [
+      { query: "total", file_types: ["ts"], exclude_file_types: ["ts"] },
+      "[nothing found: path, globs and file types leave no file to search]",
+    ],
+    [{ search_content: false, file_types: ["ts"] }, "a.ts\nz/d.ts"],
+  ]);
+  refuses([
+    [
+      { query: "x", invert: true, multiline: true },
+      "C210 invalid_argument: The fields `invert` and `multiline` are both true.",
+    ],
+    [{ query: "x", patterns: [""] }, "C210 invalid_argument: The field `patterns` holds an empty text"],
+    [{ query: "a)", patterns: ["(b"], regex: true }, "C210 invalid_pattern: "],
+    [{ query: "x", exclude_file_types: ["cobalt"] }, 'The file type "cobalt" is unknown'],
+    [{ query: "x", sort: "size" }, "sort"],
+    [{ patterns: [] }, "query"],
+  ]);
+});
+
+test("sort modified lists what was modified last first, in pages too", async () => {
+  await using connected = await connectStdio("source", {
+    tree: { "a/b": "x\n", c: "x\n", d: "y\n", "e/f/g": "x\n" },
+  });
+  const minutesAgo = { "a/b": 2, c: 3, d: 0, "e/f/g": 1 };
+  for (const [path, minutes] of Object.entries(minutesAgo)) {
+    const time = Date.now() / 1000 - 60 * minutes;
+    utimesSync(join(connected.base, path), time, time);
+  }
+  const search = async (args: Record<string, unknown>) =>
+    textOf(await connected.call("coder_search", { sort: "modified", ...args }));
+  expect(await search({ query: "x", mode: "files" })).toBe("e/f/g\na/b\nc");
+  expect(await search({ search_content: false })).toBe("d\ne/f/g\na/b\nc");
+  const first = await search({ query: "x", mode: "files", max_matches: 2 });
+  expect(first).toStartWith("e/f/g\na/b\n[stopped by max_matches; go on with the same call");
+  const cursor = /"cursor": "([\w-]+)"/.exec(first)?.[1];
+  expect(await search({ query: "x", mode: "files", cursor })).toBe("c");
 });
