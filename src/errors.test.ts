@@ -107,6 +107,7 @@ const ofJail: Samples<typeof refuseJailed> = {
   boundary: refuseJailed.boundary("."),
   manyGrants: refuseJailed.manyGrants(101, 100),
   rootGone: refuseJailed.rootGone("docs"),
+  rootMissing: refuseJailed.rootMissing("docs"),
 };
 
 const ofAdmission: Samples<typeof refuseAdmission> = {

@@ -48,6 +48,9 @@ const JournalState = Named("JournalState", {
 
 const Root = Named("Root", {
   name: Type.String({ description: "`.` for the one folder that all paths are relative to." }),
+  missing: Type.Optional(
+    Type.Boolean({ description: "true if its folder could not be reached at the start; it is not served." }),
+  ),
   read_only: Type.Boolean(),
 });
 
@@ -102,14 +105,16 @@ export const info = defineCoderFunction({
     journal: { enabled: context.journal !== undefined },
     limits: limitsOf(context.config),
     profile: context.profileName,
-    roots: context.jail.roots.map(({ name, isReadOnly }) => ({
-      name,
-      read_only: isReadOnly || context.isReadOnly,
-    })),
+    roots: rootsOf(context),
     version: about.version,
   }),
   render: renderInfo,
 });
+
+const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
+  ...jail.roots.map((root) => ({ name: root.name, read_only: root.isReadOnly || isReadOnly })),
+  ...jail.missingRoots.map(({ name }) => ({ missing: true, name, read_only: true })),
+];
 
 const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
   default_exclude: config.default_exclude_globs,
@@ -120,8 +125,10 @@ const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
 const limitsOf = (config: Config): Static<typeof Limits> =>
   Object.fromEntries(limitKeys.map((key) => [key, config[key]])) as Static<typeof Limits>;
 
-const shownRoot = ({ name, read_only: isReadOnly }: Static<typeof Root>): string =>
-  isReadOnly ? `${name} (read-only)` : name;
+function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>): string {
+  if (missing) return `${name} (not served: its folder could not be reached at the start)`;
+  return isReadOnly ? `${name} (read-only)` : name;
+}
 
 function renderInfo(
   { version, profile, roots, globs, limits, journal }: Static<typeof response>,

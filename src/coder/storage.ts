@@ -5,7 +5,7 @@ import { createFilesContext, type Files, filesOver } from "../files/files.ts";
 import type { MutationListener } from "../files/mutation.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
-import type { Jail } from "../jail/folder.ts";
+import type { Jail, JailRoot } from "../jail/folder.ts";
 import { openJail, openRootsJail } from "../jail/jail.ts";
 import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
 import { createLog } from "../log/log.ts";
@@ -58,7 +58,9 @@ async function openParts(
   const { profile, mode, log = silent, readOnly = false, environment = {} } = opening;
   const jail = openTree(config, opening);
   opened.push(jail);
-  const folder = locateState({ config: config.journal, roots: jail.roots, environment, log });
+  for (const { name: root, path, reason } of jail.missingRoots)
+    log.warn("root not served", { root, path, reason });
+  const folder = locateState({ config: config.journal, roots: allRoots(jail), environment, log });
   const journal = openJournal({
     config: config.journal,
     state: folder,
@@ -89,6 +91,12 @@ async function openParts(
     listen: (listener) => listeners.push(listener),
   };
 }
+
+/** With the missing ones: the state folder is named by all roots. */
+const allRoots = ({ roots, missingRoots }: Jail): Pick<JailRoot, "name" | "hostPath">[] => [
+  ...roots,
+  ...missingRoots.map(({ name, path }) => ({ name, hostPath: path })),
+];
 
 function openTree(config: Config, { profile, environment, ...opening }: Opening): Jail {
   const shared = {

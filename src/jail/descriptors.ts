@@ -8,6 +8,7 @@ import { type Backend, type BaseName, onlyBase } from "./backend.ts";
 import { isCasefoldedWithin } from "./casefold.ts";
 import { DescriptorFolder, folderFlags, type Opener } from "./descriptor-folder.ts";
 import { namingOfBase } from "./folding.ts";
+import { inodeOf, isStillAt } from "./inode.ts";
 import { type OpenAt, openAt, openBeneath, openThroughProc, reopen, reopenThroughProc } from "./openat.ts";
 import { fileSystemType } from "./pseudo.ts";
 import { supportsOpenat2 } from "./selftest.ts";
@@ -25,6 +26,7 @@ export function holdByDescriptors(
   { path, gone }: BaseName = onlyBase,
 ): Backend {
   const descriptor = openSync(base, folderFlags);
+  const inode = inodeOf(fstatSync(descriptor, { bigint: true }));
   const type = fileSystemType(`/proc/self/fd/${descriptor}`);
   const isDirect = name === "openat";
   const own = isDirect ? openSync("/proc/self/fd", folderFlags) : undefined;
@@ -50,7 +52,7 @@ export function holdByDescriptors(
         ...{ descriptor, requested, path, isBase: true },
         ...{ naming: opener.naming, type },
       }),
-    goneAt: () => (fstatSync(descriptor).nlink === 0 ? gone() : undefined),
+    goneAt: () => (isStillAt(base, inode) ? undefined : gone()),
     close() {
       opener.isClosed = true;
       closeSync(descriptor);

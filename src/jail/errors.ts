@@ -62,6 +62,13 @@ export const refuseJailed = {
       `\`fs_scope\` has ${grants} grants, and may have ${limit}. Send fewer, such as the folders around them.`,
     ),
 
+  rootMissing: (root: string): Refusal =>
+    new Refusal(
+      "io",
+      `The root ${quoteShort(root)} is not served: its folder could not be reached when the worker started. Work in another root, or ask the user to make the folder available and restart the worker.`,
+      root,
+    ),
+
   rootGone: (root: string): Refusal =>
     new Refusal(
       "io",

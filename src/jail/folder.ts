@@ -179,12 +179,23 @@ export interface JailRoot {
   readonly isReadOnly: boolean;
 }
 
+/** A root whose folder was not there when the jail was opened. */
+export interface MissingRoot {
+  readonly name: string;
+  /** Absolute host path. */
+  readonly path: string;
+  /** The errno code. */
+  readonly reason: string;
+}
+
 /** The one way from a string on the wire to something on disk. */
 export interface Jail {
   /** What callers can reach: the base, or each root. */
   readonly roots: readonly JailRoot[];
   /** Whether callers see a top folder with the roots in it. */
   readonly hasTop: boolean;
+  /** Roots whose folders could not be reached when the jail was opened; they are not served. */
+  readonly missingRoots: readonly MissingRoot[];
   /** The name of the root that a path from the top leads into; "" without a top folder, and for that itself. */
   rootOf(path: string): string;
   /** Whether nothing at a path may be changed, because its root, or the top folder, is read-only. */

@@ -108,7 +108,9 @@ function jailWith(parts: Parts): Jail {
     const { changes } = options;
     const refusal =
       changes &&
-      (scope?.refusalOfChange(path, place.path, changes) ?? refusalOfChange(roots, place, changes));
+      (scope?.refusalOfChange(path, place.path, changes) ??
+        refusalOfChange(roots, place, changes) ??
+        held.goneAt(place.path));
     if (refusal === undefined) return place;
     place[Symbol.dispose]();
     throw refusal;
@@ -117,6 +119,7 @@ function jailWith(parts: Parts): Jail {
   const jail: Jail = {
     roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
     hasTop: roots.hasTop,
+    missingRoots: roots.missing,
     rootOf: (path) => roots.at(path)?.name ?? "",
     isReadOnly: (path) => roots.at(path)?.isReadOnly ?? true,
     baseName: roots.hasTop ? "." : basename(roots.all[0]!.base),

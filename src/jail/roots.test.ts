@@ -241,7 +241,7 @@ test("a read-only root is not tried for case by a file in it", () => {
 /** Another file system than the one of temporary files, where this machine has one. */
 const elsewhere = ["/dev/shm", "/run/shm"].filter((path) => existsSync(path));
 
-test("a root may lie on another file system, and be moved away by its name", () => {
+test("a root may lie on another file system, and is not changed once it was moved away", () => {
   using fixture = new JailFixture(tree);
   const other = mkdtempSync(join(elsewhere[0] ?? tmpdir(), "coder-"));
   try {
@@ -254,9 +254,36 @@ test("a root may lie on another file system, and be moved away by its name", () 
     const changing = { changes: "entry", mayBeMissing: true } as const;
     expect(lead(jail, "other/new", changing)).toBe("new:other/new");
     renameSync(join(other, "d"), join(other, "e"));
+    expect(lead(jail, "other/new", changing)).toBe("io");
+    renameSync(join(other, "e"), join(other, "d"));
     expect(lead(jail, "other/new", changing)).toBe("new:other/new");
     jail.close();
   } finally {
     rmSync(other, { recursive: true });
   }
+});
+
+describe("a root whose folder is not there", () => {
+  test("does not keep the others from being served", () => {
+    using fixture = new JailFixture(tree);
+    const roots = [
+      { name: "a", path: fixture.at("a") },
+      { name: "late", path: fixture.at("late") },
+    ];
+    const jail = openRootsJail({ roots, deny: all });
+    expect(jail.roots.map(({ name }) => name)).toEqual(["a"]);
+    expect(jail.missingRoots).toEqual([{ name: "late", path: fixture.at("late"), reason: "ENOENT" }]);
+    expect(refusalOf(jail, "late/x.txt").message).toContain('The root "late" is not served');
+    mkdirSync(fixture.at("late"));
+    expect(refusalOf(jail, "late/x.txt").message).toContain('The root "late" is not served');
+    jail.close();
+  });
+
+  test("keeps the jail from opening if no other folder is there", () => {
+    using fixture = new JailFixture(tree);
+    const roots = ["one", "two"].map((name) => ({ name, path: fixture.at(name) }));
+    expect(() => openRootsJail({ roots, deny: all })).toThrow(
+      /the root "one".* cannot be reached \(ENOENT\)/i,
+    );
+  });
 });

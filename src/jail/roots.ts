@@ -1,10 +1,11 @@
 /** Several roots, which callers see as the entries of one top folder. */
 import { lstatSync, realpathSync, type Stats } from "node:fs";
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist.ts";
-import { errnoError } from "./errno.ts";
+import { errnoError, errnoOf } from "./errno.ts";
+import type { MissingRoot } from "./folder.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
 
 /** The roots of a jail. */
@@ -12,16 +13,24 @@ export interface RootSet {
   /** Whether callers see a top folder with the roots in it, and not the one root itself. */
   readonly hasTop: boolean;
   readonly all: readonly OpenRoot[];
+  /** Roots that are not served. */
+  readonly missing: readonly MissingRoot[];
   /** The root that a path leads into; undefined for the top folder, and for what is not in it. */
   at(path: string): OpenRoot | undefined;
 }
 
 /** The one base. */
-export const onlyRoot = (root: OpenRoot): RootSet => ({ hasTop: false, all: [root], at: () => root });
+export const onlyRoot = (root: OpenRoot): RootSet => ({
+  hasTop: false,
+  all: [root],
+  missing: [],
+  at: () => root,
+});
 
 /** Several roots, by name. A root that is removed and made again is opened again. */
 export class Roots implements RootSet {
   readonly hasTop = true;
+  readonly missing: readonly MissingRoot[];
   readonly #options: ReadonlyMap<string, RootOptions>;
   readonly #shared: SharedRules;
   readonly #open = new Map<string, OpenRoot>();
@@ -29,12 +38,18 @@ export class Roots implements RootSet {
   /** Those whose folder is gone: what a call still holds of them closes with the jail. */
   readonly #former: Backend[] = [];
 
-  /** Throws an Error of one sentence for the operator, as `openRoot` does, and for two roots of one folder. */
+  /**
+   * Opens the roots whose folders are there. Throws an Error of one sentence for the operator, as `openRoot` does, for two
+   * roots of one folder, and if no folder is there.
+   */
   constructor(options: readonly RootOptions[], shared: SharedRules) {
     this.#shared = shared;
     this.#options = new Map(withoutInner(options).map((root) => [root.name, root]));
+    const missing = options.flatMap((root) => missingRoot(root) ?? []);
+    this.missing = missing.length < options.length ? missing : [];
+    const isMissing = (name: string) => this.missing.some((root) => root.name === name);
     try {
-      for (const root of this.#options.values()) this.#openRoot(root);
+      for (const root of this.#options.values()) if (!isMissing(root.name)) this.#openRoot(root);
     } catch (error) {
       this.close();
       throw error;
@@ -116,7 +131,17 @@ function withoutInner(options: readonly RootOptions[]): RootOptions[] {
   });
 }
 
-/** Nothing for a path that cannot be reached, which `openRoot` says. */
+/** The root as a missing one if its path cannot be reached. */
+function missingRoot({ name, path }: RootOptions): MissingRoot | undefined {
+  try {
+    realpathSync(path);
+    return undefined;
+  } catch (error) {
+    return { name, path: resolve(path), reason: errnoOf(error) ?? "unknown" };
+  }
+}
+
+/** Nothing for a path that cannot be reached. */
 function placeOf(path: string): { base?: string; stats?: Stats } {
   try {
     const base = realpathSync(path);

@@ -1,9 +1,11 @@
 /** The folder that callers see above several roots. It is on no disk: it has the roots for entries, and takes no others. */
 import { type Stats, statSync } from "node:fs";
+import type { Refusal } from "../errors.ts";
 import type { Backend, HeldFolder } from "./backend.ts";
 import { nameText } from "./backend.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
+import { refuseJailed } from "./errors.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
 import type { Roots } from "./roots.ts";
@@ -17,9 +19,15 @@ export function holdRoots(roots: Roots): Backend {
     canResolveBeneath: backends.every(({ canResolveBeneath }) => canResolveBeneath),
     naming: leastExact(backends.map(({ naming }) => naming)),
     base: (requested) => new TopFolder(roots, requested, stats),
-    goneAt: (path) => roots.at(path)?.backend.goneAt(path),
+    goneAt: (path) => roots.at(path)?.backend.goneAt(path) ?? missingAt(roots, path),
     close: () => roots.close(),
   };
+}
+
+/** The refusal of a path in a root that is not served. */
+function missingAt({ missing }: Roots, path: string): Refusal | undefined {
+  const name = path.split("/", 1)[0]!;
+  return missing.some((root) => root.name === name) ? refuseJailed.rootMissing(name) : undefined;
 }
 
 /** Denies for one step what any of them could take for the same name. */

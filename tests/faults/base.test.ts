@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   codesOf,
@@ -22,6 +22,16 @@ const calls: readonly (readonly [functionId: string, payload: unknown])[] = [
   ["coder::create-file", { files: [{ path: "a.txt", content: "new", overwrite: true }] }],
   ["coder::delete-file", { paths: ["a.txt"] }],
   ["coder::delete-file", { paths: ["d"], recursive: true }],
+];
+
+const changes = calls.filter(([id]) => !/read|list|tree|search/.test(id));
+
+/** Calls that change something in further ways. */
+const more: typeof calls = [
+  ["coder::move", { files: [{ from: "a.txt", to: "moved.txt" }] }],
+  ["coder::copy", { files: [{ from: "a.txt", to: "copied.txt" }] }],
+  ["coder::make-folder", { paths: ["made"] }],
+  ["coder::transact", { changes: [{ op: "create", path: "b.txt", content: "b" }] }],
 ];
 
 const tree = {
@@ -61,10 +71,31 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
   );
 
   test(
-    "a base that was moved is served where it is now, or not at all",
+    "a base that was moved is read where it is now, or not at all, and never changed there",
     on(async (driven) => {
-      renameSync(driven.base, join(driven.root, "moved"));
-      await expectOnlyOurs(driven, await readText(driven));
+      const moved = join(driven.root, "moved");
+      renameSync(driven.base, moved);
+      const read = await readText(driven);
+      if (backend === "current-directory") expect(codesOf(read)).toEqual(["C216"]);
+      else expect(read.answer).toMatchObject({ content: "text\n" });
+      await expectUnchanged(driven, moved);
+
+      renameSync(moved, driven.base);
+      expect((await readText(driven)).answer).toMatchObject({ content: "text\n" });
+      const { answer } = await driven.call("coder::create-file", {
+        files: [{ path: "b.txt", content: "b" }],
+      });
+      expect(answer).toMatchObject({ results: [{ success: true }] });
+    }),
+  );
+
+  test(
+    "a base that was moved away and made again: neither is changed",
+    on(async (driven) => {
+      renameSync(driven.base, join(driven.root, "backup"));
+      mkdirSync(driven.base);
+      writeFileSync(join(driven.base, "a.txt"), "new\n");
+      await expectUnchanged(driven, driven.root);
     }),
   );
 
@@ -86,13 +117,15 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
     })(),
   );
 
-  /** Descriptors go with the folder; the current directory can only be found by its path. */
-  async function expectOnlyOurs(driven: DriverFixture, outcome: DriverOutcome): Promise<void> {
-    if (backend === "current-directory") return expectGone(driven);
-    expect(outcome.answer).toMatchObject({ content: "text\n" });
-    const { answer } = await driven.call("coder::create-file", { files: [{ path: "b.txt", content: "b" }] });
-    expect(answer).toMatchObject({ results: [{ success: true }] });
-    expect(readFileSync(join(driven.root, "moved/b.txt"), "utf8")).toBe("b");
+  /** Every call that changes something is answered with C216, and nothing in the folder changes. */
+  async function expectUnchanged(driven: DriverFixture, folder: string): Promise<void> {
+    const before = listing(folder);
+    for (const [functionId, payload] of [...changes, ...more]) {
+      const outcome = await driven.call(functionId, payload);
+      expect({ functionId, codes: codesOf(outcome) }).toEqual({ functionId, codes: ["C216"] });
+      expect(JSON.stringify(outcome)).toContain("base folder is gone");
+    }
+    expect(listing(folder)).toBe(before);
   }
 });
 
