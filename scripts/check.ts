@@ -130,11 +130,14 @@ export interface Counts {
   readonly skipped: number;
 }
 
+/** A test that hangs fails after two minutes, and none fails for being slow on a slow machine. */
+const testing = [bun, "test", "--timeout=120000", "--only-failures"];
+
 /**
- * Runs each file in a fresh global object: garbage of earlier files slowed the last one down to a fifth. A test that hangs
- * fails after two minutes, and none fails for being slow on a slow machine.
+ * The shortest file that gets a global object of its own: garbage of earlier files has slowed long ones down to a fifth, and
+ * for short ones loading the modules again takes a third of the time.
  */
-const testing = [bun, "test", "--isolate", "--timeout=120000", "--only-failures"];
+const isolatedSeconds = 2;
 
 const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ name, command, seconds },
@@ -148,9 +151,17 @@ const keyOf = (file: string, backend: string | undefined): string =>
 function tasksOf({ name, needsBuild = false, backend }: Suite, files: readonly string[]): Task[] {
   const all = readSeconds(root);
   const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
-  return batchesOf(files, seconds).map((batch) => ({
+  const isLong = (file: string) => seconds[file]! >= isolatedSeconds;
+  const batches = [
+    ...batchesOf(files.filter(isLong), seconds).map((batch) => ({ ...batch, options: ["--isolate"] })),
+    ...batchesOf(
+      files.filter((file) => !isLong(file)),
+      seconds,
+    ).map((batch) => ({ ...batch, options: [] })),
+  ];
+  return batches.map((batch) => ({
     ...{ name, needsBuild, backend, isSuite: true, seconds: batch.seconds },
-    command: [...testing, ...batch.files.map((file) => `./${file}`)],
+    command: [...testing, ...batch.options, ...batch.files.map((file) => `./${file}`)],
   }));
 }
 
