@@ -130,14 +130,21 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
-function renderChanges({ changes: found, next, note, external }: Answer, { sentence }: Wording): string {
+/** The effect of a call without `since`. */
+const begun = "[changes are listed from now on; those made before are not]";
+
+function renderChanges(
+  { changes: found, next, note, external }: Answer,
+  { sentence }: Wording,
+  { since }: { since?: string | null },
+): string {
   const lines = found.map(({ kind, path, from, dir, cause }) => {
     const mark = dir ? "/" : "";
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
     return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${sentence(cause.function_id ?? "call")})` : ""}`;
   });
   return [
-    ...(found.length === 0 ? ["[no changes]"] : lines),
+    ...(found.length === 0 ? [since == null ? begun : "[no changes]"] : lines),
     ...(note === undefined ? [] : [`[${note}]`]),
     ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
     `[since ${next} for what comes after]`,

@@ -256,7 +256,7 @@ test("an undo that changes nothing says so, and one that does how it is taken ba
     "Nothing was undone: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.",
   ]);
   expect(await undo({ seq: 1 })).toEqual(["#1", "  removed: a", again]);
-  expect(await undo({ seq: 1 })).toEqual(["#1", "Nothing was undone: everything is as it was before."]);
+  expect(await undo({ seq: 1 })).toEqual(["#1", "Nothing was undone: undone already by #3."]);
   expect(await undo({})).toEqual(["#3", "  restored: a", again]);
   expect(existsSync(at("a"))).toBe(true);
 });

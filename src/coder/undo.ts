@@ -1,10 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
+import { recentRecords } from "../journal/recent-records.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { PendingTree } from "../transactions/pending-tree.ts";
 import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
@@ -39,12 +42,16 @@ const UndoneCheckpoint = Named("UndoneCheckpoint", {
       ),
     }),
   ),
+  undone_by: Type.Optional(UInt64({ description: "The checkpoint that has undone it already." })),
 });
 
 const state = () =>
   Type.Union((["absent", "file", "dir", "symlink", "other"] as const).map((kind) => Type.Literal(kind)));
 
 const UndoConflict = Named("UndoConflict", {
+  by: Type.Optional(
+    UInt64({ description: "The later checkpoint that changed it. Absent: another program." }),
+  ),
   expected: state(),
   found: state(),
   path: Type.String(),
@@ -91,6 +98,7 @@ export const undo = defineCoderFunction({
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
     const selects = (step: StepNames) => isShown(step, context.jail) && endsOf(step).some(requested);
     const records = chosenRecords(which, context);
+    const later = laterRecords(context);
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = pendingTree(context);
       const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
@@ -101,6 +109,7 @@ export const undo = defineCoderFunction({
         selects,
         force,
         content,
+        later,
       });
       const isKept = isTrial || (outcome.conflicts.length > 0 && !force);
       return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
@@ -112,7 +121,9 @@ export const undo = defineCoderFunction({
     const { value, transaction } = await transactions.run(plan, { requester: context, label });
     const isDone = force || value.conflicts.length === 0;
     return {
-      undone: isDone ? value.undone.map(listed) : [],
+      undone: isDone
+        ? value.undone.map((record) => ({ ...listed(record), ...undoOf(record, records, later) }))
+        : [],
       conflicts: value.conflicts.slice(0, mostPaths),
       ...(transaction !== undefined && { transaction }),
     };
@@ -120,10 +131,31 @@ export const undo = defineCoderFunction({
   render: ({ undone, conflicts }, { sentence }, { dry_run: isTrial = false, paths }) =>
     [
       ...undone.flatMap(renderUndone),
-      ...conflicts.map(({ path, seq }) => `conflict: ${path} is not what #${seq} left there`),
+      ...conflicts.map(renderConflict),
       sentence(verdict(undone, conflicts.length, { isTrial, isLimited: paths !== undefined })),
     ].join("\n"),
 });
+
+/** The records of the journal that the call may know of, with such steps. */
+const laterRecords = (context: CoderContext): LaterRecords =>
+  new LaterRecords(
+    recentRecords(requireJournal(context)).map((record) => ({
+      ...record,
+      steps: record.steps.filter((step) => isShown(step, context.jail)),
+    })),
+  );
+
+/** The undo before this one that has left nothing to do. */
+function undoOf(
+  { seq, restored, removed, skipped }: UndoneRecord,
+  records: readonly JournalRecord[],
+  later: LaterRecords,
+): { undone_by?: number } {
+  if (restored.length + removed.length + skipped.length > 0) return {};
+  const steps = records.find((record) => record.seq === seq)?.steps ?? [];
+  const by = later.undoOf(steps.flatMap(endsOf), seq);
+  return by === undefined ? {} : { undone_by: by };
+}
 
 interface Which {
   readonly steps?: number;
@@ -182,6 +214,11 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeo
   };
 }
 
+function renderConflict({ path, seq, by }: Static<typeof UndoConflict>): string {
+  const cause = by === undefined ? "another program has changed it" : `#${by} has changed it`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} since`;
+}
+
 function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
   const { seq, restored, removed, skipped, more } = record;
   return [
@@ -210,6 +247,8 @@ function verdict(
   if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
+  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
+  if (!isChanged && by.length > 0) return `${nothing}: undone already by ${by.join(", ")}.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;
   const over = conflicts === 0 ? "" : ", over what was changed since";
   return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo without seq takes this undo back.`;

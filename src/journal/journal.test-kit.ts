@@ -1,4 +1,5 @@
 /** Files whose changes a journal keeps, and a tree on which they are undone at once. */
+
 import { expect } from "bun:test";
 import {
   lstatSync,
@@ -25,6 +26,7 @@ import { createLog } from "../log/log.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { openStateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
+import { LaterRecords } from "./later-records.ts";
 import { contentOf, type JournalRecord, readRecords } from "./read-record.ts";
 import type { JournalBounds } from "./segments.ts";
 import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
@@ -101,6 +103,7 @@ export class JournalFixture implements Disposable {
     options: Partial<Pick<UndoOptions, "records" | "selects" | "force">> = {},
   ): Promise<UndoOutcome> {
     const outcome = await undoRecords({
+      later: new LaterRecords([]),
       tree: new ImmediateTree(this.bench, this.call("coder::undo"), this.journal),
       records: options.records ?? this.read().slice(0, 1),
       selects: options.selects ?? (() => true),

@@ -19,7 +19,9 @@ export function recentRecords(source: JournalSource): readonly JournalRecord[] {
   const recent = known.get(source);
   if (recent?.signature === signature) return recent.records;
   const records: JournalRecord[] = [];
-  for (const record of readRecords(source)) {
+  // A torn segment is logged by the call that needs it.
+  const log = { ...source.log, warn: () => undefined };
+  for (const record of readRecords({ state: source.state, log })) {
     records.push(record);
     if (records.length === mostRecords) break;
   }

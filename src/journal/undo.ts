@@ -2,9 +2,12 @@
  * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has left there; what
  * another program has changed since is a conflict.
  */
+import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../errors.ts";
 import { refuseJournal } from "./errors.ts";
 import type { ContentPlace, RecordedState, RecordedTree } from "./frame.ts";
+import { isAsRecorded } from "./is-as-recorded.ts";
+import type { LaterRecords } from "./later-records.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 import type { TreeState, UndoTree } from "./undo-tree.ts";
 
@@ -21,6 +24,8 @@ export interface UndoOptions {
     step: RecordedStep,
     kept: { place: ContentPlace; revision: string },
   ) => Buffer | undefined;
+  /** The newest records, among them those that caused conflicts. */
+  readonly later: LaterRecords;
 }
 
 /** Why a path stays as it is. */
@@ -47,6 +52,8 @@ export interface UndoConflict {
   readonly seq: number;
   readonly expected: RecordedState["kind"];
   readonly found: TreeState["kind"];
+  /** The later checkpoint that has left what was found; absent if another program has. */
+  readonly by?: number;
 }
 
 export interface UndoOutcome {
@@ -77,6 +84,8 @@ class Undo {
   readonly #blocked = new Map<string, SkipReason | "conflict">();
   /** Folders that get their modes at the end, because those could keep us from putting something into them. */
   readonly #modes = new Map<string, number>();
+  /** The states of paths before they are changed. */
+  readonly #initial = new Map<string, TreeState>();
 
   constructor(options: UndoOptions) {
     this.#options = options;
@@ -86,7 +95,29 @@ class Undo {
   }
 
   get outcome(): UndoOutcome {
-    return { undone: [...this.#undone.values()], conflicts: this.#conflicts };
+    return { undone: this.#netOf([...this.#undone.values()]), conflicts: this.#conflicts };
+  }
+
+  /** Each path once, with the oldest record that changed it, as restored or removed; none that is as it was. */
+  #netOf(undone: readonly UndoneRecord[]): UndoneRecord[] {
+    const said = new Set<string>();
+    const netOf = ({ seq, restored, removed, skipped }: UndoneRecord): UndoneRecord => {
+      const net: UndoneRecord = { seq, restored: [], removed: [], skipped };
+      for (const path of [...restored, ...removed]) {
+        if (said.has(path)) continue;
+        said.add(path);
+        const state = this.#stateIfReached(path);
+        if (areSame(this.#initial.get(path) ?? absent, state)) continue;
+        (state.kind === "absent" ? net.removed : net.restored).push(path);
+      }
+      return net;
+    };
+    return undone.toReversed().map(netOf).reverse();
+  }
+
+  /** Notes what has a path before it is changed. */
+  #note(path: string): void {
+    if (!this.#initial.has(path)) this.#initial.set(path, this.#stateIfReached(path));
   }
 
   async undoStep(step: RecordedStep): Promise<void> {
@@ -118,9 +149,9 @@ class Undo {
     const { path, kind, before, after } = step;
     const found = this.#stateOf(path);
     const isChmod = kind === "chmod";
-    if (isSame(after.state, found, isChmod)) {
-      if (isSame(before.state, found, isChmod) && before.inside === undefined) return;
-    } else if (isSame(before.state, found, isChmod)) return;
+    if (isAsRecorded(after.state, found, isChmod)) {
+      if (isAsRecorded(before.state, found, isChmod) && before.inside === undefined) return;
+    } else if (isAsRecorded(before.state, found, isChmod)) return;
     else if (!this.#mayOverride(step, { path, expected: after.state, found })) return;
     if (isChmod) await this.#setMode(step);
     else await this.#restore(step, path, found);
@@ -128,6 +159,7 @@ class Undo {
 
   async #setMode({ seq, path, before }: RecordedStep): Promise<void> {
     const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
+    this.#note(path);
     if (this.#modes.has(path)) this.#modes.set(path, mode!);
     else await this.#options.tree.setMode(path, mode!);
     this.#undone.get(seq)!.restored.push(path);
@@ -151,6 +183,7 @@ class Undo {
   }
 
   async #remove(path: string): Promise<void> {
+    this.#note(path);
     await this.#options.tree.remove(path);
     this.#modes.delete(path);
   }
@@ -161,7 +194,7 @@ class Undo {
       const path = `${step.path}/${below}`;
       const found = this.#stateOf(path);
       if (found.kind === "absent") continue;
-      if (!isSame(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
+      if (!isAsRecorded(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
         return false;
       await this.#remove(path);
     }
@@ -170,6 +203,7 @@ class Undo {
 
   async #put(step: RecordedStep, path: string, state: RecordedState): Promise<void> {
     const { tree, content } = this.#options;
+    this.#note(path);
     if (state.kind === "file") {
       const bytes = state.content && content(step, { place: state.content, revision: state.revision });
       if (bytes === undefined) {
@@ -192,9 +226,9 @@ class Undo {
     const from = step.from!;
     const found = this.#stateOf(path);
     const left = this.#options.tree.isRespelling(path, from) ? absent : this.#stateOf(from);
-    if (isSame(after.state, left, false) && isSame(before.state, found, false)) return;
+    if (isAsRecorded(after.state, left, false) && isAsRecorded(before.state, found, false)) return;
     if (
-      !isSame(after.state, found, false) &&
+      !isAsRecorded(after.state, found, false) &&
       !this.#mayOverride(step, { path, expected: after.state, found })
     )
       return;
@@ -204,6 +238,8 @@ class Undo {
       this.#skip(step, from, "in-the-way");
       return;
     }
+    this.#note(path);
+    this.#note(from);
     await this.#options.tree.move(path, from);
     this.#moveModes(path, from);
     const record = this.#undone.get(seq)!;
@@ -227,7 +263,9 @@ class Undo {
   }
 
   #mayOverride({ seq }: RecordedStep, { path, expected, found }: Disagreement): boolean {
-    this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind });
+    const by = this.#options.later.causeOf(path, found, seq);
+    const cause = by === undefined ? {} : { by };
+    this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind, ...cause });
     if (!this.#options.force) this.#blocked.set(path, "conflict");
     return this.#options.force;
   }
@@ -270,13 +308,4 @@ interface Disagreement {
   readonly found: TreeState;
 }
 
-/** Whether a path is what a record says. With `modeOnly` its content does not count. */
-function isSame(recorded: RecordedState, found: TreeState, modeOnly: boolean): boolean {
-  if (recorded.kind === "file" && found.kind === "file")
-    return recorded.mode === found.mode && (modeOnly || recorded.revision === found.revision);
-  if (recorded.kind === "dir" && found.kind === "dir")
-    return recorded.mode === undefined || recorded.mode === found.mode;
-  if (recorded.kind === "symlink" && found.kind === "symlink")
-    return recorded.text === found.text.toString("base64");
-  return recorded.kind === "absent" && found.kind === "absent";
-}
+const areSame = (one: TreeState, other: TreeState): boolean => isDeepStrictEqual(one, other);

@@ -1,5 +1,7 @@
 /** The texts of failures and answers as a model sees them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { Tree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
@@ -272,6 +274,72 @@ describe("a path where nothing is", () => {
     const result = await connected.call("coder_transact", { changes });
     expect(textOf(result)).toBe(
       'C211 no_such_path: Nothing was changed. Change 2 of 2 ("moved/a.ts"): "moved/a.ts" is not found, or the worker\'s configuration denies it. It was moved to lib/moved/a.ts by #1.',
+    );
+  });
+});
+
+describe("undo and changes", () => {
+  let connected: McpFixture;
+  const lines = async (tool: string, request: Record<string, unknown>) =>
+    textOf(await connected.call(tool, request)).split("\n");
+  const write = async (path: string, content: string) => {
+    const files = [{ path, content, overwrite: true }];
+    expect((await connected.call("coder_create_file", { files })).isError).toBeUndefined();
+  };
+
+  beforeAll(async () => {
+    connected = await connectStdio("source", { tree: { "there.txt": "0\n" } });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  test("changes without since says that it begins", async () => {
+    const [said, next] = await lines("coder_changes", {});
+    expect(said).toBe("[changes are listed from now on; those made before are not]");
+    const since = /since (\S+) for/.exec(next!)?.[1];
+    expect((await lines("coder_changes", { since }))[0]).toBe("[no changes]");
+  });
+
+  test("a conflict names the later checkpoint that caused it, or another program", async () => {
+    await write("a.txt", "1\n");
+    await write("a.txt", "2\n");
+    const nothing = "Nothing was undone; send force to undo over conflicts.";
+    expect(await lines("coder_undo", { seq: 1 })).toEqual([
+      "conflict: a.txt is not what #1 left there: #2 has changed it since",
+      nothing,
+    ]);
+    writeFileSync(join(connected.base, "a.txt"), "3\n");
+    expect(await lines("coder_undo", { seq: 2 })).toEqual([
+      "conflict: a.txt is not what #2 left there: another program has changed it since",
+      nothing,
+    ]);
+    expect(await lines("coder_undo", { seq: 1 })).toContain(
+      "conflict: a.txt is not what #1 left there: another program has changed it since",
+    );
+  });
+
+  test("a dry run shows each path once, by the net effect", async () => {
+    await write("b.txt", "1\n");
+    await write("b.txt", "2\n");
+    await lines("coder_move", { files: [{ from: "b.txt", to: "c.txt" }] });
+    await write("there.txt", "1\n");
+    await write("there.txt", "2\n");
+    const shown = await lines("coder_undo", { steps: 5, dry_run: true });
+    expect(shown.filter((line) => line.startsWith("  "))).toEqual([
+      "  restored: there.txt",
+      "  removed: c.txt",
+    ]);
+    expect(shown.slice(-2)).toEqual(["Would be undone.", "[dry run: nothing was changed]"]);
+    await lines("coder_undo", { steps: 5 });
+    expect(readFileSync(join(connected.base, "there.txt"), "utf8")).toBe("0\n");
+    expect(existsSync(join(connected.base, "c.txt"))).toBe(false);
+    expect(existsSync(join(connected.base, "b.txt"))).toBe(false);
+  });
+
+  test("an undo of what is undone says so, and by which checkpoint", async () => {
+    const list = await lines("coder_checkpoints", { limit: 1 });
+    const by = /^#(\d+)/.exec(list[0]!)?.[1];
+    expect((await lines("coder_undo", { seq: 3 })).at(-1)).toBe(
+      `Nothing was undone: undone already by #${by}.`,
     );
   });
 });
