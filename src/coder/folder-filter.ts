@@ -7,7 +7,7 @@ import type { CoderContext } from "./define.ts";
 const since = "0.4.0";
 
 export const FolderFilterFields = {
-  respect_gitignore: Type.Optional(Type.Boolean({ since, description: "Leave out what ignore files name." })),
+  respect_gitignore: Type.Optional(Type.Boolean({ since })),
   use_default_excludes: Type.Optional(
     Type.Boolean({ since, description: "Leave out `node_modules` and the like." }),
   ),

@@ -32,6 +32,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "request-globs.ts",
     "revisions.ts",
     "roots-config.ts",
+    "search-hints.ts",
     "search-matches.ts",
     "search-pages.ts",
     "search-text.ts",

@@ -61,6 +61,8 @@ export const profileTable = {
   "search.search_paths": { contract: true, agent: "if search_content is false" },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
+  /** Where nothing was found, the answer says with which fields the query could match otherwise. */
+  "search.hints": { contract: false, agent: true },
   /** Mode `counts` counts lines in `count`, and matches in `matches`. */
   "search.counts_matches": { contract: false, agent: true },
   /** Lines are searched whole, and shown around their matches: at most `max_line_bytes` of each. */

@@ -12,8 +12,8 @@ export const PageRequestFields = {
   cursor: Type.Optional(
     Type.String({ since, description: "`next_cursor` of the page before; other fields as then." }),
   ),
-  deadline_ms: Type.Optional(UInt32({ since, description: "Stops then, with what it has." })),
-  max_bytes: Type.Optional(UInt32({ since, description: "Most bytes of the answer." })),
+  deadline_ms: Type.Optional(UInt32({ since })),
+  max_bytes: Type.Optional(UInt32({ since })),
 };
 
 export const PageAnswerFields = {
@@ -103,12 +103,15 @@ type Page = Static<typeof PageAnswer>;
 type UnmatchedGlob = NonNullable<Page["unmatched_globs"]>[number];
 type NotSearched = NonNullable<Page["not_searched"]>[number];
 
-/** Returns what an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was found. */
-export function renderPage(page: Page, isEmpty: boolean): string[] {
+/**
+ * Returns what an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was
+ * found. `hints` say how else the query of an empty one could match.
+ */
+export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
   const { next_cursor, searched, stopped_by, unmatched_globs = [] } = page;
   const left = notSearchedIn(page).map(renderNotSearched);
   return [
-    ...(isEmpty ? [`[nothing found${describeSearched(searched)}]`] : []),
+    ...(isEmpty ? [`[nothing found${describeSearched(searched, hints)}]`] : []),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
     ...(unmatched_globs.length > 0
       ? [`[matched nothing: ${unmatched_globs.map(renderUnmatched).join(", ")}]`]
@@ -157,8 +160,8 @@ const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; r
   long_lines: { what: "long lines", field: "a larger max_line_bytes" },
 };
 
-function describeSearched(searched: Page["searched"]): string {
-  if (searched === undefined) return "";
-  if (searched.files === 0) return ": path, globs and file types leave no file to search";
-  return ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
+function describeSearched(searched: Page["searched"], hints: readonly string[]): string {
+  if (searched?.files === 0) return ": path, globs and file types leave no file to search";
+  const where = searched && ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
+  return [where ?? "", ...(hints.length > 0 ? [hints.join(", ")] : [])].join("; ");
 }

@@ -4,13 +4,15 @@ import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/file-types.ts";
 import type { Query } from "../search/query-compiler.ts";
-import type { SearchRequest } from "../search/request.ts";
+import type { SearchAnswer, SearchRequest } from "../search/request.ts";
+import { jsonBytes } from "../text/json-size.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { parseGlobFields } from "./request-globs.ts";
+import { hintsFor } from "./search-hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search-matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
 import { renderFiles, renderMatches } from "./search-text.ts";
@@ -82,6 +84,12 @@ const response = Type.Object(
   {
     content_matches: Type.Array(MatchEntry),
     files: FileList,
+    hints: Type.Optional(
+      Type.Array(Type.String(), {
+        since: "0.4.0",
+        description: "Where nothing was found: how the query was searched that could match otherwise.",
+      }),
+    ),
     index: Type.Optional(
       Type.Union([Type.Literal("scan"), Type.Literal("verified"), Type.Literal("watched")], {
         since: "0.4.0",
@@ -143,16 +151,20 @@ export const search = defineCoderFunction({
     return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
   },
   async handle(request, context) {
-    const { searcher, deadline, caller } = context;
+    const { searcher, deadline, caller, profile } = context;
     requireQuery(request, context);
     const { answer, bytes } = await searcher.search(
       searchRequestOf(request, context),
       { deadline, caller },
       context.jail,
     );
-    return new Measured(answer, bytes);
+    const hints = profile["search.hints"] && isEmpty(answer) ? hintsFor(request) : [];
+    if (hints.length === 0) return new Measured(answer, bytes);
+    const { content_matches, files, ...others } = answer;
+    const hinted = { content_matches, ...(files && { files }), hints, ...others };
+    return new Measured(hinted, bytes + jsonBytes({ hints }) - 1);
   },
-  render({ content_matches, path_matches, files = [], truncated, ...page }, _, { search_content }) {
+  render({ content_matches, path_matches, files = [], hints, truncated, ...page }, _, { search_content }) {
     const lines = [...renderMatches(content_matches), ...renderFiles(files)];
     const paths = path_matches.map(({ path }) => renderName(path));
     const hasHeading = search_content !== false && paths.length > 0;
@@ -162,12 +174,16 @@ export const search = defineCoderFunction({
       ...(hasHeading ? [...(lines.length > 0 ? [""] : []), "[paths that match]"] : []),
       ...paths,
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
-      ...renderPage(page, lines.length + paths.length === 0),
+      ...renderPage(page, lines.length + paths.length === 0, hints),
     ].join("\n");
   },
 });
 
 type Request = Static<typeof request>;
+
+/** Whether files were searched, all of them, and nothing was found. */
+const isEmpty = ({ content_matches, path_matches, files = [], truncated, searched }: SearchAnswer): boolean =>
+  content_matches.length + path_matches.length + files.length === 0 && !truncated && searched?.files !== 0;
 
 /** The payload with the defaults of the profile for fields that have another one in the published reference. */
 function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {

@@ -152,7 +152,7 @@ describe("paths", () => {
     [{ query: "two", path: "d/f.ts" }, "d/f.ts\n1→two"],
     [{ query: "two", path: "l" }, "d/f.ts\n1→two"],
     [{ query: "two", path: "k" }, "d/f.ts\n1→two"],
-    [{ query: "f.ts", path: "d/f.ts" }, "[nothing found in 1 file]"],
+    [{ query: "12", path: "d/f.ts" }, "[nothing found in 1 file]"],
     [{ query: "f.ts", path: "d/f.ts", search_paths: true }, "[paths that match]\nd/f.ts"],
   ]);
   refuses([
@@ -289,4 +289,19 @@ test("sort modified lists what was modified last first, in pages too", async () 
   expect(first).toStartWith("e/f/g\na/b\n[stopped by max_matches; go on with the same call");
   const cursor = /"cursor": "([\w-]+)"/.exec(first)?.[1];
   expect(await search({ query: "x", mode: "files", cursor })).toBe("c");
+});
+
+describe("what could match otherwise", () => {
+  const { answers } = serve({ "a.txt": "one\ntwo\n" });
+  answers([
+    [{ query: "Two" }, "[nothing found in 1 file; in this case only (ignore_case: true)]"],
+    [
+      { query: "o.*e" },
+      "[nothing found in 1 file; searched as a literal (regex: true), in this case only (ignore_case: true)]",
+    ],
+    [{ query: "one\ntwo", ignore_case: true }, "[nothing found in 1 file; line by line (multiline: true)]"],
+    [{ query: "a.txt", ignore_case: true }, "[nothing found in 1 file; not in paths (search_paths: true)]"],
+    [{ query: "12" }, "[nothing found in 1 file]"],
+    [{ query: "Two", mode: "files", path: "a.txt", ignore_case: true }, "a.txt"],
+  ]);
 });

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { hintsFor, type QueryFields } from "./search-hints.ts";
+
+const literal = "searched as a literal (regex: true)";
+const lines = "line by line (multiline: true)";
+const exactCase = "in this case only (ignore_case: true)";
+const contents = "not in paths (search_paths: true)";
+
+const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };
+
+const cases: readonly (readonly [Partial<QueryFields> & { query: string }, readonly string[]])[] = [
+  [{ query: "123" }, []],
+  [{ query: "foo bar" }, [exactCase]],
+  [{ query: "foo bar", ignore_case: true }, []],
+  [{ query: "foo.*", invert: true }, []],
+  [{ query: "foo.*", files_without_match: true }, []],
+  [{ query: "FOO.*bar" }, [literal, exactCase]],
+  [{ query: "1|2" }, [literal]],
+  [{ query: "\\d{3}", ignore_case: true }, [literal]],
+  [{ query: "^x$", ignore_case: true }, [literal]],
+  [{ query: "[a-z]+", ignore_case: true }, [literal]],
+  [{ query: "1.*", regex: true }, []],
+  [{ query: "\\w\\d\\p{L}", regex: true }, []],
+  [{ query: "1", patterns: ["2", "a+?(b)?"], ignore_case: true }, [literal]],
+  [{ query: "1\n2" }, [lines]],
+  [{ query: "1\n2", multiline: true }, []],
+  [{ query: "1\n2", search_content: false }, []],
+  [{ query: "1\\n2", regex: true }, [lines]],
+  [{ query: "1\\\\n2", regex: true }, [exactCase]],
+  [{ query: "total(items[0])", ignore_case: true }, []],
+  [{ query: "a || b", ignore_case: true }, []],
+  [{ query: "$1.00", ignore_case: true }, []],
+  [{ query: "main.ts", ignore_case: true }, [contents]],
+  [{ query: "src/main", ignore_case: true }, [contents]],
+  [{ query: "main.ts", ignore_case: true, search_paths: true }, []],
+  [{ query: "main.ts", ignore_case: true, search_content: false }, []],
+  [{ query: "e.g. this", ignore_case: true }, []],
+];
+
+test.each(cases)("%j: %j", (request, hints) => {
+  expect(hintsFor({ ...plain, ...request })).toEqual([...hints]);
+});

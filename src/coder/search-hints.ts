@@ -1,0 +1,54 @@
+/** Why a query that found nothing may have been meant in another way. */
+
+/** The fields of a request that say how its query matches. */
+export interface QueryFields {
+  readonly query: string;
+  readonly patterns?: readonly string[];
+  readonly regex: boolean;
+  readonly ignore_case: boolean;
+  readonly multiline?: boolean;
+  readonly invert?: boolean;
+  readonly files_without_match?: boolean;
+  readonly search_content: boolean;
+  readonly search_paths: boolean;
+}
+
+/** Returns how the query was searched where it could match otherwise, each with the field for that. */
+export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
+  // What matches more leaves fewer lines, or files, that do not.
+  if (request.invert || request.files_without_match) return [];
+  const all = [query, ...patterns];
+  const searchesContent = request.search_content;
+  const hints: [isOfUse: boolean, hint: string][] = [
+    [!request.regex && all.some(looksLikeRegex), "searched as a literal (regex: true)"],
+    [
+      searchesContent && !request.multiline && all.some((one) => holdsLineBreak(one, request.regex)),
+      "line by line (multiline: true)",
+    ],
+    [
+      !request.ignore_case && all.some((one) => hasCase(request.regex ? withoutEscapes(one) : one)),
+      "in this case only (ignore_case: true)",
+    ],
+    [
+      searchesContent && !request.search_paths && all.some(looksLikePath),
+      "not in paths (search_paths: true)",
+    ],
+  ];
+  return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
+}
+
+/** What is common in patterns and rare in code: brackets, dots and stars alone mean nothing. */
+const looksLikeRegex = (query: string): boolean =>
+  /\.[*+]|\\[wWdDsSbB.()[\]{}|*+?^$/]|\S\|\S|^\^|\S\$$|\[\^|\[[^\]]*\w-\w[^\]]*\]|\(\?[:i<!=]|\)[*+?]/.test(
+    query,
+  );
+
+const holdsLineBreak = (query: string, isRegex: boolean): boolean =>
+  query.includes("\n") || (isRegex && /(?<!\\)(?:\\\\)*\\n/.test(query));
+
+const hasCase = (query: string): boolean => query.toLowerCase() !== query.toUpperCase();
+
+const withoutEscapes = (pattern: string): string => pattern.replace(/\\(?:[pP]\{[^}]*\}|.)/gu, "");
+
+const looksLikePath = (query: string): boolean =>
+  /^[\w@./-]*(?:\/[\w@./-]*|\w\.[A-Za-z]\w{0,4})$/.test(query);
