@@ -203,6 +203,7 @@ const ofRequests: Samples<typeof refuseField> = {
     line: 12,
     mayBeLiteral: true,
   }),
+  insteadOf: refuseField.insteadOf(refuse.absent("a:12", "missing"), refuse.isAFolder("a")),
   numberedText: refuseField.numberedText("files[0].content"),
   withExample: refuseField.withExample(
     refuse.badPayload("tail", "is 2.5; expected a whole number"),

@@ -270,3 +270,11 @@ test("a call that changed nothing has no checkpoint to undo", async () => {
   for (let earlier = 1; earlier < seq; earlier++)
     expect(call("coder::undo", { seq: earlier })).rejects.toThrow(`no checkpoint ${earlier}`);
 });
+
+test("no steps are not all of them", async () => {
+  const { at, call } = await open();
+  for (const path of ["a", "b"]) await call("coder::create-file", { files: [{ path, content: "1" }] });
+  const { undone } = await call("coder::undo", { steps: 0 });
+  expect(undone.map(({ seq }: { seq: number }) => seq)).toEqual([2]);
+  expect(existsSync(at("a"))).toBe(true);
+});

@@ -181,7 +181,7 @@ function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext
     if (!record.steps.some((step) => isShown(step, context.jail))) continue;
     if (transaction !== undefined && record.transaction !== transaction) continue;
     found.push(record);
-    if (found.length === (steps ?? 1)) return found;
+    if (found.length >= (steps ?? 1)) return found;
   }
   if (found.length === 0)
     throw refuseCoder.undoNothing(transaction === undefined ? "checkpoint" : `transaction ${transaction}`);

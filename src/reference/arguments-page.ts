@@ -1,5 +1,5 @@
 /** The page about how requests are read, from the tables by which they are. */
-import { opSynonyms, otherFields, synonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
+import { otherFields, synonyms, valueSynonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
 
 /** The rows of a table: its heading first. */
 type Rows = readonly (readonly string[])[];
@@ -12,8 +12,8 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
   "## Names of other tool sets\n",
   "A name in another case is the field of that name: `dryRun` and `dry-run` are `dry_run`. These names are taken too, because they mean exactly the same. The text of an answer says what was read as what: `[read file_path as path]`. If a function has two of the fields, its own names go first.\n",
   table([["field", "also"], ...rowsOf(synonyms)]),
-  "Values of `op`, which may be in another case as well:\n",
-  table([["op", "also"], ...rowsOf(opSynonyms)]),
+  "Words that fields choose from, which may be in another case as well:\n",
+  table([["word", "also"], ...rowsOf(valueSynonyms)]),
   "These names are near to a field and mean something else. They are refused, with what to send:\n",
   table([
     ["name", "where the function has", "send"],

@@ -55,6 +55,13 @@ export const refuseField = {
       path,
     ),
 
+  /** Another refusal of a path, in its place among several. Nothing else is kept, as it may depend on what is there. */
+  insteadOf: ({ message, details }: Refusal, { reason, message: other, path }: Refusal): Refusal => {
+    const [place = ""] = placeOfChange.exec(message) ?? [];
+    const change = details?.["change"];
+    return new Refusal(reason, place + other, path, change === undefined ? {} : { details: { change } });
+  },
+
   /** A text with the line numbers of a listing. */
   numberedText: (field: string): Refusal =>
     new Refusal(
@@ -66,6 +73,9 @@ export const refuseField = {
   withExample: ({ reason, message }: Refusal, example: string): Refusal =>
     new Refusal(reason, `${message} Send ${example}.`),
 } as const;
+
+/** The beginning of the sentence of a change among several that are made together. */
+const placeOfChange = /^Nothing was changed\. (?:\w+ \d+ of \d+ \((?:"(?:\\.|[^"\\])*"|[^"()])*\): )?/;
 
 const listNames = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 

@@ -1,5 +1,5 @@
 /** Compares names of fields as callers send them with those of a schema. */
-import { opSynonyms, synonyms } from "./synonyms.ts";
+import { synonyms, valueSynonyms } from "./synonyms.ts";
 
 /** `expectedRevision` and `expected-revision` as `expected_revision`. */
 export const snakeCase = (name: string): string =>
@@ -29,12 +29,12 @@ export function fieldNamed(name: string, fields: Readonly<Record<string, unknown
   );
 }
 
-const opMeanings = invert(opSynonyms);
+const valueMeanings = invert(valueSynonyms);
 
-/** Returns the value among `values` that `text` stands for: itself, in another case, or a synonym of an op. */
+/** Returns the value among `values` that `text` stands for: itself, in another case, or a synonym. */
 export function literalNamed(text: string, values: readonly string[]): string | undefined {
   const bare = bareName(text);
-  const meaning = opMeanings.get(snakeCase(text)) ?? [];
+  const meaning = valueMeanings.get(text.toLowerCase()) ?? valueMeanings.get(snakeCase(text)) ?? [];
   return (
     values.find((value) => value === text) ??
     values.find((value) => bareName(value) === bare) ??

@@ -62,8 +62,11 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   job_id: ["id", "job", "task_id"],
 };
 
-/** Values of `op` that mean exactly the same elsewhere, by ours. */
-export const opSynonyms: Readonly<Record<string, readonly string[]>> = {
+/** Words among which a field chooses, and what means exactly the same elsewhere, by ours. */
+export const valueSynonyms: Readonly<Record<string, readonly string[]>> = {
+  text: ["utf8", "utf-8"],
+  files: ["files_with_matches"],
+  counts: ["count"],
   delete: ["remove", "rm"],
   move: ["rename", "mv"],
   copy: ["cp"],
@@ -173,7 +176,7 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "coder::read-file": ["max_output_bytes"],
   "coder::search": ["deadline_ms", "max_line_bytes", "max_matches"],
   "coder::checkpoints": ["before_seq", "limit"],
-  "coder::undo": ["seq"],
+  "coder::undo": ["seq", "steps"],
   "coder::changes": ["limit"],
   "shell::exec": ["max_output_bytes", "timeout_ms"],
   "shell::exec_bg": ["max_output_bytes", "timeout_ms"],

@@ -298,13 +298,13 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
 function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
   if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)
     return undefined;
-  const { reason, path, details } = error;
+  const { reason, path } = error;
   const isAbsent = reason === "missing" || reason === "denied";
   if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;
   const mistake = readMistakenPath(path, context.requestRules.places);
   if (mistake === undefined) return undefined;
   const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: takesLiteral(definition) });
-  return details === undefined ? refusal : new Refusal(refusal.reason, refusal.message, path, { details });
+  return refuseField.insteadOf(error, refusal);
 }
 
 function logCall(log: Log, id: string, outcome: HandledCall, milliseconds: number): void {

@@ -230,6 +230,16 @@ describe("paths and texts in the forms of other programs", () => {
     expect(files()).toEqual(before);
   });
 
+  test("a change that fails so says that nothing was changed, and which it was", async () => {
+    const changes = [
+      { op: "delete", path: "b.txt" },
+      { op: "move", from: "~/a.txt", to: "n.txt" },
+    ];
+    expect(textOf(await call("transact", { changes }))).toStartWith(
+      'C210 invalid_argument: Nothing was changed. Change 2 of 2 ("~/a.txt"): The path "~/a.txt" begins with ~',
+    );
+  });
+
   test.each(forms)("%s is made by nothing but a literal call", async (form) => {
     const path = form.replace("<base>", connected.base);
     const calls: [string, Payload][] = [
