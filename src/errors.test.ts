@@ -86,7 +86,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   badBase64: refuseCoder.badBase64('holds "é" at character 1'),
   badMode: refuseCoder.badMode("rw-\n"),
   noFsScope: refuseCoder.noFsScope("coder::commit"),
-  noJournal: refuseCoder.noJournal(),
+  noJournal: refuseCoder.noJournal("the state folder cannot be made (EACCES)"),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
   undoWhich: refuseCoder.undoWhich(),
 };

@@ -41,6 +41,8 @@ export interface CoderServices extends Services {
   readonly plans: Plans<CoderContext>;
   /** Undefined where the configuration wants none, or no folder can keep it. */
   readonly journal: Journal | undefined;
+  /** Why no folder can keep a journal; undefined if one can. */
+  readonly journalMissing: string | undefined;
   /** Undefined where the configuration wants none. */
   readonly audit: Audit | undefined;
   readonly feed: Feed;

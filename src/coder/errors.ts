@@ -152,10 +152,12 @@ export const refuseCoder = {
       `The function ${id} takes no fs_scope, and cannot be limited to a part of the tree; leave the field out, or call a function that takes a path.`,
     ),
 
-  noJournal: (): Refusal =>
+  noJournal: (missing: string | undefined): Refusal =>
     new Refusal(
       "bad-input",
-      "The worker keeps no journal, so nothing is recorded and nothing can be undone. Ask the user to set the key `journal` in the configuration.",
+      missing === undefined
+        ? "The worker keeps no journal, so nothing is recorded and nothing can be undone. Ask the user to set the key `journal` in the configuration."
+        : `The worker keeps no journal, because ${missing}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder that the worker can write to.`,
     ),
 
   undoNothing: (what: string): Refusal =>

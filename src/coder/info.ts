@@ -44,6 +44,7 @@ const AuditState = Named("AuditState", {
 
 const JournalState = Named("JournalState", {
   enabled: Type.Boolean({ description: "Whether coder::undo can take changes back." }),
+  reason: Type.Optional(Type.String({ description: "Why no folder can keep a journal." })),
 });
 
 const Root = Named("Root", {
@@ -102,7 +103,11 @@ export const info = defineCoderFunction({
       uptime_ms: Math.round(performance.now() - context.openedAt),
     },
     index: context.searcher.index?.mode ?? ("scan" as const),
-    journal: { enabled: context.journal !== undefined },
+    journal: {
+      enabled: context.journal !== undefined,
+      ...(context.profile.journal &&
+        context.journalMissing !== undefined && { reason: context.journalMissing }),
+    },
     limits: limitsOf(context.config),
     profile: context.profileName,
     roots: rootsOf(context),
@@ -142,6 +147,6 @@ function renderInfo(
     list("never written", globs.write_deny),
     list("excluded by default", globs.default_exclude),
     ...Object.entries(limits).map(([key, limit]) => `${key}: ${limit}`),
-    `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : "off"}`,
+    `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
   ].join("\n");
 }

@@ -137,6 +137,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     files,
     lineCounts: new LineCounts(),
     journal,
+    journalMissing: storage.journalMissing,
     audit,
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),
     transactions,

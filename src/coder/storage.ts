@@ -7,7 +7,7 @@ import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../jail/folder.ts";
 import { openJail, openRootsJail } from "../jail/jail.ts";
-import { hasRecords, locateState, openJournal } from "../journal/journal-config.ts";
+import { hasRecords, locateState, locateTemporaryState, openJournal } from "../journal/journal-config.ts";
 import { createLog } from "../log/log.ts";
 import { editLockIn } from "../transactions/root-lock.ts";
 import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
@@ -17,7 +17,8 @@ import type { ProfileDefaults } from "./profiles.ts";
 import { onlyRootOf, type RootConfig } from "./roots-config.ts";
 
 /** The tree, and what listens to its changes. */
-interface Storage extends Pick<CoderServices, "jail" | "files" | "journal" | "audit" | "transactions"> {
+interface Storage
+  extends Pick<CoderServices, "jail" | "files" | "journal" | "journalMissing" | "audit" | "transactions"> {
   /** Has the listener notified of every change by a call from now on. */
   listen(listener: MutationListener): void;
   /** The disk verbs over another jail around the same tree. */
@@ -60,14 +61,18 @@ async function openParts(
   opened.push(jail);
   for (const { name: root, path, reason } of jail.missingRoots)
     log.warn("root not served", { root, path, reason });
-  const folder = locateState({ config: config.journal, roots: allRoots(jail), environment, log });
+  const roots = allRoots(jail);
+  const state = locateState({ config: config.journal, roots, environment, log });
   const journal = openJournal({
     config: config.journal,
-    state: folder,
+    state: state.folder,
     // A person at a terminal goes on with the journal of an agent.
-    byDefault: profile.journal || (mode === "call" && hasRecords(folder)),
+    byDefault: profile.journal || (mode === "call" && hasRecords(state.folder)),
     log,
   });
+  // What is not undone later has its transactions all the same.
+  const folder =
+    state.folder ?? (profile.journal && !readOnly ? locateTemporaryState({ roots, log }) : undefined);
   if (journal !== undefined) opened.push(journal);
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   if (audit !== undefined) opened.push(audit);
@@ -86,6 +91,7 @@ async function openParts(
     files: filesOver(context),
     filesIn: (scoped) => filesOver({ ...context, jail: scoped }),
     journal,
+    journalMissing: journal === undefined ? state.missing : undefined,
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),
     listen: (listener) => listeners.push(listener),

@@ -94,7 +94,7 @@ export const undo = defineCoderFunction({
   async handle({ dry_run: isTrial, force, paths, ...which }, context) {
     const journal = requireJournal(context);
     const { transactions } = context;
-    if (transactions === undefined) throw refuseCoder.noJournal();
+    if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
     const selects = (step: StepNames) => isShown(step, context.jail) && endsOf(step).some(requested);
     const records = chosenRecords(which, context);

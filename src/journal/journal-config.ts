@@ -1,9 +1,16 @@
 /** The configuration key `journal` of both workers, and what follows from it. */
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { readStateDirectory } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { Log } from "../log/log.ts";
-import { openStateFolder, type ServedRoot, type StateFolder } from "../state/state-folder.ts";
+import {
+  openStateFolder,
+  openTemporaryState,
+  type ServedRoot,
+  type StateFolder,
+} from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { listSegments } from "./segment-folder.ts";
 
@@ -35,23 +42,53 @@ interface Place {
   readonly log: Log;
 }
 
+/** Where workers of a root keep state. */
+export type LocatedState =
+  | { readonly folder: StateFolder; readonly missing?: undefined }
+  /** `missing` says why there is no such folder, without a host path. */
+  | { readonly folder?: undefined; readonly missing: string };
+
 /**
- * Where workers of a root keep state. Undefined where no folder is fit for that, which the log says. Throws a `ConfigError`
- * for a folder that the configuration names.
+ * Locates the state folder of a root. Logs why there is none, and throws a `ConfigError` for a folder that the configuration
+ * names and that is not fit.
  */
-export function locateState({ config, roots, environment, log }: Place): StateFolder | undefined {
+export function locateState({ config, roots, environment, log }: Place): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
   if (dir === undefined) {
-    log.info("no state is kept", { reason: "neither XDG_STATE_HOME nor HOME is set" });
-    return undefined;
+    const missing = "neither XDG_STATE_HOME nor HOME is set";
+    log.info("no state is kept", { reason: missing });
+    return { missing };
   }
   try {
-    return openStateFolder({ dir, roots });
+    const folder = openStateFolder({ dir, roots });
+    const code = reasonAgainstMaking(folder.location);
+    if (code === undefined) return { folder };
+    log.warn("no state is kept", { reason: `the state folder ${folder.location} cannot be made (${code})` });
+    return { missing: `the state folder cannot be made (${code})` };
   } catch (error) {
     if (!(error instanceof ConfigError) || config?.dir !== undefined) throw error;
     log.info("no state is kept", { reason: error.message });
-    return undefined;
+    return { missing: "the state folder is not usable" };
   }
+}
+
+/** The errno code for which a folder cannot be made or written to, as far as that shows without making it. */
+function reasonAgainstMaking(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" && path !== dirname(path) ? reasonAgainstMaking(dirname(path)) : code;
+  }
+}
+
+/** Like `locateState`, for records that need not outlive a restart of the machine, which the log says. */
+export function locateTemporaryState({ roots, log }: Pick<Place, "roots" | "log">): StateFolder | undefined {
+  const folder = openTemporaryState(roots);
+  if (folder !== undefined)
+    log.warn("records of transactions do not outlive a restart of the machine", { folder: folder.location });
+  return folder;
 }
 
 interface Opening extends Pick<Place, "config" | "log"> {

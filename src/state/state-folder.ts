@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { ConfigError } from "../config/file.ts";
 
@@ -63,6 +64,21 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
       return lstatIfThere(location) === undefined ? undefined : join(location, ...names);
     },
   };
+}
+
+/**
+ * Locates a state folder in the temporary directory, private to this user, for what need not outlive a restart of the
+ * machine. Undefined where calls could reach it, or another user can.
+ */
+export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | undefined {
+  const dir = join(tmpdir(), `coder-state-${process.getuid!()}`);
+  try {
+    mkdirSync(dir, { mode: 0o700, recursive: true });
+    requirePrivate(dir);
+    return openStateFolder({ dir, roots });
+  } catch {
+    return undefined;
+  }
 }
 
 function makePrivate(location: string, folder: string): void {

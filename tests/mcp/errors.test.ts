@@ -1,6 +1,7 @@
 /** The texts of failures and answers as a model sees them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { Tree } from "../harness/tree.ts";
@@ -341,5 +342,49 @@ describe("undo and changes", () => {
     expect((await lines("coder_undo", { seq: 3 })).at(-1)).toBe(
       `Nothing was undone: undone already by #${by}.`,
     );
+  });
+});
+
+describe("where no state folder can be made", () => {
+  let connected: McpFixture;
+  let temporary: string;
+
+  beforeAll(async () => {
+    temporary = mkdtempSync(join(tmpdir(), "coder-tmp-"));
+    const env = { XDG_STATE_HOME: "", HOME: "/dev/null", TMPDIR: temporary };
+    connected = await connectStdio("source", { tree, env });
+  });
+  afterAll(async () => {
+    await connected[Symbol.asyncDispose]();
+    rmSync(temporary, { recursive: true });
+  });
+
+  test("info and undo say that there is no journal, and why", async () => {
+    const info = textOf(await connected.call("coder_info", {}));
+    expect(info).toMatch(/^journal: off \(the state folder .*\)$/m);
+    expect(info).not.toContain("/dev/null");
+    const undone = await connected.call("coder_undo", {});
+    expect(undone.isError).toBe(true);
+    expect(textOf(undone)).toMatch(/keeps no journal, because the state folder .* `journal\.dir`/);
+  });
+
+  test("transactions, plans and patches keep their records in a private temporary folder", async () => {
+    const changes = [{ op: "create", path: "new.txt", content: "n\n" }];
+    const made = await connected.call("coder_transact", { changes });
+    expect([made.isError, textOf(made)]).toEqual([undefined, expect.stringContaining("new.txt: created")]);
+    const patch = "*** Begin Patch\n*** Add File: p.txt\n+x\n*** End Patch\n";
+    const planned = textOf(await connected.call("coder_apply_patch", { patch, dry_run: true }));
+    const plan = /plan (\w{32})/.exec(planned)?.[1];
+    expect((await connected.call("coder_commit", { plan })).isError).toBeUndefined();
+    expect(readFileSync(join(connected.base, "p.txt"), "utf8")).toBe("x\n");
+    const [folder, ...others] = readdirSync(temporary);
+    expect(others).toEqual([]);
+    expect(statSync(join(temporary, folder!)).mode & 0o777).toBe(0o700);
+  });
+
+  test("the log says it once", () => {
+    const said = (message: string) => connected.stderr().split(JSON.stringify(message)).length - 1;
+    expect(said("no state is kept")).toBe(1);
+    expect(said("records of transactions do not outlive a restart of the machine")).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import type { CoderContext } from "../define.ts";
 import { refuseCoder } from "../errors.ts";
 
 /** The journal of the worker. Throws where it has none. */
-export function requireJournal({ journal }: CoderContext): Journal {
-  if (journal === undefined) throw refuseCoder.noJournal();
+export function requireJournal({ journal, journalMissing }: CoderContext): Journal {
+  if (journal === undefined) throw refuseCoder.noJournal(journalMissing);
   return journal;
 }

@@ -98,7 +98,7 @@ function stateFor(
 ): StateFolder | undefined {
   // Nothing lies outside of the whole host.
   if (config === null && fs.host_root === null) return undefined;
-  return locateState({ config, roots: jail.roots, environment, log });
+  return locateState({ config, roots: jail.roots, environment, log }).folder;
 }
 
 interface Recovering extends FsDependencies {
