@@ -99,13 +99,22 @@ export async function openWorker(
   });
 }
 
-/** The functions a caller gets: with `readOnly` those that cannot change anything, over MCP those that need no bus. */
+/**
+ * The functions that a caller gets: with `readOnly` those that cannot change anything; over MCP those that need no bus and,
+ * unless `tools` is "all", are not rare.
+ */
 export function offeredFunctions({
   worker,
   readOnly,
   name,
-}: Pick<ConfigSource, "worker" | "readOnly"> & { readonly name?: Mode }): readonly FunctionDefinition[] {
+  tools,
+}: Pick<ConfigSource, "worker" | "readOnly"> & {
+  readonly name?: Mode;
+  readonly tools?: "usual" | "all";
+}): readonly FunctionDefinition[] {
+  const isOverMcp = name === "mcp";
   return workers[worker].functions.filter(
-    ({ effect, needsBus = false }) => (!readOnly || effect === "reads") && !(needsBus && name === "mcp"),
+    ({ effect, needsBus = false, isRare = false }) =>
+      (!readOnly || effect === "reads") && !(isOverMcp && (needsBus || (isRare && tools !== "all"))),
   );
 }

@@ -112,6 +112,7 @@ describe("one command", () => {
       name: "mcp",
       http: undefined,
       isStructured: false,
+      tools: "usual",
     });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
     const token = "0123456789abcdef";
@@ -204,6 +205,8 @@ describe("misuse names the flag", () => {
     ["mcp --engine embedded", "--engine does not go with mcp"],
     ["mcp --token 0123456789abcdef", "--token only goes with --http"],
     ["--structured", "--structured only goes with mcp"],
+    ["mcp --tools some", '--tools is "some"; it must be all, or left out'],
+    ["--tools all", "--tools only goes with mcp"],
     ["mcp --json", "--json only goes with call"],
     ["call tree --structured", "--structured only goes with mcp"],
     ["mcp --no-token", "--no-token only goes with --http"],

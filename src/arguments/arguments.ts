@@ -53,6 +53,8 @@ export type Command =
       readonly http: HttpAddress | undefined;
       /** `--structured`: answers as JSON beside their text, and the schemas of answers. */
       readonly isStructured: boolean;
+      /** `--tools`: which functions are offered. */
+      readonly tools: "usual" | "all";
     })
   | (ConfigSource & {
       readonly name: "call";
@@ -105,7 +107,13 @@ export function parseArguments(
     environment,
   };
   if (mode === "mcp")
-    return { ...source, name: "mcp", http: parseMcp(line), isStructured: values.has("structured") };
+    return {
+      ...source,
+      name: "mcp",
+      http: parseMcp(line),
+      isStructured: values.has("structured"),
+      tools: parseTools(line),
+    };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
     ...source,
@@ -255,6 +263,12 @@ function parseMcp(line: CommandLine): HttpAddress | undefined {
   if (address === undefined) return undefined;
   const needsToken = !values.has("no-token");
   return { ...parseHttpAddress(address, needsToken ? parseToken(line) : undefined), needsToken };
+}
+
+function parseTools({ values }: CommandLine): "usual" | "all" {
+  const tools = values.get("tools");
+  if (tools === undefined || tools === "all") return tools ?? "usual";
+  throw new UsageError(`--tools is ${JSON.stringify(tools)}; it must be all, or left out`);
 }
 
 /** A shorter token can be guessed. */

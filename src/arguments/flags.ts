@@ -102,6 +102,11 @@ With --engine embedded: what lets others in; default $CODER_TOKEN`,
     conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
     help: "with mcp: answers as JSON too, and the schemas of answers, for clients that compute with them",
   },
+  tools: {
+    value: "all",
+    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    help: "with mcp: offer every tool, also those that are rarely needed",
+  },
   "no-token": {
     conflicts: [
       { in: ["serve", "call"], why: "only goes with mcp" },

@@ -76,7 +76,7 @@ export const applyPatch = defineCoderFunction({
     "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place: exactly, or else but for blanks at the ends of lines. One that does not is explained, and never guessed.",
   summary: "a patch in V4A or a unified diff over many files, all or nothing",
   brief:
-    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place; show some lines around what you change.",
+    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place.",
   effect: "writes",
   paths: [{ at: "/base_dir", access: "list", when: { dry_run: true } }, ...patchPaths],
   request,

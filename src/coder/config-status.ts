@@ -30,6 +30,7 @@ export const configStatus = defineCoderFunction({
     "Report what became of the configuration: whether the newest reload was applied, or why it was rejected and the old one stays.",
   summary: "whether a changed configuration is in force",
   brief: "Report whether the newest reload of the configuration was applied.",
+  isRare: true,
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

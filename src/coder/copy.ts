@@ -24,8 +24,7 @@ export const copy = defineCoderFunction({
   description:
     "Copy one or more files, links or folders. Modes are kept, and links are copied as links. Without `overwrite` nothing is replaced; copying a path onto itself is a success with `copied: false`; a folder that holds non-accessible entries is not copied.",
   summary: "copies of files, links and folders",
-  brief:
-    "Copy files, links and whole folders, each to the path `to`. A file in its way is an error without `overwrite`, a folder always.",
+  brief: "Copy files, links and whole folders, with the fields of coder::move.",
   effect: "writes",
   paths: [{ at: "/files/*/from", access: "copy" }, ...targetPaths],
   request: twoPathsRequest({

@@ -25,9 +25,7 @@ const mode = {
 const specFields = {
   content: Type.String(),
   encoding: ContentEncoding,
-  expected_revision: ExpectedRevision(
-    'Revision of the file to overwrite, or "absent": nothing may be there.',
-  ),
+  expected_revision: ExpectedRevision('Of the file to overwrite, or "absent" for none.'),
   overwrite: Type.Boolean({
     default: false,
     description: "When false (the default), refuse to write if `path` already exists.",

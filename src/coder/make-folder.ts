@@ -39,6 +39,7 @@ export const makeFolder = defineCoderFunction({
     "Create one or more folders. A folder that exists is a success with `created: false`, and keeps its mode.",
   summary: "folders, with those above them",
   brief: "Create folders, with those above them. One that exists is no error.",
+  isRare: true,
   effect: "writes",
   paths: [
     { at: "/paths/*", access: "make-folder", when: { parents: false } },

@@ -79,7 +79,7 @@ export const transact = defineCoderFunction({
     "Make several changes as one: all of them, or none. Each is checked on the tree as the changes before it leave it. The first that fails is the error of the whole call, its index is `details.change`, and nothing is changed.",
   summary: "several changes as one, all or none",
   brief:
-    "Make several changes, in order, all or none: `op` and the fields of the tool for such a change. `create`: path, content, mode, overwrite. `update`: path, ops. `delete`: path, recursive. `move`, `copy`: from, to, overwrite. `make-folder`: path, mode. `chmod`: path, mode (octal). `dry_run` gives a plan for coder::commit.",
+    "Make several changes, in order, all or none. `create`: path, content. `update`: path, ops. `delete`: path. `move`, `copy`: from, to. `make-folder`: path. `chmod`: path, mode (octal). Other fields as in the tool for that. `dry_run` gives a plan for coder::commit.",
   effect: "writes",
   paths: [
     { at: "/changes/*/path", access: "create", when: of("create", withoutParents) },

@@ -29,7 +29,7 @@ const request = Type.Object(
       Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
     ),
     max_bytes: Type.Optional(
-      UInt32({ since: "0.4.0", description: "Maximum bytes of lines, shared evenly by the folders." }),
+      UInt32({ since: "0.4.0", description: "Bytes of lines, shared by the folders." }),
     ),
     max_depth: Nullable(UInt32(), {
       default: null,

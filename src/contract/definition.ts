@@ -228,6 +228,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly effect: "reads" | "writes";
   /** The fields of a request that are paths, once for each access: what the suites try to abuse them for follows. */
   readonly paths: readonly RequestPath[];
+  /** Whether it is offered over MCP with `--tools all` only: what it does is rarely needed, or another tool does it too. */
+  readonly isRare?: boolean;
   /** Whether its calls neither read nor change files, so that they wait for no other call of their session. */
   readonly touchesNoFiles?: boolean;
   /** Whether a scope limits its calls, though the jail judges none of its fields: they choose what they know by it. */

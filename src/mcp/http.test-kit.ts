@@ -60,6 +60,7 @@ export async function serveHttp({ limits = {}, needsToken = true, ...given }: Op
     treeChanges,
     isStructured: false,
     takesFlatEnvelopes: false,
+    isForgiving: false,
   });
   const announced: string[] = [];
   const address = { host: "127.0.0.1", port: 0, token: "token" in given ? given.token : token, needsToken };

@@ -6,7 +6,10 @@ import { workers } from "../workers.ts";
 import { inputSchema } from "./input-schema.ts";
 
 const schemaOf = (request: TObject, brief?: string) =>
-  inputSchema({ request, brief } as unknown as FunctionDefinition, false) as unknown;
+  inputSchema({ request, brief } as unknown as FunctionDefinition, strict) as unknown;
+
+const strict = { takesFlatEnvelopes: false, isForgiving: false };
+const lenient = { takesFlatEnvelopes: true, isForgiving: true };
 
 const later = { since: "0.4.0" };
 
@@ -83,6 +86,16 @@ test("alternatives of objects are one object, whose tag says what each is for", 
   });
 });
 
+test("a map of texts is shown as a list of keys and values, where that is taken", () => {
+  const request = Type.Object({ env: Type.Record(Type.String(), Type.String()) });
+  const definition = { request } as unknown as FunctionDefinition;
+  const text = { type: "string" };
+  expect(inputSchema(definition, lenient) as unknown).toMatchObject({
+    properties: { env: { type: "array", items: { properties: { key: text, value: text } } } },
+  });
+  expect(inputSchema(definition, strict)).toMatchObject({ properties: { env: { type: "object" } } });
+});
+
 test("a flat envelope shows the fields of one entry, and says that there may be several", () => {
   const Spec = Named("Spec", {
     path: Type.String(),
@@ -91,27 +104,32 @@ test("a flat envelope shows the fields of one entry, and says that there may be 
   });
   const request = Type.Object({ files: Type.Array(Spec), all: Type.Boolean({ default: false }) });
   const definition = { request, hasFlatEnvelope: true } as unknown as FunctionDefinition;
-  expect(inputSchema(definition, true) as unknown).toEqual({
+  expect(inputSchema(definition, lenient) as unknown).toEqual({
     type: "object",
     properties: {
       path: { type: "string" },
       content: { type: "string" },
       mode: { type: "string" },
       files: {
-        description: "For several: each with content and path.",
+        description: "For several, in place of these.",
         type: "array",
-        items: { type: "object" },
+        items: {
+          type: "object",
+          properties: { path: { type: "string" }, content: { type: "string" }, mode: { type: "string" } },
+          required: ["content", "path"],
+        },
       },
       all: { type: "boolean" },
     },
   });
-  expect(inputSchema(definition, false)).toMatchObject({ required: ["files"] });
+  expect(inputSchema(definition, strict)).toMatchObject({ required: ["files"] });
 });
 
 test.each(Object.values(workers).flatMap(({ functions }) => functions))(
-  "$id has no reference, alternative or list of types",
+  "$id has no reference, alternative, default or list of types",
   (definition) => {
-    const text = JSON.stringify(inputSchema(definition, true));
+    const text = JSON.stringify(inputSchema(definition, lenient));
+    expect(text).not.toContain('"default":');
     expect(text).not.toMatch(/"(\$ref|definitions|oneOf|anyOf|allOf)":|"(\$schema|title|format|x-since)":"/);
     expect(text).not.toContain('"type":[');
   },

@@ -9,10 +9,20 @@ import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
+/** How requests may be sent that their schemas do not show. */
+export interface AcceptedRequests {
+  /** One entry of a list may be sent without the list, where a function has that. */
+  readonly takesFlatEnvelopes: boolean;
+  /** Requests are read as their callers mean them (`readPayload`). */
+  readonly isForgiving: boolean;
+}
+
 interface Compaction {
   readonly definitions: JsonObject;
   /** Whether the tool's own description says what the fields mean that the function has always had. */
   readonly isBriefed: boolean;
+  /** Whether a map of texts may be sent as a list: a schema names the fields of each object, and those of a map it cannot. */
+  readonly takesListedMaps: boolean;
 }
 
 /**
@@ -22,11 +32,15 @@ interface Compaction {
  */
 export function inputSchema(
   definition: FunctionDefinition,
-  takesFlatEnvelopes: boolean,
+  { takesFlatEnvelopes, isForgiving }: AcceptedRequests,
 ): Tool["inputSchema"] {
   const { request, brief, hasFlatEnvelope = false, busFields = [] } = definition;
   const { definitions = {}, ...schema } = renderSchema(request);
-  const compaction = { definitions: definitions as JsonObject, isBriefed: brief !== undefined };
+  const compaction = {
+    definitions: definitions as JsonObject,
+    isBriefed: brief !== undefined,
+    takesListedMaps: isForgiving,
+  };
   const hidden = [fsScopeField, ...busFields];
   const properties = Object.fromEntries(
     Object.entries((schema as Shape).properties).filter(([name]) => !hidden.includes(name)),
@@ -35,11 +49,10 @@ export function inputSchema(
   return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
 }
 
-/** The fields of one entry first, as most calls have one, and `files` for several, whose fields are not shown again. */
+/** The fields of one entry first, as most calls have one, and `files` for several, whose fields mean the same. */
 function flatten({ properties: { files, ...others } }: Shape): JsonObject {
   const entry = files?.["items"] as Shape;
-  const description = `For several: each with ${(entry.required ?? []).join(" and ")}.`;
-  const many = { description, type: "array", items: { type: "object" } };
+  const many = { description: "For several, in place of these.", type: "array", items: entry };
   return { type: "object", properties: { ...entry.properties, files: many, ...others } };
 }
 
@@ -65,10 +78,22 @@ function annotate(schema: JsonObject, compaction: Compaction): JsonObject {
   return description !== undefined && !isBriefed ? { description } : {};
 }
 
+/** A map of texts as the list that `readPayload` takes for it. */
+const listedMap: JsonObject = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { key: { type: "string" }, value: { type: "string" } },
+    required: ["key", "value"],
+  },
+};
+
 function compactType(
-  { type, enum: values, items, properties, required }: JsonObject,
+  { type, enum: values, items, properties, required, additionalProperties }: JsonObject,
   compaction: Compaction,
 ): JsonObject {
+  const isMap = typeof additionalProperties === "object" && additionalProperties !== null;
+  if (isMap && compaction.takesListedMaps) return listedMap;
   const [first] = Array.isArray(type) ? type : [type];
   return {
     ...(first !== undefined && { type: first }),

@@ -30,6 +30,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     treeChanges: runtime.treeChanges,
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
+    isForgiving: runtime.requestRules?.isForgiving ?? false,
   });
   const served =
     command.http === undefined

@@ -1,9 +1,9 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import { wordingFor } from "../contract/wording.ts";
-import { inputSchema } from "./input-schema.ts";
+import { type AcceptedRequests, inputSchema } from "./input-schema.ts";
 import { portableSchema } from "./portable-schema.ts";
-import { shareFields } from "./shared-fields.ts";
+import { withoutRepeatedDescriptions } from "./repeated-descriptions.ts";
 
 /** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */
 export const toolName = (id: string): string => id.replaceAll(/[^A-Za-z0-9]+/g, "_");
@@ -11,19 +11,17 @@ export const toolName = (id: string): string => id.replaceAll(/[^A-Za-z0-9]+/g, 
 /** Names functions as clients know them, in all texts that a model is shown. */
 export const wording = wordingFor(toolName);
 
-export interface ToolOptions {
+export interface ToolOptions extends AcceptedRequests {
   /** Answers are sent as JSON too, and have schemas. */
   readonly isStructured: boolean;
-  /** Whether functions with a flat envelope take it. */
-  readonly takesFlatEnvelopes: boolean;
 }
 
 /** Functions as tools (MCP 2025-11-25, server/tools). */
 export const describeTools = (definitions: readonly FunctionDefinition[], options: ToolOptions): Tool[] =>
-  shareFields(definitions.map((definition) => describeTool(definition, options)));
+  withoutRepeatedDescriptions(definitions.map((definition) => describeTool(definition, options)));
 
 function describeTool(definition: FunctionDefinition, options: ToolOptions): Tool {
-  const { isStructured, takesFlatEnvelopes } = options;
+  const { isStructured } = options;
   const { id, brief, description, effect, response } = definition;
   const { isAdditive = false, isIdempotent = false, isOpenWorld = false } = definition;
   const isReading = effect === "reads";
@@ -31,12 +29,12 @@ function describeTool(definition: FunctionDefinition, options: ToolOptions): Too
     name: toolName(id),
     title: titleOf(id),
     description: wording.sentence(brief ?? description),
-    inputSchema: inputSchema(definition, takesFlatEnvelopes),
+    inputSchema: inputSchema(definition, options),
     ...(isStructured && { outputSchema: nameTools(portableSchema(response)) }),
     annotations: {
-      readOnlyHint: isReading,
-      destructiveHint: !isReading && !isAdditive,
-      idempotentHint: isReading || isIdempotent,
+      // The defaults of the protocol are left out, and what means nothing for a tool that only reads.
+      ...(isReading ? { readOnlyHint: true } : { destructiveHint: !isAdditive }),
+      ...(!isReading && isIdempotent && { idempotentHint: true }),
       openWorldHint: isOpenWorld,
     },
   };

@@ -21,6 +21,20 @@ export const coerceObject = (value: unknown): unknown => {
   return parsed === undefined ? value : parsed;
 };
 
+/** A list of `{key, value}` as the map that it stands for, in which no key stands twice. */
+export function coerceMap(value: unknown): unknown {
+  const list = parseStructure(value, "[") ?? value;
+  if (!Array.isArray(list) || !list.every(isKeyWithValue)) return coerceObject(value);
+  const map = new Map(list.map((item) => [item.key, item.value]));
+  return map.size === list.length ? Object.fromEntries(map) : value;
+}
+
+const isKeyWithValue = (item: unknown): item is { readonly key: string; readonly value: unknown } => {
+  if (typeof item !== "object" || item === null || Object.keys(item).length !== 2) return false;
+  const { key, value } = item as Readonly<Record<string, unknown>>;
+  return typeof key === "string" && value !== undefined;
+};
+
 /** A JSON text of an array as that array, and anything else but null as an array with this one item. */
 export function coerceArray(value: unknown, items: TSchema): unknown {
   if (Array.isArray(value) || value === null || value === undefined) return value;

@@ -76,6 +76,33 @@ describe("names of other tool sets", () => {
   });
 });
 
+describe("a map that is sent as a list", () => {
+  const listed = (...pairs: [key: unknown, value: unknown][]) =>
+    pairs.map(([key, value]) => ({ key, value }));
+
+  test.each([
+    [listed(["a", "r1"], ["b", "r2"]), { a: "r1", b: "r2" }],
+    [[], {}],
+    [JSON.stringify(listed(["a", "r1"])), { a: "r1" }],
+    [{ a: "r1" }, { a: "r1" }],
+    ['{"a":"r1"}', { a: "r1" }],
+  ])("%j is %j", (sent, map) => {
+    const { payload } = read("coder::apply-patch", { patch: "p", expected_revisions: sent });
+    expect((payload as { expected_revisions?: unknown }).expected_revisions ?? {}).toEqual(map);
+    expect(read("shell::exec", { command: "a", env: sent }).payload).toMatchObject(
+      Object.keys(map).length === 0 ? {} : { env: map },
+    );
+  });
+
+  test.each([[listed(["a", "r1"], ["a", "r2"])], [["a"]], [[{ key: "a" }]], [listed([1, "r"])]])(
+    "%j is left for the schema to refuse",
+    (sent) => {
+      const { payload } = read("coder::apply-patch", { patch: "p", expected_revisions: sent });
+      expect(payload).toMatchObject({ expected_revisions: sent });
+    },
+  );
+});
+
 describe("a field that is unknown", () => {
   test.each([
     ["coder::read-file", { path: "a", offset: 1 }, "offset", "Send `line_from` and `line_to`"],

@@ -6,13 +6,14 @@
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { RequestRules } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
-import { coerceArray, coerceBoolean, coerceInteger, coerceObject } from "./coerce.ts";
+import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
 import { refuseField } from "./errors.ts";
 import { fieldNamed, literalNamed } from "./field-names.ts";
 import {
   entryListOf,
   hasFields,
   isArray,
+  isMap,
   isObject,
   isOptional,
   literalsOf,
@@ -77,6 +78,7 @@ class Reader {
     if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
     if (isArray(type))
       return this.#readArray(type.items, isForgiving ? coerceArray(value, type.items) : value, where);
+    if (isForgiving && isMap(type)) return coerceMap(value);
     const tagged = taggedOf(type);
     if (tagged !== undefined)
       return this.#readTagged(tagged, isForgiving ? coerceObject(value) : value, where);

@@ -5,6 +5,7 @@ import { whenLeftOut } from "./synonyms.ts";
 
 export const isObject = (schema: TSchema): schema is TObject => schema[Kind] === "Object";
 export const isArray = (schema: TSchema): schema is TArray => schema[Kind] === "Array";
+export const isMap = (schema: TSchema): boolean => schema[Kind] === "Record";
 const isUnion = (schema: TSchema): schema is TUnion => schema[Kind] === "Union";
 
 /** An object with keys, and not null or an array. */

@@ -88,7 +88,7 @@ describe("a call that failed in part, or as a whole", () => {
   const append = (path: string) => ({ path, ops: [{ op: "insert", at_line: 1, content: "x" }] });
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree });
+    connected = await connectStdio("source", { tree, args: ["--tools", "all"] });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 

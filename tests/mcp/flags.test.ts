@@ -71,7 +71,7 @@ const job = async (call: Call): Promise<Payload> => {
 const workers: Readonly<Record<string, Worker>> = {
   coder: {
     definitions: offered.coder.functions,
-    args: [],
+    args: ["--tools", "all"],
     tree: coderTree,
     config: () => ({}),
     prepare: {

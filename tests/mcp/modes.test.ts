@@ -13,6 +13,7 @@ describe("without `mode`", () => {
   beforeAll(async () => {
     const before = process.umask(0o027);
     connected = await connectStdio("executable", {
+      args: ["--tools", "all"],
       fill(base) {
         for (const [name, mode] of [
           ["run.sh", 0o755],
@@ -91,7 +92,10 @@ describe("without `mode`", () => {
   });
 
   test("the contract profile has the modes of 0.2.0", async () => {
-    await using contract = await connectStdio("executable", { config: { profile: "contract" } });
+    await using contract = await connectStdio("executable", {
+      args: ["--tools", "all"],
+      config: { profile: "contract" },
+    });
     writeFileSync(join(contract.base, "run.sh"), "old\n");
     chmodSync(join(contract.base, "run.sh"), 0o755);
     const file = { path: "run.sh", content: "new\n", overwrite: true };

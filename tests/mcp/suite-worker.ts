@@ -24,7 +24,10 @@ export const startOverMcp =
   ({ args = [], outcomeOf }: OverMcp) =>
   async (subject: Subject, config: Readonly<Record<string, unknown>>): Promise<SuiteWorker> => {
     const before = process.umask(0o027);
-    const connected = await connectStdio(subject, { config: { profile: "contract", ...config }, args });
+    const connected = await connectStdio(subject, {
+      config: { profile: "contract", ...config },
+      args: ["--tools", "all", ...args],
+    });
     process.umask(before);
     const { root, base } = connected;
     return {

@@ -63,16 +63,16 @@ describe.each(subjects)("%s", (subject) => {
       shell_exec: [replaces, "openWorldHint"],
       shell_exec_bg: [replaces, "openWorldHint"],
       shell_kill: [replaces, repeatable],
-      shell_list: [reads, repeatable],
-      shell_status: [reads, repeatable],
+      shell_list: [reads],
+      shell_status: [reads],
       shell_fs_chmod: [replaces, repeatable],
-      shell_fs_grep: [reads, repeatable],
-      shell_fs_ls: [reads, repeatable],
+      shell_fs_grep: [reads],
+      shell_fs_ls: [reads],
       shell_fs_mkdir: [],
       shell_fs_mv: [replaces],
       shell_fs_rm: [replaces],
       shell_fs_sed: [replaces],
-      shell_fs_stat: [reads, repeatable],
+      shell_fs_stat: [reads],
     });
   });
 

@@ -47,9 +47,7 @@ export const ReadRequest = Type.Object(
     path: Type.Optional(
       Type.String({ optionalSince: since, description: "File to read, relative to `base_path`." }),
     ),
-    paths: Type.Optional(
-      Type.Array(Type.String(), { since, description: "Several files, in the place of `path`." }),
-    ),
+    paths: Type.Optional(Type.Array(Type.String(), { since, description: "Several files." })),
     revision: Flag("Answer the revision."),
     stat: Flag("Everything but the content."),
     tail: range.tail,

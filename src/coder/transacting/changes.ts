@@ -35,7 +35,7 @@ export const TransactChange = Type.Union(
       {
         content: Type.String(),
         encoding: ContentEncoding,
-        expected_revision: Expected('Revision of the file to overwrite, or "absent": nothing may be there.'),
+        expected_revision: Expected('Of the file to overwrite, or "absent" for none.'),
         mode: Type.Optional(Type.String({ description: "Octal permission bits." })),
         op: op("create"),
         overwrite: Type.Boolean({ default: false }),

@@ -6,6 +6,7 @@ export default {
   about:
     "Paths as a shell, a browser or an editor takes them, text pasted with line numbers, an edit sent twice and a character that looks like another; then names and text that are meant so.",
   tree: shop,
+  args: ["--tools", "all"],
   steps: [
     callTool("coder_read_file", { path: "~/README.md" }),
     callTool("coder_read_file", { path: "file://<base>/README.md" }),

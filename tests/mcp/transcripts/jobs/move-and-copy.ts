@@ -6,6 +6,7 @@ export default {
   about:
     "Reorganise a project: new folders, files under other names, a copy of a whole folder; and what stands in the way.",
   tree: { ...shop, "docs/old/": null, "docs/latest": { link: "orders.md" } },
+  args: ["--tools", "all"],
   steps: [
     callTool("coder_make_folder", { paths: ["lib/core", "docs"], mode: "0750" }),
     callTool("coder_make_folder", { paths: ["x/y"], parents: false }),

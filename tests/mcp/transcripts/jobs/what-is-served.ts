@@ -5,6 +5,7 @@ export default {
   title: "What is served, under which rules",
   about: "Find out what the server allows before the first change.",
   tree: shop,
+  args: ["--tools", "all"],
   showsInstructions: true,
   steps: [
     callTool("coder_info"),

@@ -1,0 +1,166 @@
+/**
+ * Clients change the schemas of tools before a model gets them. With what their packages leave, a model must be able to make
+ * every call: no field is dropped, and the examples of all functions still fit.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
+import { mcpToTool } from "@google/genai";
+import type { Client } from "@modelcontextprotocol/client";
+import { Ajv } from "ajv";
+import { toStrictJsonSchema } from "openai/lib/transform";
+import type { FunctionDefinition } from "../../src/contract/definition.ts";
+import { workers } from "../../src/workers.ts";
+import { connectStdio, type McpFixture } from "./client.ts";
+import { toolOf } from "./suite-worker.ts";
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly additionalProperties?: unknown;
+}
+
+const argsOf = { coder: ["--tools", "all"], shell: ["--worker", "shell", "--tools", "all"] };
+
+const configures = {
+  coder: () => ({}),
+  shell: (base: string) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
+};
+
+/** The paths of all fields, such as `files.ops.op`. */
+function fieldsOf({ properties = {}, items }: Schema, prefix = ""): string[] {
+  const own = Object.entries(properties).flatMap(([name, field]) => [
+    `${prefix}${name}`,
+    ...fieldsOf(field, `${prefix}${name}.`),
+  ]);
+  return items === undefined ? own : [...own, ...fieldsOf(items, prefix)];
+}
+
+/** Every schema in this one, itself too. */
+const schemasIn = (schema: Schema): Schema[] => [
+  schema,
+  ...Object.values(schema.properties ?? {}).flatMap(schemasIn),
+  ...(schema.items === undefined ? [] : schemasIn(schema.items)),
+];
+
+/**
+ * The schema with `null` for each field that may be left out, as strict mode wants it: the helper of OpenAI refuses any
+ * field that is neither required nor can be null, and clients of MCP that use strict mode do this first.
+ */
+function withNulls({ properties, items, required = [], ...rest }: Schema): Schema {
+  const nullable = (name: string, field: Schema): Schema =>
+    required.includes(name)
+      ? field
+      : {
+          ...field,
+          type: [field.type, "null"].flat() as string[],
+          ...(field.enum !== undefined && { enum: [...field.enum, null] }),
+        };
+  return {
+    ...rest,
+    ...(items !== undefined && { items: withNulls(items) }),
+    ...(properties !== undefined && {
+      required,
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, nullable(name, withNulls(field))]),
+      ),
+    }),
+  };
+}
+
+const strictSchema = (schema: Schema): Schema =>
+  toStrictJsonSchema(JSON.parse(JSON.stringify(withNulls(schema))) as never) as Schema;
+
+describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
+  const functions: readonly FunctionDefinition[] = workers[worker].functions.filter(
+    ({ needsBus = false }) => !needsBus,
+  );
+
+  let connected: McpFixture;
+  let listed: readonly (readonly [tool: string, schema: Schema])[];
+
+  beforeAll(async () => {
+    connected = await connectStdio("source", { args: argsOf[worker], configure: configures[worker] });
+    const { tools } = await connected.client.listTools();
+    listed = tools.map(({ name, inputSchema }) => [name, inputSchema as Schema]);
+  });
+
+  afterAll(() => connected[Symbol.asyncDispose]());
+
+  test("are all there", () => {
+    expect(listed.map(([name]) => name)).toEqual(functions.map(({ id }) => toolOf(id)));
+  });
+
+  test("name the fields of every object, and use no keyword that a client drops", () => {
+    for (const [tool, schema] of listed) {
+      for (const one of schemasIn(schema)) {
+        const known = ["description", "enum", "items", "properties", "required", "type"];
+        expect(Object.keys(one).filter((key) => !known.includes(key))).toEqual([]);
+        expect(typeof one.type, tool).toBe("string");
+        if (one.type === "object") expect(one.properties, tool).toBeDefined();
+        if (one.type === "array") expect(one.items, tool).toBeDefined();
+      }
+      const empty = schemasIn(schema).filter(
+        ({ properties }) => Object.keys(properties ?? { a: 1 }).length === 0,
+      );
+      // A function without fields is the only object without any.
+      expect(empty.length, tool).toBe(fieldsOf(schema).length === 0 ? 1 : 0);
+    }
+  });
+
+  test("pass the strict helper of OpenAI with all their fields", () => {
+    for (const [tool, schema] of listed) {
+      const strict = strictSchema(schema);
+      expect(fieldsOf(strict), tool).toEqual(fieldsOf(schema));
+      for (const one of schemasIn(strict))
+        if (one.properties !== undefined) expect(one.required, tool).toEqual(Object.keys(one.properties));
+    }
+  });
+
+  test("pass the transform of Anthropic with all their fields", () => {
+    for (const [tool, schema] of listed) {
+      const transformed = transformJSONSchema(schema as never) as Schema;
+      expect(fieldsOf(transformed), tool).toEqual(fieldsOf(schema));
+      // What it does not know it writes into descriptions.
+      expect(JSON.stringify(transformed), tool).not.toMatch(/"description":"[^"]*\{[a-z]+: /);
+    }
+  });
+
+  test("pass google-genai with all their fields", async () => {
+    const callable = mcpToTool(connected.client as unknown as Client as never);
+    const { functionDeclarations = [] } = await callable.tool();
+    const shown = functionDeclarations.map(({ name, parametersJsonSchema }) => [name, parametersJsonSchema]);
+    expect(shown as unknown).toEqual(listed);
+  });
+
+  test("take the examples of all functions", () => {
+    const ajv = new Ajv({ strict: false });
+    const schemas = new Map(listed);
+    for (const { id, examples } of functions)
+      for (const { request } of examples) {
+        // A map is sent as a list.
+        const text = JSON.stringify(request, (key, value) =>
+          ["expected_revisions", "env"].includes(key)
+            ? Object.entries(value as object).map(([key, value]) => ({ key, value }))
+            : value,
+        );
+        expect(ajv.validate(closed(schemas.get(toolOf(id))!), JSON.parse(text)), `${id} ${text}`).toBe(true);
+      }
+  });
+});
+
+/** The schema in which an object has no fields but those that are named. */
+function closed({ properties, items, ...rest }: Schema): Schema {
+  return {
+    ...rest,
+    ...(items !== undefined && { items: closed(items) }),
+    ...(properties !== undefined && {
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, closed(field)]),
+      ),
+    }),
+  };
+}
