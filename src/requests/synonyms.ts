@@ -174,7 +174,7 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "coder::tree": ["max_nodes", "per_folder_limit"],
   "coder::list-folder": ["page", "page_size"],
   "coder::read-file": ["max_output_bytes"],
-  "coder::search": ["deadline_ms", "max_line_bytes", "max_matches"],
+  "coder::search": ["deadline_ms", "max_file_bytes", "max_line_bytes", "max_matches"],
   "coder::checkpoints": ["before_seq", "limit"],
   "coder::undo": ["seq", "steps"],
   "coder::changes": ["limit"],
