@@ -247,7 +247,7 @@ test("an undo that changes nothing says so, and one that does how it is taken ba
         request,
       ),
     ).split("\n");
-  const again = "Undone; coder::undo without seq takes this undo back.";
+  const again = "Undone; coder::undo without fields takes this undo back.";
   await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
   await call("coder::create-file", { files: [{ path: "b", content: "1" }] });
   expect(await undo({ seq: 1, dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);

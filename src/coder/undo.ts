@@ -251,5 +251,7 @@ function verdict(
   if (!isChanged && by.length > 0) return `${nothing}: undone already by ${by.join(", ")}.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;
   const over = conflicts === 0 ? "" : ", over what was changed since";
-  return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo without seq takes this undo back.`;
+  return isTrial
+    ? `Would be undone${over}.`
+    : `Undone${over}; coder::undo without fields takes this undo back.`;
 }
