@@ -29,6 +29,7 @@ function filesOf(matches: readonly Match[]): Match[][] {
 
 /** A line that matches itself is not shown as the context of another match. One that was cut has an excerpt per match. */
 function linesOf(matches: readonly Match[]): string[] {
+  if (matches.every(isLineOfItsOwn)) return matches.map(({ line, text }) => `${line}→${text}`);
   const around = new Map<number, string>();
   const matching = new Map<number, Set<string>>();
   for (const { line, end_line = line, before = [], after = [], text } of matches) {
@@ -48,6 +49,13 @@ function linesOf(matches: readonly Match[]): string[] {
     return [...excerpts].map((excerpt) => `${number}→${excerpt}`);
   });
 }
+
+/** Most matches are: the rest takes several times as long. */
+const isLineOfItsOwn = (match: Match, index: number, all: readonly Match[]): boolean =>
+  match.before === undefined &&
+  match.after === undefined &&
+  (match.end_line ?? match.line) === match.line &&
+  all[index - 1]?.line !== match.line;
 
 interface CountedFile {
   readonly path: string;
