@@ -58,7 +58,7 @@ export const profileTable = {
   "search.takes_files": { contract: false, agent: true },
   /** An empty `query` lists paths, where `search_content` is false. */
   "search.lists_paths": { contract: false, agent: true },
-  "search.search_paths": { contract: true, agent: "if search_content is false" },
+  "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
   /** Where nothing was found, the answer says with which fields the query could match otherwise. */

@@ -189,8 +189,9 @@ const isEmpty = ({ content_matches, path_matches, files = [], truncated, searche
 function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {
   if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
     return payload;
-  const { search_content, search_paths } = payload as Partial<Request>;
-  return { ...payload, search_paths: search_paths ?? search_content === false };
+  const { search_content, search_paths, fuzzy_paths } = payload as Partial<Request>;
+  const isForPaths = search_content === false || fuzzy_paths === true;
+  return { ...payload, search_paths: search_paths ?? isForPaths };
 }
 
 /** Throws a refusal for a query that says nothing. */

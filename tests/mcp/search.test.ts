@@ -150,6 +150,7 @@ describe("paths", () => {
     ],
     [{ query: "f.t", search_content: false }, `d/f.ts${noted}`],
     [{ query: "two", path: "d/f.ts" }, "d/f.ts\n1→two"],
+    [{ query: "dfts", fuzzy_paths: true }, `[paths that match]\nd/f.ts${noted}`],
     [{ query: "two", path: "l" }, "d/f.ts\n1→two"],
     [{ query: "two", path: "k" }, "d/f.ts\n1→two"],
     [{ query: "12", path: "d/f.ts" }, "[nothing found in 1 file]"],
