@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
@@ -214,4 +216,27 @@ test("where the tree cannot be watched, changes by calls are reported, and that 
   writeFileSync(feed.at("g"), "");
   const { external, changes } = await feed.pull({ since: feed.next });
   expect([external, changes.map(({ path }) => path)]).toEqual([false, ["d", "d/f"]]);
+});
+
+test("folders that another program makes one in the other are created, and none is deleted", async () => {
+  await using feed = await new FeedFixture().open();
+  const script = "for (let i = 0; i < 500; i++) fs.mkdirSync(`d${i}/e/f`, { recursive: true });";
+  const program = spawn(process.execPath, ["-e", `const fs = require("node:fs"); ${script}`], {
+    cwd: feed.base,
+  });
+  let isRunning = true;
+  const ended = once(program, "exit").then(() => {
+    isRunning = false;
+  });
+  const seen: string[] = [];
+  while (isRunning) {
+    seen.push(...(await feed.take()));
+    // Otherwise the end of the program is never seen.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await ended;
+  seen.push(...(await feed.take()), ...(await feed.take()));
+  expect(seen.filter((change) => !change.startsWith("created "))).toEqual([]);
+  expect(new Set(seen).size).toBe(seen.length);
+  for (let i = 0; i < 500; i++) expect(seen).toContain(`created d${i}/ by external`);
 });

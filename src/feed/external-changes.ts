@@ -116,13 +116,16 @@ export class ExternalChanges {
   /** Notes an event. */
   add(change: TreeChange): void {
     if (this.isOverfull) return;
-    const { kind, isFolder, path, isOnlyClosed = false } = change;
+    const { kind, isFolder, path, isMovedIn = false, isOnlyClosed = false } = change;
     const what: Presence = isFolder ? "folder" : "entry";
     if (kind === "moved") {
       this.#addMove(change, what);
       return;
     }
-    const touched = this.#touch(path, kind === "created" ? undefined : what);
+    // A name is free when something is made under it, though the tree may have it by then: a folder that is new is watched,
+    // and then listed, and what is made in it between the two is in the listing and has an event.
+    const beforeCreation = isMovedIn ? undefined : "nothing";
+    const touched = this.#touch(path, kind === "created" ? beforeCreation : what);
     if (kind === "created" || kind === "removed")
       Object.assign(touched, { isReplaced: true, isWritten: false, origin: undefined });
     else if (kind === "modified" && !isOnlyClosed) touched.isWritten = true;

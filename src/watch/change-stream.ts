@@ -12,6 +12,8 @@ interface NamedEvent {
   readonly cookie: number;
 }
 
+type MoreOfChange = Pick<TreeChange, "from" | "isMovedIn" | "isOnlyClosed">;
+
 export class ChangeStream {
   readonly #onChange: (change: TreeChange) => void;
   /** The first halves of moves, by their cookies. */
@@ -31,7 +33,8 @@ export class ChangeStream {
     else if ((mask & events.create) !== 0) this.#report("created", event);
     else if ((mask & events.delete) !== 0) this.#report("removed", event);
     else if ((mask & events.attrib) !== 0) this.#report("attributes", event);
-    else this.#report("modified", event, undefined, (mask & events.modify) === 0);
+    else if ((mask & events.modify) !== 0) this.#report("modified", event);
+    else this.#report("modified", event, { isOnlyClosed: true });
   }
 
   /** The queue is empty: what has not arrived by now was moved out of the tree, or arrives as something new. */
@@ -49,27 +52,23 @@ export class ChangeStream {
   #arrive(event: NamedEvent): void {
     const departed = this.#departed.get(event.cookie);
     if (departed === undefined) {
-      this.#report("created", event);
+      this.#report("created", event, { isMovedIn: true });
       return;
     }
     this.#departed.delete(event.cookie);
     const from = this.#pathOf(departed);
-    this.#report("moved", event, from);
+    this.#report("moved", event, { from: Buffer.from(from, "latin1") });
     const child = departed.folder.entryOf(`${departed.name}/`);
     if (typeof child === "object") this.#moved.set(child, this.#pathOf(event));
   }
 
-  #report(kind: TreeChange["kind"], event: NamedEvent, from?: string, isOnlyClosed = false): void {
+  #report(kind: TreeChange["kind"], event: NamedEvent, more: MoreOfChange = {}): void {
     const path = Buffer.from(this.#pathOf(event), "latin1");
     // A write and the close after it are two events.
     const isSame = this.#last?.kind === kind && this.#last.path.equals(path) && kind !== "moved";
-    if (isSame && (isOnlyClosed || this.#last?.isOnlyClosed !== true)) return;
+    if (isSame && (more.isOnlyClosed || this.#last?.isOnlyClosed !== true)) return;
     const isFolder = (event.mask & events.isFolder) !== 0;
-    this.#last = {
-      ...{ kind, isFolder, path },
-      ...(from !== undefined && { from: Buffer.from(from, "latin1") }),
-      ...(isOnlyClosed && { isOnlyClosed }),
-    };
+    this.#last = { kind, isFolder, path, ...more };
     this.#onChange(this.#last);
   }
 

@@ -90,6 +90,8 @@ export interface TreeChange {
   readonly path: Buffer;
   /** Where it was moved from. A move from outside of the tree is "created", one to there "removed". */
   readonly from?: Buffer;
+  /** Of "created": it was moved here from outside of the tree, perhaps over what had the name. */
+  readonly isMovedIn?: boolean;
   /** Of "modified": it was closed by who could write. Whether anything was written, through a mapping, is not known. */
   readonly isOnlyClosed?: boolean;
 }
