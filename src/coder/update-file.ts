@@ -75,7 +75,7 @@ export const updateFile = defineCoderFunction({
     "Apply batched line-oriented and regex edits across one or more files. Line ops: { op: 'insert', at_line, content } | { op: 'remove', from_line, to_line } | { op: 'update_lines', from_line, to_line, content } — 1-based, inclusive, applied bottom-up. Regex op: { op: 'replace', pattern, replacement, ignore_case? } runs on the file body after line ops. Each file commits atomically via temp + rename.",
   summary: "edits by exact text, lines or regex in batches, atomic per file",
   brief:
-    "Edit files, each all or nothing. Line ops count lines as before the call, from 1, inclusive: insert (at_line: before it, or lines + 1 to append; content), remove (from_line, to_line), update_lines (from_line, to_line, content). Then, in order: str_replace (old_str, new_str), replace (pattern: a regex of Rust over the whole text; replacement, where $1 is a group; ignore_case).",
+    "Edit files, each all or nothing. Line ops count lines as before the call, from 1, inclusive: insert (at_line: before it, or lines + 1 to append; content), remove (from_line, to_line), update_lines (from_line, to_line, content). Then, in order: str_replace (old_str, new_str: LF matches CRLF too, which is kept), replace (pattern: a regex of Rust over the whole text; replacement, where $1 is a group; ignore_case).",
   effect: "writes",
   paths: [{ at: "/files/*/path", access: "write" }],
   request,

@@ -79,6 +79,14 @@ describe("a file as a model sees it", () => {
     expect(await read({ path: "nul.dat", encoding: "text" })).toBe("abc\0def\n[no newline at the end]");
   });
 
+  test("an edit in LF matches CRLF, keeps it, and its tool says so", async () => {
+    const edit = { path: "crlf.txt", ops: [{ op: "str_replace", old_str: "one\ntwo", new_str: "1\n2" }] };
+    expect((await connected.call("coder_update_file", edit)).isError).toBeUndefined();
+    expect(readFileSync(join(connected.base, "crlf.txt"), "utf8")).toBe("1\r\n2\r\n");
+    const { tools } = await connected.client.listTools();
+    expect(tools.find(({ name }) => name === "coder_update_file")!.description).toContain("LF matches CRLF");
+  });
+
   test("several files have ranges of their own", async () => {
     const files = [
       { path: "mixed.txt", line_from: 97, line_to: 98 },
