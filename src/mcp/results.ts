@@ -33,7 +33,7 @@ export function renderResult(
   { isStructured, shownBytes, notes }: AnswerForm,
 ): CallToolResult {
   const { answer } = call;
-  const rendered = renderAnswer(call, wording) ?? JSON.stringify(answer);
+  const rendered = renderAnswer(call, wording) ?? renderJson(answer);
   const cut = isStructured ? cutCopy : cutText;
   const said = renderNotes(notes);
   return {
@@ -45,6 +45,13 @@ export function renderResult(
     ...(hasFailedEntry(answer) && { isError: true }),
   };
 }
+
+/** The answer as JSON, in which the errors of entries name functions as the client knows them. */
+const renderJson = (answer: unknown): string =>
+  JSON.stringify(answer, hasFailedEntry(answer) ? nameTools : undefined);
+
+const nameTools = (key: string, value: unknown): unknown =>
+  key === "error" && typeof value === "string" ? wording.sentence(value) : value;
 
 const renderNotes = (notes: readonly string[] = []): string[] =>
   notes.length === 0 ? [] : [`[read ${notes.join(", ")}]`];

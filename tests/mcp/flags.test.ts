@@ -1,9 +1,12 @@
 /**
  * `isError` of a result is true if the call failed or an entry says `success: false`, and absent otherwise: clients turn
  * the flag into an exception, and a model then repeats an edit that was made. Every example of every function is called.
+ * The text is that which is beside `structuredContent` with `--structured`, whose fields fit the schema of the tool.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { Ajv } from "ajv";
 import type { FunctionDefinition } from "../../src/contract/definition.ts";
 import { workers as offered } from "../../src/workers.ts";
 import { type Subject, subjects } from "../harness/subject.ts";
@@ -64,7 +67,9 @@ const edited = async (call: Call): Promise<Payload> => {
 };
 
 const job = async (call: Call): Promise<Payload> => {
-  const started = textOf(await call("shell_exec_bg", { command: "cat" }));
+  const started = textOf(
+    await call("shell_exec_bg", { command: "tail", args: ["-n", "0", "-f", "<base>/a.txt"] }),
+  );
   return { job_id: /job-[\w-]+/.exec(started)?.[0] };
 };
 
@@ -125,6 +130,19 @@ function hasEntries({ response }: FunctionDefinition): boolean {
 /** The fields of a request. A value of no type is good for any of them. */
 const fieldsOf = ({ request }: FunctionDefinition): string[] => Object.keys((request as TObject).properties);
 
+/** Calls with paths of the served folder in place of those of the examples. */
+const callIn =
+  (connected: McpFixture): Call =>
+  (tool, payload) => {
+    const text = JSON.stringify(payload).replaceAll("/srv/data", "<base>");
+    return connected.call(tool, JSON.parse(text.replaceAll("<base>", connected.base)) as Payload);
+  };
+
+const examplesOf = (definitions: readonly FunctionDefinition[]) =>
+  definitions.flatMap(({ id, examples }) =>
+    examples.map(({ title, request }) => [id, title, request] as const),
+  );
+
 const cases = Object.entries(workers).flatMap(([name, worker]) =>
   ([[], ["--structured"]] as const).flatMap((form) =>
     subjects.map((subject) => [`${subject} as ${[name, ...form].join(" ")}`, subject, form, worker] as const),
@@ -145,17 +163,9 @@ describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
 
   afterAll(() => connected[Symbol.asyncDispose]());
 
-  /** Calls with paths of the served folder in place of those of the examples. */
-  const call: Call = (tool, payload) => {
-    const text = JSON.stringify(payload).replaceAll("/srv/data", "<base>");
-    return connected.call(tool, JSON.parse(text.replaceAll("<base>", connected.base)) as Payload);
-  };
+  const call: Call = (...sent) => callIn(connected)(...sent);
 
-  const examples = definitions.flatMap((definition) =>
-    definition.examples.map(({ title, request }) => [definition.id, title, request] as const),
-  );
-
-  test.each(examples)("%s: %s is no error", async (id, _, example) => {
+  test.each(examplesOf(definitions))("%s: %s is no error", async (id, _, example) => {
     buildTree(connected.root, worker.tree);
     const prepared = (await prepare[id]?.(call, example)) ?? {};
     expect(Object.values(prepared)).not.toContain(undefined);
@@ -197,6 +207,57 @@ describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
       const result = await call(toolOf(id), payload);
       expect(result.isError).toBe(true);
       expect("structuredContent" in result).toBe(isStructured);
+    },
+  );
+});
+
+/** The text without what differs between two processes and two moments. */
+const plainText = (text: string, { root }: McpFixture): string =>
+  text
+    .replaceAll(root, "<root>")
+    .replaceAll(/\b(?!\d+\b)[\da-f]{12,}\b|job-[\w-]+/g, "<id>")
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{13}\b|\d+(\.\d+)? m?s\b/g, "<time>")
+    .replaceAll(/"(pid|uptime_ms|memory_bytes|duration_ms)":\d+/g, '"$1":0');
+
+describe.each(Object.entries(workers))("the executable as %s, with --structured and without", (_, worker) => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  let forms: readonly [plain: McpFixture, structured: McpFixture];
+  let outputSchemas: ReadonlyMap<string, object>;
+
+  beforeAll(async () => {
+    const open = (form: readonly string[]) =>
+      connectStdio("executable", { args: [...worker.args, ...form], configure: worker.config });
+    forms = [await open([]), await open(["--structured"])];
+    const { tools } = await forms[1].client.listTools();
+    outputSchemas = new Map(tools.map(({ name, outputSchema = {} }) => [name, outputSchema]));
+  });
+
+  afterAll(() => Promise.all(forms.map((form) => form[Symbol.asyncDispose]())));
+
+  const failed = Object.entries(worker.failedEntries).map(
+    ([id, request]) => [id, "with a failed entry", request] as const,
+  );
+
+  test.each([...examplesOf(worker.definitions), ...failed])(
+    "%s: %s has the same text and flag, and fields that fit their schema",
+    async (id, _, example) => {
+      const results = [];
+      for (const connected of forms) {
+        buildTree(connected.root, worker.tree);
+        const call = callIn(connected);
+        const prepared = (await worker.prepare[id]?.(call, example)) ?? {};
+        results.push(await call(toolOf(id), { ...example, ...prepared }));
+      }
+      const [plain, structured] = results as [CallToolResult, CallToolResult];
+      expect(plain.isError).toBe(structured.isError);
+      expect(plainText(textOf(plain), forms[0])).toBe(plainText(textOf(structured), forms[1]));
+      expect(
+        ajv.validate(outputSchemas.get(toolOf(id))!, structured.structuredContent),
+        ajv.errorsText(),
+      ).toBe(true);
+      // A model knows tools and relative paths.
+      expect(textOf(plain)).not.toMatch(/\b(coder|shell)::/);
+      if (id.startsWith("coder::")) expect(textOf(plain)).not.toContain(forms[0].root);
     },
   );
 });
