@@ -50,6 +50,7 @@ const shared: Samples<typeof refuse> = {
   rootIsKept: refuse.rootIsKept("/srv"),
   tooDeep: refuse.tooDeep("a", 256),
   holdsMount: refuse.holdsMount("build"),
+  mountPoint: refuse.mountPoint("hosts"),
   replacedTooLarge: refuse.replacedTooLarge("a", 10),
   tooLarge: refuse.tooLarge("a", { key: "max_read_bytes", bytes: 5 }, "search it with coder::search"),
   answerTooLarge: refuse.answerTooLarge(20, 10, "reads"),

@@ -207,6 +207,14 @@ export const refuse = {
       path,
     ),
 
+  /** The kernel replaces, moves and removes no mount point. */
+  mountPoint: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `${quoteShort(path)} is mounted by itself, as containers mount single files, or lies on another file system than its folder, so it cannot be replaced, moved or removed. Choose another path, or ask the user to mount the folder instead of the file.`,
+      path,
+    ),
+
   tooLarge: (path: string, limit: { key: string; bytes: number }, instead: string): Refusal =>
     new Refusal(
       "too-large",

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../errors.ts";
 import { errnoError, errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
+import { isMountPoint } from "../jail/mounts.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import { copyFileTo } from "./copy-file.ts";
 import { refuseMove } from "./move-errors.ts";
@@ -42,7 +43,7 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, requeste
 }
 
 const onlyFilesCross =
-  "it lies on another file system, to which only regular files and links can be moved (EXDEV)";
+  "it lies on another file system, to which only regular files and links can be moved";
 
 /** Gives what is at `source` the name of `target`, whose folder is there. Both have been checked. */
 export async function relocate(ctx: FilesContext, renaming: Renaming, relocation: Relocation): Promise<void> {
@@ -58,6 +59,8 @@ export async function relocate(ctx: FilesContext, renaming: Renaming, relocation
   } catch (error) {
     const entry = kindOf(source.stats!);
     if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming.to);
+    // It could be copied, and then not be removed.
+    if (isMountPoint(source)) throw refuse.mountPoint(renaming.from);
     const isTree = entry === "dir" && isToOtherRoot;
     if (entry !== "file" && entry !== "symlink" && !isTree) throw relocation.cannotCross(source.folder);
     const description = { kind: "rename", path: target.path, from: source.path, entry } as const;

@@ -31,7 +31,6 @@ const sentences: Readonly<Record<string, string>> = {
   EFBIG: "the file system takes no file of this size (EFBIG)",
   EMFILE: "the worker has too many files open (EMFILE)",
   ENFILE: "the system has too many files open (ENFILE)",
-  EBUSY: "it is in use, as a mount point is (EBUSY)",
   EILSEQ: "a name in it is not UTF-8 (EILSEQ)",
   EIO: "the disk reported an error (EIO)",
 };
@@ -63,6 +62,9 @@ export function refusalOfErrno(error: unknown, path: string): Refusal {
     case "ENOTEMPTY":
     case "EEXIST":
       return refuse.notEmpty(path);
+    case "EBUSY":
+    case "EXDEV":
+      return refuse.mountPoint(path);
     case "ENAMETOOLONG":
       return refuse.malformedPath(path, "is longer than the file system allows");
     default:

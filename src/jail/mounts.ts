@@ -1,6 +1,6 @@
 /** Finds mounts in Linux's list (proc_pid_mountinfo(5)). */
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
-import type { Folder } from "./folder.ts";
+import type { Folder, ResolvedPath } from "./folder.ts";
 
 /**
  * Whether something is mounted on `folder` or below it: a file system, or a file or folder from elsewhere on the same one,
@@ -30,6 +30,12 @@ export function mountsBelow(folder: Folder): Mount[] | undefined {
   return points
     .filter((point) => point.startsWith(prefix) && point !== prefix)
     .map((point) => ({ path: point.slice(prefix.length), isFolder: isFolder(point) }));
+}
+
+/** Whether something is mounted at a name in a folder. False where the system has no list of mounts. */
+export function isMountPoint({ folder, name }: Pick<ResolvedPath, "folder" | "name">): boolean {
+  const path = Buffer.from(name).toString("latin1");
+  return mountsBelow(folder)?.some((mount) => mount.path === path) ?? false;
 }
 
 /** False also for what cannot be reached. */

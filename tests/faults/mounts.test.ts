@@ -47,3 +47,42 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
     );
   }
 });
+
+const mounted = "d/inner/f.txt";
+const edit = { ops: [{ op: "insert", at_line: 1, content: "new" }] };
+const patch = `*** Begin Patch\n*** Update File: ${mounted}\n-kept\n+new\n*** End Patch\n`;
+
+/** Calls that would replace a file that is mounted by itself, as containers mount single files. */
+const replacing: readonly (readonly [id: string, payload: object])[] = [
+  ["coder::update-file", { files: [{ path: mounted, ...edit }] }],
+  ["coder::create-file", { files: [{ path: mounted, content: "new", overwrite: true }] }],
+  ["coder::delete-file", { paths: [mounted] }],
+  ["coder::move", { files: [{ from: mounted, to: "d/moved" }] }],
+  ["coder::move", { files: [{ from: "d/a.txt", to: mounted, overwrite: true }] }],
+  ["coder::copy", { files: [{ from: "d/a.txt", to: mounted, overwrite: true }] }],
+  ["coder::transact", { changes: [{ op: "update", path: mounted, ...edit }] }],
+  ["coder::transact", { changes: [{ op: "create", path: mounted, content: "new", overwrite: true }] }],
+  ["coder::transact", { changes: [{ op: "delete", path: mounted }] }],
+  ["coder::transact", { changes: [{ op: "move", from: mounted, to: "d/moved" }] }],
+  ["coder::apply-patch", { patch }],
+];
+
+describe.each(["openat", "descriptors", "current-directory"])("a mounted file, with %s", (backend) => {
+  testUnless(reasonAgainstMounts, "is not replaced, and the error says what to do", () =>
+    withDriver(
+      { tree, before: mounts["a file"]!, ownMounts: true, env: { CODER_JAIL: backend } },
+      async ({ call, snapshot, root }) => {
+        const before = snapshot();
+        for (const [id, payload] of replacing) {
+          const outcome = await call(id, payload);
+          const text = JSON.stringify(outcome);
+          expect([id, codesOf(outcome)]).toEqual([id, ["C216"]]);
+          expect(text).toContain("ask the user to mount the folder");
+          expect(text).not.toMatch(/EXDEV|EBUSY/);
+          expect(outcomeFaults(outcome, { functionId: id, payload, root })).toEqual([]);
+          expect(compareSnapshots(snapshot(), before)).toEqual([]);
+        }
+      },
+    ),
+  );
+});
