@@ -42,8 +42,7 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, requeste
   await relocate(ctx, renaming, { source, target, requester, cannotCross });
 }
 
-const onlyFilesCross =
-  "it lies on another file system, to which only regular files and links can be moved";
+const onlyFilesCross = "it lies on another file system, to which only regular files and links can be moved";
 
 /** Gives what is at `source` the name of `target`, whose folder is there. Both have been checked. */
 export async function relocate(ctx: FilesContext, renaming: Renaming, relocation: Relocation): Promise<void> {
