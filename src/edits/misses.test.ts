@@ -85,12 +85,14 @@ test.each([
     "return null;",
     undefined,
   ],
+  ["as a part of the old text", "if x:\n    y()\n", "if x:\n  y()\n", "if x:\n", undefined],
+  ["where the old text differs in blanks", "let  timeout = 30;\n", "let timeout = 30;", "let ", undefined],
   ["nowhere", "let timeout = 31;\n", "let timeout = 30;", "let timeout = 60;", undefined],
 ] as const)("the new text stands %s", (_, file, ...[old_str, new_str, lines]) => {
   const body = Buffer.from(file);
   const miss = missOf(file, old_str);
   const done = runAtOnce(findMatches(body, { old_str: new_str, new_str, replace_all: false }));
-  expect(placesOfDone(body, done, miss)?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
+  expect(placesOfDone(body, done, miss, old_str)?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
 });
 
 describe("the sentence", () => {

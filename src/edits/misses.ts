@@ -78,9 +78,11 @@ const fewestTelling = 8;
 export function placesOfDone(
   body: Buffer,
   done: Matches,
-  { candidates }: Miss,
+  { candidates, differs }: Miss,
+  sent: string,
 ): readonly Candidate[] | undefined {
-  if (done.count === 0) return undefined;
+  // A part of the missing text says nothing, nor does any text where the difference is known.
+  if (done.count === 0 || differs !== "none" || sent.includes(done.replacement.toString())) return undefined;
   const places = placesOf(body, done);
   const isNear = ({ from_line: from, to_line: to }: Candidate) =>
     candidates.some((candidate) => from <= candidate.to_line && to >= candidate.from_line);

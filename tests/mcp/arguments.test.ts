@@ -14,7 +14,7 @@ const tree: Tree = { "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n", "docs/c.md": 
 describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => {
   let connected: McpFixture;
   beforeAll(async () => {
-    connected = await connectStdio("source", { args });
+    connected = await connectStdio("source", { args: [...args, "--tools", "all"] });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
   beforeEach(() => buildTree(connected.root, tree));
@@ -178,6 +178,7 @@ describe("paths and texts in the forms of other programs", () => {
   let connected: McpFixture;
   beforeAll(async () => {
     connected = await connectStdio("source", {
+      args: ["--tools", "all"],
       configure: (base) => ({ base_path: base, non_accessible_globs: ["**/*secret*"] }),
       env: { HOME: "/home/nobody-at-all" },
     });
