@@ -13,6 +13,8 @@ export const profileTable = {
   explained_errors: { contract: false, agent: true },
   /** What becomes of a field that the function does not have, where the configuration does not say. */
   unknown_fields: { contract: "ignore", agent: "refuse" },
+  /** Answers in JSON name functions as the transport does: tools over MCP. */
+  transport_names: { contract: false, agent: true },
   /** Names and types of other tool sets are taken for what they mean. */
   forgiving_arguments: { contract: false, agent: true },
   /** What a write left is answered with its revision, also where no later field asks for it. */

@@ -154,6 +154,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     maxReadBytes: config.max_read_bytes,
     takesFlatEnvelopes: profile.flat_envelope,
     renderError: rendererFor(jail),
+    usesTransportNames: profile.transport_names,
     requestRules: {
       unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
       isForgiving: profile.forgiving_arguments,

@@ -61,6 +61,8 @@ export interface Services {
   readonly maxAnswerBytes?: number;
   /** Admits a call before it is begun; `end` gets the bytes of its answer. Throws a refusal. Absent: every call is. */
   readonly quotas?: { admit(caller: string | undefined): { end(bytes: number): void } } | undefined;
+  /** Whether answers in JSON name functions as the transport does; absent: by their ids. */
+  readonly usesTransportNames?: boolean | undefined;
   /** How requests are read; absent: as they are sent. */
   readonly requestRules?: RequestRules | undefined;
   /** The services that a call has instead, where its payload limits what it may do. Throws a refusal. */

@@ -12,8 +12,8 @@ import type { ToolHost } from "./tool-host.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /**
- * Milliseconds for calls under way when the input ends. Scripts send their calls and close the input; a client that has
- * left waits for nothing, and SDKs allow the process 2 s to end.
+ * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their calls and
+ * close the input; a client that has left waits for nothing, and SDKs allow the process 2 s to end.
  */
 const leftMilliseconds = 1000;
 

@@ -10,6 +10,8 @@ export const shellProfileTable = {
   "status.running_output": { contract: false, agent: true },
   /** What becomes of a field that the function does not have, where the configuration does not say. */
   unknown_fields: { contract: "ignore", agent: "refuse" },
+  /** Answers in JSON name functions as the transport does: tools over MCP. */
+  transport_names: { contract: false, agent: true },
   /** Names and types of other tool sets are taken for what they mean. */
   forgiving_arguments: { contract: false, agent: true },
 } as const;

@@ -76,6 +76,7 @@ export async function openShell(
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
+    usesTransportNames: profile.transport_names,
     requestRules: requestRulesOf(config, profile, { home: environment["HOME"], root: fs.jail.hostPath("") }),
     namesOf: (path) => placeNames(path, fs.jail),
     interrupt() {

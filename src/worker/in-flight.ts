@@ -1,28 +1,41 @@
-/** Milliseconds that a stop waits for calls in flight, by default. */
+/** Milliseconds without the end of a call after which a stop no longer waits, by default. */
 const drainMilliseconds = 5000;
 
 /** Tracks the calls in flight, so that a stop loses no answer. */
 export class InFlight {
   readonly #calls = new Set<Promise<unknown>>();
+  #nextEnd = Promise.withResolvers<void>();
 
   /** Counts `call` until it has settled, and returns it. */
   add<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
-    void call.catch(() => {}).finally(() => this.#calls.delete(call));
+    void call.catch(() => {}).finally(() => this.#end(call));
     return call;
   }
 
+  #end(call: Promise<unknown>): void {
+    this.#calls.delete(call);
+    this.#nextEnd.resolve();
+    this.#nextEnd = Promise.withResolvers();
+  }
+
   /**
-   * Resolves when no call is in flight, or after `milliseconds`, by default 5 s; then one turn of the event loop later,
-   * because an SDK writes a result to its socket some microtasks after the call's promise has resolved.
+   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s; then one turn of the
+   * event loop later, because an SDK writes a result to its socket some microtasks after the call's promise has resolved.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, milliseconds);
-    });
-    await Promise.race([Promise.allSettled(this.#calls), enough]);
-    clearTimeout(timer);
+    let isWaiting = true;
+    while (isWaiting && this.#calls.size > 0) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const enough = new Promise<void>((resolve) => {
+        timer = setTimeout(() => {
+          isWaiting = false;
+          resolve();
+        }, milliseconds);
+      });
+      await Promise.race([this.#nextEnd.promise, enough]);
+      clearTimeout(timer);
+    }
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }

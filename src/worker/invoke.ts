@@ -72,7 +72,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       bus,
       showsImages,
       onOutput,
-      sentence,
+      sentence: services.usesTransportNames ? sentence : undefined,
       attempt: async (entry) => {
         slice ??= createTimeSlice(sliceMilliseconds);
         if (slice.isDue) await slice.yieldIfDue();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
+import { functions } from "../../src/coder/functions.ts";
 import { catalogue } from "../conformance/catalogue.ts";
 import { casesOfParts } from "../conformance/parts-of-the-tree.ts";
 import { runCatalogue, runConformanceCases } from "../conformance/suite.ts";
@@ -8,10 +9,16 @@ import type { ClientOutcome } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 import { errorOutcome, isCallable, startOverMcp, toolOf } from "./suite-worker.ts";
 
+const ids = new Map(functions.map(({ id }) => [toolOf(id), id]));
+
+/** The JSON with functions named by their ids, as on the bus. */
+const withIds = (json: string): string =>
+  json.replaceAll(/\bcoder_[a-z_]+\b/g, (name) => ids.get(name) ?? name);
+
 const outcomeOf = (result: CallToolResult): ClientOutcome =>
   result.structuredContent === undefined
-    ? errorOutcome(textOf(result))
-    : { answer: result.structuredContent };
+    ? errorOutcome(withIds(textOf(result)))
+    : { answer: JSON.parse(withIds(JSON.stringify(result.structuredContent))) };
 
 const transport = { start: startOverMcp({ args: ["--structured"], outcomeOf }), supports: isCallable };
 
@@ -31,13 +38,23 @@ beforeAll(async () => {
 
 afterAll(() => connected[Symbol.asyncDispose]());
 
-test("the other cases, whose arguments are no object, are refused by the protocol", async () => {
+test("the other cases, whose arguments are not an object, are refused by the protocol", async () => {
   const others = Object.values(catalogue)
     .flat()
-    .filter((one) => !isCallable(one));
+    // `null` counts as absent.
+    .filter((one) => !isCallable(one) && one.call.payload !== null);
   expect(others.length).toBeGreaterThan(0);
   for (const { call } of others) {
     const sent = connected.call(toolOf(call.function), call.payload as Record<string, unknown>);
     expect(await sent.catch((error: { code: number }) => error.code)).toBe(-32602);
   }
+});
+
+test.each([
+  ["contract", "coder::list-folder"],
+  ["agent", "coder_list_folder"],
+])("in the profile %s an error in JSON names %s", async (profile, name) => {
+  await using served = await connectStdio("executable", { config: { profile }, args: ["--structured"] });
+  const missing = JSON.parse(textOf(await served.call("coder_read_file", { path: "none" })));
+  expect(missing.message).toContain(name);
 });

@@ -15,7 +15,11 @@ const refuses = (name: string, path: string, error: ReturnType<typeof failure>):
 
 export const cases: readonly Case[] = [
   refuses("an absolute path that is not there", "<base>/none", failure("C211", "not found")),
-  refuses("an absolute path to a denied file", "<base>/.env", failure("C211", "not found")),
+  refuses(
+    "an absolute path to a denied file",
+    "<base>/.env",
+    failure("C211", "matches the deny rule **/.env"),
+  ),
   refuses("an absolute path to the base", "<base>", failure("C210", "not a regular file")),
   refuses("an absolute path beside the base", "<base>-not", failure("C215", "leaves")),
   refuses("an absolute path to somewhere else", "/etc/hostname", failure("C215", "leaves")),
