@@ -94,7 +94,7 @@ test.each(everywhere)(
     const { value, count } = run(patchedBy(patch, body));
     expect(value).toMatchObject({
       reason: "ambiguous",
-      message: expect.stringContaining("too long to find"),
+      message: expect.stringContaining("comparisons of lines to find"),
     });
     expect(count).toBeLessThan(mostComparisons / 1000);
   },
