@@ -24,7 +24,7 @@ test.each(subjects)(
         const thrown = await client.trigger(read).catch((error: unknown) => error);
         const { code, reason, message, details } = parseWireError(thrown as { message: string });
         expect([code, reason]).toEqual(["C223", "quota_exceeded"]);
-        expect(message).toMatch(/bytes_per_minute \(150\).*send it again in \d+ ms/);
+        expect(message).toMatch(/bytes_per_minute \(150\).*Send it again in \d+ ms/);
         expect(details).toMatchObject({ quota: "bytes_per_minute", limit: 150 });
         expect(details!["retry_after_ms"]).toBeGreaterThan(1000);
         const other = connectClient(engine.url);

@@ -33,15 +33,54 @@ async function overStdio(): Promise<Session> {
 async function overHttp(): Promise<Session> {
   const server = await startHttp("source");
   const client = new Client({ name: "tests", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(server.url));
+  const transport = new StreamableHTTPClientTransport(server.url);
+  await client.connect(transport);
+  const session = { "mcp-session-id": transport.sessionId! };
+  let [id, arrived] = [1000, Promise.resolve()];
   return {
     client,
-    send: (name, given) => client.callTool({ name, arguments: given }) as Promise<CallToolResult>,
+    /** A client has several connections, so each request waits until the server has the headers of the one before. */
+    async send(name, given) {
+      const before = arrived;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      arrived = promise;
+      await before;
+      const message = toolCall(id++, name, given);
+      const request = post(server.url, message, { ...session, expect: "100-continue" });
+      request.flushHeaders();
+      await once(request, "continue");
+      resolve();
+      const [response] = (await once(request.end(JSON.stringify(message)), "response")) as [IncomingMessage];
+      return answerOf(response);
+    },
     async [Symbol.asyncDispose]() {
       await client.close();
       await server[Symbol.asyncDispose]();
     },
   };
+}
+
+const rpc = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params });
+
+const toolCall = (id: number, name: string, given: Payload) =>
+  rpc(id, "tools/call", { name, arguments: given });
+
+/** Opens a request for the message, whose body is still to be sent. */
+const post = (url: URL, message: object, headers: Readonly<Record<string, string>> = {}) =>
+  open(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "content-length": String(Buffer.byteLength(JSON.stringify(message))),
+      ...headers,
+    },
+  });
+
+async function answerOf(response: IncomingMessage): Promise<CallToolResult> {
+  let text = "";
+  for await (const piece of response.setEncoding("utf8")) text += piece;
+  return JSON.parse(/\{.*\}/.exec(text)![0]).result as CallToolResult;
 }
 
 describe.each([
@@ -60,10 +99,7 @@ describe.each([
   const edit = (path: string, from: string, to: string) =>
     send("coder_update_file", { path, ops: [{ op: "str_replace", old_str: from, new_str: to }] });
 
-  /**
-   * Sends some turns, each at once, one after another, and gives what the last call of each shows. Over HTTP a client has
-   * few connections, so the calls of a long turn would not arrive in the order in which they were sent.
-   */
+  /** Sends some turns, each at once, one after another, and returns what the last call of each shows. */
   async function lastOf(
     turns: number,
     turn: (index: number) => Promise<CallToolResult>[],
@@ -174,42 +210,24 @@ test("a command of the shell worker and its file functions are in order, and its
 
 test("over HTTP, a small call waits for a large one whose body is still on its way", async () => {
   await using server = await startHttp("executable");
-  const post = (message: object, headers: Record<string, string> = {}) =>
-    open(server.url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "content-length": String(Buffer.byteLength(JSON.stringify(message))),
-        ...headers,
-      },
-    });
-  const answerOf = async (response: IncomingMessage) => {
-    let text = "";
-    for await (const piece of response.setEncoding("utf8")) text += piece;
-    return JSON.parse(/\{.*\}/.exec(text)![0]).result as CallToolResult;
-  };
-  const rpc = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params });
+  const send = (message: object, headers?: Record<string, string>) => post(server.url, message, headers);
   const clientInfo = { name: "raw", version: "1" };
   const initialize = rpc(0, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
-  const [begun] = (await once(post(initialize).end(JSON.stringify(initialize)), "response")) as [
+  const [begun] = (await once(send(initialize).end(JSON.stringify(initialize)), "response")) as [
     IncomingMessage,
   ];
   begun.resume();
   const session = { "mcp-session-id": String(begun.headers["mcp-session-id"]) };
-  const tool = (id: number, name: string, given: Payload) =>
-    rpc(id, "tools/call", { name, arguments: given });
-
-  const create = tool(1, "coder_create_file", { path: "large.txt", content: "line\n".repeat(50_000) });
+  const create = toolCall(1, "coder_create_file", { path: "large.txt", content: "line\n".repeat(50_000) });
   // The server asks for the body when it has the headers.
-  const creating = post(create, { ...session, expect: "100-continue" });
+  const creating = send(create, { ...session, expect: "100-continue" });
   creating.flushHeaders();
   await once(creating, "continue");
-  const read = tool(2, "coder_read_file", { path: "large.txt", tail: 1 });
-  const reading = post(read, session).end(JSON.stringify(read));
+  const read = toolCall(2, "coder_read_file", { path: "large.txt", tail: 1 });
+  const reading = send(read, session).end(JSON.stringify(read));
   const ping = rpc(3, "ping", {});
   // It answers what needs no order, and by then it has the call too.
-  const [pong] = (await once(post(ping, session).end(JSON.stringify(ping)), "response")) as [IncomingMessage];
+  const [pong] = (await once(send(ping, session).end(JSON.stringify(ping)), "response")) as [IncomingMessage];
   expect(await answerOf(pong)).toEqual({} as CallToolResult);
   creating.end(JSON.stringify(create));
   const [[created], [shown]] = (await Promise.all([

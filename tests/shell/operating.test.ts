@@ -21,7 +21,7 @@ test("a caller over its quota is refused, and others are served", async () => {
     const command = { command: "printf", args: ["x".repeat(200)] };
     answerOf(await served.call("shell::exec", command));
     for (const name of ["shell::exec", "shell::exec_bg", "shell::list"])
-      expectCode(await served.call(name, command), "S216", "bytes_per_minute (150)", "send it again in");
+      expectCode(await served.call(name, command), "S216", "bytes_per_minute (150)", "Send it again in");
     const other = await callThrough(served.connect(), "shell::exec", command);
     expect(answerOf(other)).toMatchObject({ exit_code: 0 });
   });
