@@ -32,7 +32,7 @@ export interface Batch {
 }
 
 /** The length that a batch should have: each costs the start of a process, and long ones leave a processor idle at the end. */
-const batchSeconds = 15;
+const batchSeconds = 25;
 
 /** Distributes the files over batches, the longest files first, each into the batch that is the shortest so far. */
 export function batchesOf(files: readonly string[], seconds: Seconds): Batch[] {

@@ -246,8 +246,8 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
   );
 }
 
-/** One more than there are processors: batches wait for programs that they start. */
-const lanes = Math.min(2, availableParallelism()) + 1;
+/** Two more than there are processors: batches wait for programs that they start, and for the disk. */
+const lanes = Math.min(2, availableParallelism()) + 2;
 
 interface Totals {
   readonly counts: Counts;

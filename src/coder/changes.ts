@@ -131,7 +131,7 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
 }
 
 /** The effect of a call without `since`. */
-const begun = "[changes are listed from now on; those made before are not]";
+const begun = "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]";
 
 function renderChanges(
   { changes: found, next, note, external }: Answer,
@@ -144,7 +144,7 @@ function renderChanges(
     return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${sentence(cause.function_id ?? "call")})` : ""}`;
   });
   return [
-    ...(found.length === 0 ? [since == null ? begun : "[no changes]"] : lines),
+    ...(found.length === 0 ? [since == null ? sentence(begun) : "[no changes]"] : lines),
     ...(note === undefined ? [] : [`[${note}]`]),
     ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
     `[since ${next} for what comes after]`,

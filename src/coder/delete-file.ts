@@ -48,7 +48,7 @@ export const deleteFile = defineCoderFunction({
     "Remove one or more paths. Directories need `recursive: true`; missing paths are idempotent successes; recursive removal refuses to descend through non-accessible entries.",
   summary: "files, links and folders",
   brief:
-    "Delete files, links and folders; a folder that is not empty needs `recursive`. What is missing is no error.",
+    "Delete files, links and folders; a folder that is not empty needs `recursive`. Missing paths are not an error.",
   effect: "writes",
   paths: [
     { at: "/paths/*", access: "remove", when: { recursive: false } },

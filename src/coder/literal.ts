@@ -2,4 +2,4 @@ import { Type } from "@sinclair/typebox";
 
 /** The field `literal` of a function that makes names or writes texts. */
 export const Literal = (options: { readonly since?: string } = {}) =>
-  Type.Boolean({ default: false, description: "Take odd names and numbered text as they are.", ...options });
+  Type.Boolean({ default: false, description: "Accept names and text that look like mistakes.", ...options });

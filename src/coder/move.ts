@@ -25,7 +25,7 @@ export const move = defineCoderFunction({
     "Move or rename one or more files, links or folders. Without `overwrite` nothing is replaced; moving a path onto itself is a success with `moved: false`; a folder that holds non-accessible entries is not moved.",
   summary: "other paths for files, links and folders",
   brief:
-    "Move or rename files, links and folders, each to the path `to`. A file in its way is an error without `overwrite`, a folder always.",
+    "Move or rename files, links and folders, each to the path `to`. An existing file is an error without `overwrite`, an existing folder always.",
   effect: "writes",
   paths: [{ at: "/files/*/from", access: "move" }, ...targetPaths],
   request: twoPathsRequest({

@@ -3,7 +3,7 @@ import { hintsFor, type QueryFields } from "./search-hints.ts";
 
 const literal = "searched as a literal (regex: true)";
 const lines = "line by line (multiline: true)";
-const exactCase = "in this case only (ignore_case: true)";
+const exactCase = "case-sensitively (ignore_case: true)";
 const contents = "not in paths (search_paths: true)";
 
 const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };

@@ -27,7 +27,7 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
     ],
     [
       !request.ignore_case && all.some((one) => hasCase(request.regex ? withoutEscapes(one) : one)),
-      "in this case only (ignore_case: true)",
+      "case-sensitively (ignore_case: true)",
     ],
     [
       searchesContent && !request.search_paths && all.some(looksLikePath),

@@ -31,7 +31,7 @@ export const MatchFields = {
   ),
   multiline: Flag("Matches may span lines; `.` does so after `(?s)`."),
   patterns: Type.Optional(
-    Type.Array(Type.String(), { since, description: "Others than `query`: any may match." }),
+    Type.Array(Type.String(), { since, description: "Alternatives to `query`; any may match." }),
   ),
   whole_word: Flag(),
 };

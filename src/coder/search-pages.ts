@@ -161,7 +161,7 @@ const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; r
 };
 
 function describeSearched(searched: Page["searched"], hints: readonly string[]): string {
-  if (searched?.files === 0) return ": path, globs and file types leave no file to search";
+  if (searched?.files === 0) return ": no file matches the path, globs and file types";
   const where = searched && ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
   return [where ?? "", ...(hints.length > 0 ? [hints.join(", ")] : [])].join("; ");
 }

@@ -26,7 +26,7 @@ import { TreeWriter } from "./tree/write-tree.ts";
 const request = Type.Object(
   {
     include_hidden: Type.Optional(
-      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot." }),
+      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot (default true)." }),
     ),
     max_bytes: Type.Optional(
       UInt32({ since: "0.4.0", description: "Bytes of lines, shared by the folders." }),

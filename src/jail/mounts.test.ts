@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { parseMountPoints } from "./mounts.ts";
+import { renameSync } from "node:fs";
+import { JailFixture } from "./jail.test-kit.ts";
+import { isMountPoint, parseMountPoints } from "./mounts.ts";
 
 test("the points of all lines, with the characters that are written as numbers", () => {
   const lines = [
@@ -8,4 +10,20 @@ test("the points of all lines, with the characters that are written as numbers",
     "",
   ];
   expect(parseMountPoints(lines.join("\n"))).toEqual(["/", "/mnt/in ner\\\n"]);
+});
+
+test("nothing is mounted in a folder that is gone", () => {
+  const directory = process.cwd();
+  try {
+    using fixture = new JailFixture({ "d/f": "", "other/f": "" });
+    const jail = fixture.jail("current-directory");
+    using folder = jail.admitFolder("d");
+    using other = jail.admitFolder("other");
+    renameSync(fixture.at("d"), fixture.at("away"));
+    // The folder has to be found by its path again.
+    other.enter(() => undefined);
+    expect(isMountPoint({ folder, name: "f" })).toBe(false);
+  } finally {
+    process.chdir(directory);
+  }
 });

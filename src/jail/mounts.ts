@@ -1,5 +1,6 @@
 /** Finds mounts in Linux's list (proc_pid_mountinfo(5)). */
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { errnoOf } from "./errno.ts";
 import type { Folder, ResolvedPath } from "./folder.ts";
 
 /**
@@ -32,10 +33,15 @@ export function mountsBelow(folder: Folder): Mount[] | undefined {
     .map((point) => ({ path: point.slice(prefix.length), isFolder: isFolder(point) }));
 }
 
-/** Whether something is mounted at a name in a folder. False where the system has no list of mounts. */
+/** Whether something is mounted at a name in a folder. False if the folder is gone, or the system has no list of mounts. */
 export function isMountPoint({ folder, name }: Pick<ResolvedPath, "folder" | "name">): boolean {
   const path = Buffer.from(name).toString("latin1");
-  return mountsBelow(folder)?.some((mount) => mount.path === path) ?? false;
+  try {
+    return mountsBelow(folder)?.some((mount) => mount.path === path) ?? false;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 /** False also for what cannot be reached. */

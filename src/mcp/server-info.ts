@@ -30,16 +30,16 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "Read what you need: coder_read_file has the fields line_from and line_to for a part of a file, tail for its end, and paths for several files in one call.",
       ),
       whenWriting(
-        "One file, or several that may succeed or fail each for itself: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. A patch that you have already, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
+        "One file, or several that may succeed or fail independently: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. A patch you already have, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
       ),
       whenWriting(
-        "Edit with the op str_replace, its old_str copied exactly and standing there once (or send replace_all); by line numbers only with numbers that you have just read (numbered). All ops of a call count lines as they were before it.",
+        "Edit with the op str_replace, its old_str copied exactly and occurring exactly once (or send replace_all); by line numbers only with numbers you have just read (numbered). All ops of a call count lines as they were before it.",
       ),
       whenWriting(
         "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
       ),
       whenWriting(
-        "An edit is answered with the lines as they are now, so do not read them again. With the field dry_run it is answered and not written. coder_undo takes it back.",
+        "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written. coder_undo takes changes back, coder_checkpoints lists what this server changed.",
       ),
       whenWriting(
         "Where others may write too, send the field expected_revision, which a read with revision answers: the error then shows what the file holds now.",

@@ -295,7 +295,9 @@ describe("undo and changes", () => {
 
   test("changes without since says that it begins", async () => {
     const [said, next] = await lines("coder_changes", {});
-    expect(said).toBe("[changes are listed from now on; those made before are not]");
+    expect(said).toBe(
+      "[changes are listed from now on; coder_checkpoints lists those made by earlier calls]",
+    );
     const since = /since (\S+) for/.exec(next!)?.[1];
     expect((await lines("coder_changes", { since }))[0]).toBe("[no changes]");
   });

@@ -48,7 +48,7 @@ describe("a file as a model sees it", () => {
     [{ path: "mark.txt" }, "\ufeffone\r\ntwo\n[BOM]\n[CRLF]\n[no newline at the end]"],
     [
       { path: "open.txt", line_to: 1 },
-      "one\n[no newline at the end]\n[lines 1 to 1 of 2; go on with line_from 2]",
+      "one\n[no newline at the end]\n[lines 1 to 1 of 2; continue with line_from: 2]",
     ],
     [{ path: "crlf.txt", tail: 1 }, "two\r\n[CRLF]\n[lines 2 to 2 of 2]"],
     [{ path: "latin1.txt" }, "caf\ufffd\n[the file is not UTF-8: U+FFFD stands for what could not be shown]"],
@@ -99,7 +99,7 @@ describe("a file as a model sees it", () => {
         "x",
         "y\r",
         "[mixed line ends: 3 CRLF, 97 LF]",
-        "[lines 97 to 98 of 100; go on with line_from 99]",
+        "[lines 97 to 98 of 100; continue with line_from: 99]",
         "==> lf.txt",
         "two",
         "[lines 2 to 2 of 2]",
@@ -111,7 +111,7 @@ describe("a file as a model sees it", () => {
     );
     const numbered = { files: [{ path: "lf.txt", tail: 1 }, { path: "lf.txt" }], numbered: true, line_to: 1 };
     expect(await read(numbered)).toBe(
-      "==> lf.txt\n2→two\n[lines 2 to 2 of 2]\n==> lf.txt\n1→one\n[lines 1 to 1 of 2; go on with line_from 2]",
+      "==> lf.txt\n2→two\n[lines 2 to 2 of 2]\n==> lf.txt\n1→one\n[lines 1 to 1 of 2; continue with line_from: 2]",
     );
   });
 

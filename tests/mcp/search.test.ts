@@ -96,7 +96,7 @@ describe("what is not searched", () => {
     ],
     [
       { query: "two", include_hidden: false, respect_gitignore: false, path: "bin" },
-      "[nothing found: path, globs and file types leave no file to search]\n[not searched: 2 binary]",
+      "[nothing found: no file matches the path, globs and file types]\n[not searched: 2 binary]",
     ],
     [
       {
@@ -196,7 +196,7 @@ describe("globs as people write them", () => {
     ],
     [
       list({ include_globs: ["/lib/*.ts"], path: "src" }),
-      `[nothing found: path, globs and file types leave no file to search]${named('include_globs "/lib/*.ts"')}`,
+      `[nothing found: no file matches the path, globs and file types]${named('include_globs "/lib/*.ts"')}`,
     ],
     [
       list({ include_globs: ["lib/f", "*.py"], exclude_globs: ["dist", "!x"] }),
@@ -204,7 +204,7 @@ describe("globs as people write them", () => {
     ],
     [
       list({ include_globs: ["src/"] }),
-      `[nothing found: path, globs and file types leave no file to search]${named('include_globs "src/" but folders ("src/**" is what is in them)')}`,
+      `[nothing found: no file matches the path, globs and file types]${named('include_globs "src/" but folders ("src/**" is what is in them)')}`,
     ],
     // They may match on later pages.
     [
@@ -256,7 +256,7 @@ describe("options", () => {
     [{ query: "total", exclude_file_types: ["ts", "py"], mode: "files" }, "b.md\n[not searched: 1 binary]"],
     [
       { query: "total", file_types: ["ts"], exclude_file_types: ["ts"] },
-      "[nothing found: path, globs and file types leave no file to search]",
+      "[nothing found: no file matches the path, globs and file types]",
     ],
     [{ search_content: false, file_types: ["ts"] }, "a.ts\nz/d.ts"],
   ]);
@@ -295,10 +295,10 @@ test("sort modified lists what was modified last first, in pages too", async () 
 describe("what could match otherwise", () => {
   const { answers } = serve({ "a.txt": "one\ntwo\n" });
   answers([
-    [{ query: "Two" }, "[nothing found in 1 file; in this case only (ignore_case: true)]"],
+    [{ query: "Two" }, "[nothing found in 1 file; case-sensitively (ignore_case: true)]"],
     [
       { query: "o.*e" },
-      "[nothing found in 1 file; searched as a literal (regex: true), in this case only (ignore_case: true)]",
+      "[nothing found in 1 file; searched as a literal (regex: true), case-sensitively (ignore_case: true)]",
     ],
     [{ query: "one\ntwo", ignore_case: true }, "[nothing found in 1 file; line by line (multiline: true)]"],
     [{ query: "a.txt", ignore_case: true }, "[nothing found in 1 file; not in paths (search_paths: true)]"],

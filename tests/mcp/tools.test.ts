@@ -68,12 +68,12 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_search",
       { query: "nowhere" },
-      "[nothing found in 7 files; in this case only (ignore_case: true)]\n[not searched: 1 denied, 1 too large]",
+      "[nothing found in 7 files; case-sensitively (ignore_case: true)]\n[not searched: 1 denied, 1 too large]",
     ],
     [
       "coder_search",
       { query: "a", file_types: ["py"] },
-      "[nothing found: path, globs and file types leave no file to search]",
+      "[nothing found: no file matches the path, globs and file types]",
     ],
     [
       "coder_search",
@@ -110,7 +110,7 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_update_file",
       { files: [{ path: "new/n.txt", ops: [{ op: "insert", at_line: 2, content: "x" }] }] },
-      "new/n.txt: 1 ops applied, 2 lines now\n1→é\n2→x",
+      "new/n.txt: 1 op applied, 2 lines now\n1→é\n2→x",
     ],
     ["coder_delete_file", { paths: ["new", "gone"], recursive: true }, "new: removed\ngone: was not there"],
   ];

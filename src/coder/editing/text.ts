@@ -25,7 +25,7 @@ export function renderEdit(result: EditResult): string {
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
   return [
-    `${path}: ${applied} ops applied${renderCounts(echoes)}, ${count} lines now`,
+    `${path}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} lines now`,
     ...renderEchoes(echoes),
     ...(diff === "" ? [] : [diff.trimEnd()]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),

@@ -114,5 +114,5 @@ function placeOf(
   const first = tail === undefined ? line_from : total! - lines + 1;
   const last = first + lines - 1;
   const of = total === undefined ? "" : ` of ${total}`;
-  return `lines ${first} to ${last}${of}${more_lines ? `; go on with line_from ${last + 1}` : ""}`;
+  return `lines ${first} to ${last}${of}${more_lines ? `; continue with line_from: ${last + 1}` : ""}`;
 }

@@ -18,7 +18,7 @@ test("each change has its line, with what it changed in a file below it", () => 
   ];
   expect(renderTransacted({ committed: true, results, transaction: "0f" }).split("\n")).toEqual([
     "a: created, 2 bytes",
-    "b: 1 ops applied, 2 lines now",
+    "b: 1 op applied, 2 lines now",
     "1→one",
     "2→two",
     "c: removed",
