@@ -4,7 +4,8 @@ const drainMilliseconds = 5000;
 /** Tracks the calls in flight, so that a stop loses no answer. */
 export class InFlight {
   readonly #calls = new Set<Promise<unknown>>();
-  #nextEnd = Promise.withResolvers<void>();
+  /** Called when the next call has settled. */
+  readonly #waiting = new Set<() => void>();
 
   /** Counts `call` until it has settled, and returns it. */
   add<T>(call: Promise<T>): Promise<T> {
@@ -15,8 +16,8 @@ export class InFlight {
 
   #end(call: Promise<unknown>): void {
     this.#calls.delete(call);
-    this.#nextEnd.resolve();
-    this.#nextEnd = Promise.withResolvers();
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
   }
 
   /**
@@ -26,15 +27,13 @@ export class InFlight {
   async settled(milliseconds = drainMilliseconds): Promise<void> {
     let isWaiting = true;
     while (isWaiting && this.#calls.size > 0) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const enough = new Promise<void>((resolve) => {
-        timer = setTimeout(() => {
-          isWaiting = false;
-          resolve();
-        }, milliseconds);
+      isWaiting = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), milliseconds);
+        this.#waiting.add(() => {
+          clearTimeout(timer);
+          resolve(true);
+        });
       });
-      await Promise.race([this.#nextEnd.promise, enough]);
-      clearTimeout(timer);
     }
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
