@@ -246,8 +246,8 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
   );
 }
 
-/** Two more than there are processors: batches wait for programs that they start, and for the disk. */
-const lanes = Math.min(2, availableParallelism()) + 2;
+/** One more than there are processors: batches wait for programs that they start, and for the disk. */
+const lanes = Math.min(2, availableParallelism()) + 1;
 
 interface Totals {
   readonly counts: Counts;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { configFiles, readNamed } from "./source.ts";
 
 test("a file that is not there is refused, with what named it", async () => {
@@ -13,7 +14,7 @@ test("a file that is not there is refused, with what named it", async () => {
 });
 
 test("the files that decide are all that could be asked at the next start, each once", () => {
-  const here = `${process.cwd()}/config.yaml`;
+  const here = join(process.cwd(), "config.yaml");
   expect(configFiles({ named: undefined, environment: {} })).toEqual([here]);
   expect(
     configFiles({ named: "/a", environment: { III_CONFIG: "/b", III_CONFIG_PATH: "config.yaml" } }),
