@@ -34,6 +34,8 @@ test.each([
   ["1: a\n3: b\n", false],
   ["1: a\nb\n", false],
   ["1\ta\n2\tb\n", false],
+  [" 99999\ta\n100000\tb\n", true],
+  ["100000\ta\n100001\tb\n", false],
   ["1. a\n2. b\n", false],
   ["", false],
   ["a\nb\n", false],

@@ -11,10 +11,13 @@ export function withoutLineNumbers(text: string): string | undefined {
   return isNumbered ? lines.map((line) => line.replace(listedLine, "")).join("\n") : undefined;
 }
 
-/** The forms in which listings number lines. A tab alone may be one of a table, unless the number is padded. */
+/** The form of `cat -n`, which pads numbers of fewer than six digits. */
+const beforeTab = /^ *(\d{1,7})\t/;
+
+/** The forms in which listings number lines. */
 const forms: readonly RegExp[] = [
   /^ *(\d{1,7})[\u2192]/,
-  /^ +(\d{1,7})\t/,
+  beforeTab,
   /^ *(\d{1,7}) \| ?/,
   /^ *L(\d{1,7}): /,
   /^ *(\d{1,7}): /,
@@ -28,6 +31,8 @@ export function isListing(text: string): boolean {
   const lines = text.replace(/\r?\n$/, "").split("\n");
   return forms.some((form, index) => {
     if (lines.length === 1 && index > 0) return false;
+    // Without padding, numbers before tabs may be a column of a table.
+    if (form === beforeTab && !lines[0]!.startsWith(" ")) return false;
     const first = Number(form.exec(lines[0]!)?.[1]);
     return lines.every((line, at) => Number(form.exec(line)?.[1]) === first + at);
   });
