@@ -21,9 +21,8 @@ test("an excerpt shows the start of the match, and says where it is cut", () => 
         ? Array.from({ length: text.length + 1 }, (_, i) => i).filter((i) => startsAt(text, place, i))
         : [0];
       // Some place of it lies around the match, and it is cut exactly where it does not reach an end.
-      const around = from.find((start) => start <= at && at <= start + place.length);
-      expect(around).toBeDefined();
-      if (limit >= 8 && at < text.length) expect(around! + place.length).toBeGreaterThan(at);
+      const reach = limit >= 8 && at < text.length ? 1 : 0;
+      expect(from.some((start) => start <= at && at + reach <= start + place.length)).toBe(true);
       if (!shown.startsWith("…")) expect(text.toString()).toStartWith(inner);
       if (!shown.endsWith("…")) expect(text.toString()).toEndWith(inner);
     }),
