@@ -16,7 +16,7 @@ const mode = {
     default: "0644",
     description: 'Octal permission bits as a string, e.g. "0644". Defaults to "0644".',
   }),
-  /** What is meant without it depends on the profile. */
+  /** The default depends on the profile. */
   optional: Type.Optional(
     Type.String({ description: "Octal permission bits. Default: that of the profile." }),
   ),

@@ -11,7 +11,7 @@ export const profileTable = {
   flat_envelope: { contract: false, agent: true },
   /** Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed nothing. */
   explained_errors: { contract: false, agent: true },
-  /** What becomes of a field that the function does not have, where the configuration does not say. */
+  /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */
   unknown_fields: { contract: "ignore", agent: "refuse" },
   /** Answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
@@ -39,7 +39,7 @@ export const profileTable = {
   /** How searches use an index of contents, where the configuration does not say. */
   index: { contract: "off", agent: "watched" },
   "read-file.revision": { contract: false, agent: true },
-  /** Of a file and a folder without `mode`. `undefined`: those of the file it replaces, or what the umask leaves. */
+  /** Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that the umask leaves. */
   "create-file.mode": { contract: "0644", agent: undefined },
   "make-folder.mode": { contract: "0755", agent: undefined },
   /** Whether an `encoding` other than text and base64 is refused, and not ignored. */
@@ -63,7 +63,7 @@ export const profileTable = {
   "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
-  /** Where nothing was found, the answer says with which fields the query could match otherwise. */
+  /** An answer without matches names the fields with which the query could match. */
   "search.hints": { contract: false, agent: true },
   /** Mode `counts` counts lines in `count`, and matches in `matches`. */
   "search.counts_matches": { contract: false, agent: true },

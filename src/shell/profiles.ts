@@ -8,7 +8,7 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
-  /** What becomes of a field that the function does not have, where the configuration does not say. */
+  /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */
   unknown_fields: { contract: "ignore", agent: "refuse" },
   /** Answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },

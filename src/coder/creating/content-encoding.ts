@@ -1,4 +1,4 @@
-/** How the content of a new file is sent. */
+/** The form in which the content of a new file is sent. */
 import { Type } from "@sinclair/typebox";
 import { refuseCoder } from "../errors.ts";
 

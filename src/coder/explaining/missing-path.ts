@@ -1,4 +1,4 @@
-/** What is known of a path where nothing is: other names that may be meant, and what calls have done to it. */
+/** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../errors.ts";
 import { type ExcludeGlobs, excludesPath } from "../../globs/exclude-globs.ts";
@@ -18,7 +18,7 @@ import { isShown, plainPath } from "../undoing/select-paths.ts";
 export interface Knowledge {
   readonly jail: Jail;
   readonly journal: Journal | undefined;
-  /** What is left out of the names elsewhere. */
+  /** Names elsewhere that are not suggested. */
   readonly defaultExcludes: ExcludeGlobs;
   /** The names below each root, with the name of the root; only those that are complete. */
   listedTrees(): readonly { readonly name: string; readonly tree: WatchedTree }[];
@@ -41,7 +41,7 @@ export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
 function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
   try {
     const path = plainPath(sent, knowledge.jail);
-    // What is there is refused for what is in it.
+    // The refusal is about something inside the path, which itself exists.
     if (path === "" || namesOf(path).includes("..") || isThere(path, knowledge.jail)) return [];
     const { sentence, path: moved } = fateOf(path, knowledge);
     const near = [otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
@@ -79,11 +79,11 @@ function isThere(path: string, jail: Jail): boolean {
 
 interface Fate {
   readonly sentence?: string;
-  /** Where it is now. */
+  /** The current path. */
   readonly path?: string;
 }
 
-/** What calls did to a path, as the journal has it. */
+/** The changes of calls to a path, from the journal. */
 function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   if (journal === undefined) return {};
   const isBelow = (folder: string) => path === folder || path.startsWith(`${folder}/`);

@@ -18,7 +18,7 @@ import { pathBelow } from "./paths.ts";
 
 /** What came of one file of a patch. */
 export interface PatchedEntry {
-  /** Where it is now. */
+  /** The current path. */
   readonly path: string;
   readonly kind: "added" | "modified" | "deleted" | "moved";
   /** Where it was, or what it is a copy of. */

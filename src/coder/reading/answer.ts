@@ -83,7 +83,7 @@ export interface Facts {
   readonly revision?: string | undefined;
   /** The kind of a file that is not text. */
   readonly binary?: string | undefined;
-  /** How the text differs from plain text. */
+  /** The differences from plain text: line ends, byte order mark, missing newline. */
   readonly notes?: readonly string[] | undefined;
   /** Of an image or sound that is shown as one. */
   readonly mediaType?: string | undefined;
