@@ -63,7 +63,7 @@ export const profileTable = {
   "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
-  /** An answer without matches names the fields with which the query could match. */
+  /** An answer without matches names fields that would widen the query. */
   "search.hints": { contract: false, agent: true },
   /** Mode `counts` counts lines in `count`, and matches in `matches`. */
   "search.counts_matches": { contract: false, agent: true },

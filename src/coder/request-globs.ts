@@ -8,7 +8,7 @@ interface GlobFields {
   readonly exclude_globs: readonly string[];
 }
 
-/** What the globs of a request select, in the dialect of the profile. */
+/** The selection that the globs of a request make, in the dialect of the profile. */
 export interface SelectedPaths {
   readonly include: GlobSet | undefined;
   readonly exclude: GlobSet | undefined;
@@ -33,7 +33,7 @@ export function parseGlobFields(
   return { include: undefined, exclude: undefined, globs };
 }
 
-/** The globs in a field; `undefined` if there are none. */
+/** Compiles the globs in a field; `undefined` for an empty list. */
 function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
   return globs.length === 0 ? undefined : compiling(field, () => compileGlobSet(globs, longestSet.ofCaller));
 }

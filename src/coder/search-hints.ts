@@ -15,7 +15,7 @@ export interface QueryFields {
 
 /** Returns how the query was searched where it could match otherwise, each with the field for that. */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
-  // What matches more leaves fewer lines, or files, that do not.
+  // A wider query would leave fewer lines or files without a match.
   if (request.invert || request.files_without_match) return [];
   const all = [query, ...patterns];
   const searchesContent = request.search_content;
@@ -37,7 +37,7 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
 }
 
-/** What is common in patterns and rare in code: brackets, dots and stars alone mean nothing. */
+/** Tests for sequences that are common in patterns and rare in code; lone brackets, dots and stars are neither. */
 const looksLikeRegex = (query: string): boolean =>
   /\.[*+]|\\[wWdDsSbB.()[\]{}|*+?^$/]|\S\|\S|^\^|\S\$$|\[\^|\[[^\]]*\w-\w[^\]]*\]|\(\?[:i<!=]|\)[*+?]/.test(
     query,

@@ -104,8 +104,8 @@ type UnmatchedGlob = NonNullable<Page["unmatched_globs"]>[number];
 type NotSearched = NonNullable<Page["not_searched"]>[number];
 
 /**
- * Returns what an answer leaves out, and how to go on, as lines for models; none for a whole answer in which something was
- * found. `hints` say how else the query of an empty one could match.
+ * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer with matches has
+ * no such line. `hints` name fields with which the query of an empty answer could match.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
   const { next_cursor, searched, stopped_by, unmatched_globs = [] } = page;
@@ -149,7 +149,7 @@ function renderNotSearched({ count, names = [], reason }: NotSearched): string {
   return `${which.join(" and ")} ${what}${field === undefined ? "" : ` (${field})`}`;
 }
 
-/** What is said of entries that were left out, and the field with which they are searched. */
+/** The word for entries that were left out, and the field that includes them. */
 const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; readonly field?: string }>> = {
   default_excludes: { what: "excluded", field: "use_default_excludes: false" },
   ignore_files: { what: "ignored", field: "respect_gitignore: false" },

@@ -18,7 +18,7 @@ export interface Backend {
   readonly naming: Naming;
   /** The base, for a walk of the path `requested`. It stays held when this is closed. */
   base(requested: string): HeldFolder;
-  /** The refusal of a path for which the folder that it starts in was removed; undefined while that is there. */
+  /** The refusal of a path whose base or root is no longer at its host path; `undefined` while it is. */
   goneAt(path: string): Refusal | undefined;
   close(): void;
 }

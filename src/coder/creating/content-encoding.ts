@@ -1,4 +1,4 @@
-/** The form in which the content of a new file is sent. */
+/** The encoding of the content of a new file. */
 import { Type } from "@sinclair/typebox";
 import { refuseCoder } from "../errors.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { echoesOf, mostSites, type Site } from "../../edits/echo.ts";
 import { renderEdit } from "./text.ts";
 
-/** A file in which an op has written an x into some of its lines, and the text of the answer. */
+/** Returns a file after an op has replaced some of its lines with "x", and the text of the answer. */
 function edited(count: number, changed: readonly number[]): { text: string; lines: string[] } {
   const lines = Array.from({ length: count }, (_, index) => (changed.includes(index + 1) ? "x" : "-"));
   const sites: Site[] = changed

@@ -85,7 +85,7 @@ export interface Facts {
   readonly binary?: string | undefined;
   /** The differences from plain text: line ends, byte order mark, missing newline. */
   readonly notes?: readonly string[] | undefined;
-  /** Of an image or sound that is shown as one. */
+  /** The media type of a file that is shown as an image or played as sound. */
   readonly mediaType?: string | undefined;
   /** Lines of the file, where no window says them. */
   readonly totalLines?: number | undefined;

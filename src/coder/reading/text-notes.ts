@@ -1,4 +1,4 @@
-/** How a text differs from plain text: UTF-8 without a byte order mark, whose lines all end in LF. */
+/** The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line in LF. */
 import { countLines } from "../../edits/lines.ts";
 
 const [lf, cr] = [0x0a, 0x0d];

@@ -110,7 +110,7 @@ interface Taken {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** Returns a part of a file that is over the limit, of which only that part is known. */
+/** Returns a window of a file that is over the limit; the rest of the file is not read. */
 function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileView {
   const { path, options } = read;
   const { content, hasMore } = window;

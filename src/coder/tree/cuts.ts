@@ -1,40 +1,37 @@
 /** Why a tree does not show everything that is in a folder, and how to see it. */
 import type { CoderContext } from "../define.ts";
 
-/** The folder is not opened. */
-export const cutByDepth = (maxDepth: number) => ({
-  reason: "max_depth",
+type LimitKey = "max_depth" | "max_nodes" | "max_bytes";
+
+const remedy = (key: LimitKey, limit: number) =>
+  `the limit is ${key} ${limit}. Send a larger ${key}, or this folder as path.`;
+
+/** A folder that is not opened because of a limit. */
+const notOpened = (key: LimitKey, limit: number) => ({
+  reason: key,
   shown: 0,
-  hint: `Not opened: the limit is max_depth ${maxDepth}. Send a larger max_depth, or this folder as path.`,
+  hint: `Not opened: ${remedy(key, limit)}`,
 });
 
-/** The folder is not opened. */
-export const cutByNodes = (maxNodes: number) => ({
-  reason: "max_nodes",
-  shown: 0,
-  hint: `Not opened: the limit is max_nodes ${maxNodes}. Send a larger max_nodes, or this folder as path.`,
-});
-
-export const cutWithin = (maxNodes: number, shown: number, total: number) => ({
-  reason: "max_nodes",
+/** A folder of which a limit shows only a part. */
+const shownInPart = (key: LimitKey, limit: number, { shown, total }: { shown: number; total: number }) => ({
+  reason: key,
   shown,
   total,
-  hint: `Shows ${shown} of ${total} entries: the limit is max_nodes ${maxNodes}. Send a larger max_nodes, or this folder as path.`,
+  hint: `Shows ${shown} of ${total} entries: ${remedy(key, limit)}`,
 });
 
-/** The folder is not opened. */
-export const cutByBytes = (maxBytes: number) => ({
-  reason: "max_bytes",
-  shown: 0,
-  hint: `Not opened: the limit is max_bytes ${maxBytes}. Send a larger max_bytes, or this folder as path.`,
-});
+export const cutByDepth = (maxDepth: number) => notOpened("max_depth", maxDepth);
 
-export const cutWithinBytes = (maxBytes: number, shown: number, total: number) => ({
-  reason: "max_bytes",
-  shown,
-  total,
-  hint: `Shows ${shown} of ${total} entries: the limit is max_bytes ${maxBytes}. Send a larger max_bytes, or this folder as path.`,
-});
+export const cutByNodes = (maxNodes: number) => notOpened("max_nodes", maxNodes);
+
+export const cutByBytes = (maxBytes: number) => notOpened("max_bytes", maxBytes);
+
+export const cutWithin = (maxNodes: number, shown: number, total: number) =>
+  shownInPart("max_nodes", maxNodes, { shown, total });
+
+export const cutWithinBytes = (maxBytes: number, shown: number, total: number) =>
+  shownInPart("max_bytes", maxBytes, { shown, total });
 
 export const cutByWidth = (
   shown: number,
