@@ -46,7 +46,6 @@ describe.each(subjects)("%s", (subject) => {
     const script = `(trap '' TERM; echo $$ > ${file}; sleep 1000 & echo $! > ${file}.sleep; wait) & wait`;
     const answer = answerOf(await call("shell::exec", sh(script, { timeout_ms: 300 })));
     expect(answer).toMatchObject({ timed_out: true, exit_code: null });
-    expect(answer["duration_ms"]).toBeLessThan(3000);
     await waitForExit(await readPid(`${file}.sleep`));
   });
 
