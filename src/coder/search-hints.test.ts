@@ -40,3 +40,16 @@ const cases: readonly (readonly [Partial<QueryFields> & { query: string }, reado
 test.each(cases)("%j: %j", (request, hints) => {
   expect(hintsFor({ ...plain, ...request })).toEqual([...hints]);
 });
+
+test.each(["[", "a/", "[a-a", "\\", "(?!"])(
+  "a query of many %j takes no longer than its beginning",
+  (part) => {
+    const query = part.repeat(1_000_000);
+    const start = query.slice(0, 256);
+    for (const regex of [false, true])
+      expect(hintsFor({ ...plain, query, regex })).toEqual(hintsFor({ ...plain, query: start, regex }));
+    expect(hintsFor({ ...plain, query: "1", patterns: Array(100_000).fill(query) })).toEqual(
+      hintsFor({ ...plain, query: "1", patterns: [start] }),
+    );
+  },
+);

@@ -13,11 +13,18 @@ export interface QueryFields {
   readonly search_paths: boolean;
 }
 
-/** Returns how the query was searched where it could match otherwise, each with the field for that. */
+/** Characters of a query, and queries, that hints are given for: some tests take the square of the length. */
+const hintedCharacters = 256;
+const hintedQueries = 16;
+
+/**
+ * Returns how the query was searched where it could match otherwise, each with the field for that. Reads the beginning of a long
+ * query only.
+ */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.
   if (request.invert || request.files_without_match) return [];
-  const all = [query, ...patterns];
+  const all = [query, ...patterns.slice(0, hintedQueries - 1)].map((one) => one.slice(0, hintedCharacters));
   const searchesContent = request.search_content;
   const hints: [isOfUse: boolean, hint: string][] = [
     [!request.regex && all.some(looksLikeRegex), "searched as a literal (regex: true)"],

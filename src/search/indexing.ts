@@ -171,9 +171,18 @@ type Memory = Pick<SearchIndex, "index" | "listings">;
 
 const keyOf = (query: Query): string => JSON.stringify(query);
 
-/** A U+FFFD may stand for any bytes of a file that are not UTF-8: known is what is before and after it. */
+/**
+ * Characters of a literal whose n-grams are used: this thread computes them, and those of the beginning rule out nearly as many
+ * files as those of the whole.
+ */
+const usedCharacters = 1024;
+
+/**
+ * Returns n-grams of the beginning of a literal. A U+FFFD may stand for any bytes of a file that are not UTF-8: the parts before
+ * and after it are known.
+ */
 function neededByLiteral(literal: string): NeededNgrams | undefined {
-  const parts = literal.toWellFormed().split("\ufffd");
+  const parts = literal.slice(0, usedCharacters).toWellFormed().split("\ufffd");
   const [first, ...others] = parts.map((part) => [[Buffer.from(part).toString("latin1")]]);
   return neededNgrams([first!], others);
 }
