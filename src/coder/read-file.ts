@@ -2,7 +2,8 @@ import { Measured } from "../contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { type FileView, type ReadAnswer, ReadResponse } from "./reading/answer.ts";
 import { readBatch } from "./reading/batch.ts";
-import { batchEntries, type ReadOptions, ReadRequest, readOptions } from "./reading/options.ts";
+import { batchEntries, type ReadOptions, ReadRequest, readOptions, selectsFiles } from "./reading/options.ts";
+import { statFiles } from "./reading/stat-files.ts";
 import { renderRead } from "./reading/text.ts";
 import { viewFile } from "./reading/view.ts";
 
@@ -42,9 +43,15 @@ export const readFile = defineCoderFunction({
         ],
       },
     },
+    {
+      title: "The longest sources, without their contents",
+      request: { include_globs: ["src/**/*.ts"], stat: true, sort: "lines" },
+    },
   ],
   normalize: (payload) => (hasForeignEncoding(payload) ? { ...payload, encoding: null } : payload),
+  walksTree: selectsFiles,
   answerBytes(request, context) {
+    if (selectsFiles(request)) return statBytes;
     const entries = batchEntries(request, context.profile);
     if (entries === undefined)
       return contentBytes(request.path!, readOptions(request, context.profile), context) + entryBytes;
@@ -53,6 +60,7 @@ export const readFile = defineCoderFunction({
       : sum(entries.map(({ path, options }) => entryBytesOf(path, options, context)));
   },
   handle(request, context) {
+    if (selectsFiles(request)) return statFiles(request, context);
     const entries = batchEntries(request, context.profile);
     if (entries !== undefined)
       return readBatch(entries, request.files === undefined ? "paths" : "files", context);
@@ -74,6 +82,9 @@ const hasForeignEncoding = (payload: unknown): payload is object =>
 
 /** What an answer about a file takes besides its content. */
 const entryBytes = 256;
+
+/** An answer about all files that globs select: it holds at most a hundred. */
+const statBytes = 100 * entryBytes;
 
 /** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
 const mostMeasured = 64;

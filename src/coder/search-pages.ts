@@ -16,10 +16,7 @@ export const PageRequestFields = {
   max_bytes: Type.Optional(UInt32({ since })),
 };
 
-export const PageAnswerFields = {
-  next_cursor: Type.Optional(
-    Type.String({ since, description: "Where the next page starts, if there is one." }),
-  ),
+export const LeftOutFields = {
   not_searched: Type.Optional(
     Type.Array(
       Type.Object({
@@ -38,6 +35,23 @@ export const PageAnswerFields = {
       { since, description: "Files and folders that were not searched, and why." },
     ),
   ),
+  unmatched_globs: Type.Optional(
+    Type.Array(
+      Type.Object({
+        field: Type.Union([Type.Literal("include_globs"), Type.Literal("exclude_globs")]),
+        glob: Type.String(),
+        only_folders: Type.Optional(Type.Literal(true)),
+      }),
+      { since, description: "Globs that matched nothing, or only folders, which include no file." },
+    ),
+  ),
+};
+
+export const PageAnswerFields = {
+  next_cursor: Type.Optional(
+    Type.String({ since, description: "Where the next page starts, if there is one." }),
+  ),
+  not_searched: LeftOutFields.not_searched,
   searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
   skipped: Type.Optional(
     Type.Object(
@@ -54,16 +68,7 @@ export const PageAnswerFields = {
   stopped_by: Type.Optional(
     Type.Union([Type.Literal("max_matches"), Type.Literal("max_bytes"), Type.Literal("deadline")], { since }),
   ),
-  unmatched_globs: Type.Optional(
-    Type.Array(
-      Type.Object({
-        field: Type.Union([Type.Literal("include_globs"), Type.Literal("exclude_globs")]),
-        glob: Type.String(),
-        only_folders: Type.Optional(Type.Literal(true)),
-      }),
-      { since, description: "Globs that matched nothing, or only folders, which include no file." },
-    ),
-  ),
+  unmatched_globs: LeftOutFields.unmatched_globs,
 };
 
 const PageFieldsRequest = Type.Object(PageRequestFields);
@@ -108,17 +113,19 @@ type NotSearched = NonNullable<Page["not_searched"]>[number];
  * no such line. `hints` name fields with which the query of an empty answer could match.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
-  const { next_cursor, searched, stopped_by, unmatched_globs = [] } = page;
+  const { next_cursor, searched, stopped_by, unmatched_globs } = page;
   const left = notSearchedIn(page).map(renderNotSearched);
   return [
     ...(isEmpty ? [`[nothing found${describeSearched(searched, hints)}]`] : []),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
-    ...(unmatched_globs.length > 0
-      ? [`[matched nothing: ${unmatched_globs.map(renderUnmatched).join(", ")}]`]
-      : []),
+    ...renderUnmatchedGlobs(unmatched_globs),
     ...(stopped_by === undefined ? [] : [`[stopped by ${stopped_by}${renderCursor(next_cursor)}]`]),
   ];
 }
+
+/** Returns the line that names globs without effect, if there are any. */
+export const renderUnmatchedGlobs = (globs: readonly UnmatchedGlob[] = []): string[] =>
+  globs.length === 0 ? [] : [`[matched nothing: ${globs.map(renderUnmatched).join(", ")}]`];
 
 function renderUnmatched({ field, glob, only_folders }: UnmatchedGlob): string {
   if (only_folders !== true) return `${field} ${JSON.stringify(glob)}`;
@@ -139,14 +146,19 @@ function notSearchedIn({ not_searched, skipped }: Page): readonly NotSearched[] 
     .map(([reason, count]) => ({ count, reason: reason as NotSearched["reason"] }));
 }
 
-function renderNotSearched({ count, names = [], reason }: NotSearched): string {
-  const { what, field } = reasons[reason];
+function renderNotSearched(left: NotSearched): string {
+  const { field } = reasons[left.reason];
+  return `${renderLeftOut(left)}${field === undefined ? "" : ` (${field})`}`;
+}
+
+/** Returns the names or the number of entries that were left out, and why they were. */
+export function renderLeftOut({ count, names = [], reason }: NotSearched): string {
   const more = count - names.length;
   const which = [
     names.map(renderName).join(", "),
     ...(more === 0 ? [] : [names.length === 0 ? `${count}` : `${more} more`]),
   ].filter((part) => part !== "");
-  return `${which.join(" and ")} ${what}${field === undefined ? "" : ` (${field})`}`;
+  return `${which.join(" and ")} ${reasons[reason].what}`;
 }
 
 /** The word for entries that were left out, and the field that includes them. */

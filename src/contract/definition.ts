@@ -242,6 +242,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly isIdempotent?: boolean;
   /** Whether a call may compute for long: it begins when its caller has its turn. */
   readonly isLong?: boolean;
+  /** Whether this call walks the tree, where only some do: it is long, and what it answers depends on the whole tree. */
+  walksTree?(request: Static<Request>): boolean;
   /** Whether a call can reach more than what the worker serves: a program may use the network. */
   readonly isOpenWorld?: boolean;
   /** Whether no call works without the bus, as its content goes over a channel. */

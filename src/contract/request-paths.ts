@@ -23,11 +23,12 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[]
  * touches the whole tree, and so does one that lists: ignore files anywhere above a folder decide on the entries below it.
  */
 export function touchesOf(
-  { paths, effect, touchesNoFiles = false }: FunctionDefinition,
+  { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,
   request: unknown,
   namesOf: (path: string) => readonly string[],
 ): Touch[] {
   if (touchesNoFiles) return [];
+  if (walksTree?.(request) === true) return [{ path: "", writes: effect === "writes" }];
   const isPartOfText = paths.some(({ render }) => render !== undefined);
   if (paths.length === 0 || isPartOfText) return [{ path: "", writes: effect === "writes" }];
   const writesAt = new Map<string, boolean>();

@@ -146,7 +146,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
     if (earlier !== undefined) await earlier;
     scope.onEnter(definition.id, request);
-    using _turn = definition.isLong ? await startLong(scope) : undefined;
+    const isLong = definition.isLong || definition.walksTree?.(request);
+    using _turn = isLong ? await startLong(scope) : undefined;
     const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);
     if (room !== undefined) {
       await room;

@@ -4,6 +4,7 @@ import type { LineWindow } from "../../edits/window.ts";
 import type { FileStats } from "../../jail/kind.ts";
 import { Int64, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
 import { jsonBytes, objectBytes } from "../../text/json-size.ts";
+import { LeftOutFields } from "../search-pages.ts";
 
 const since = "0.4.0";
 
@@ -58,7 +59,17 @@ const ReadFileResult = Named("ReadFileResult", {
 });
 
 export const ReadResponse = Type.Object(
-  { ...fields, results: Later(Type.Array(ReadFileResult, { description: "One for each of `paths`." })) },
+  {
+    ...fields,
+    ...LeftOutFields,
+    results: Later(
+      Type.Array(ReadFileResult, {
+        description:
+          "One for each of `paths` or `files`, or of the first files that `include_globs` selects.",
+      }),
+    ),
+    total_files: Later(UInt64({ description: "Files that `include_globs` selects." })),
+  },
   { title: "ReadFileOutput" },
 );
 
@@ -73,7 +84,7 @@ export interface FileView {
   readonly content: FileContent | undefined;
 }
 
-type FileAnswer = Omit<ReadAnswer, "results"> & { path: string };
+type FileAnswer = Omit<ReadAnswer, "results" | "total_files" | keyof typeof LeftOutFields> & { path: string };
 
 /** What is known of a file besides its content. What is undefined is not answered. */
 export interface Facts {

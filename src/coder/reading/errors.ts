@@ -35,6 +35,30 @@ export const refuseRead = {
       "`files` goes with neither `path` nor `paths`. Put all files into `files`, each with its `path`.",
     ),
 
+  globsWithoutStat: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`include_globs` selects files of which `stat` answers size, lines and time. Send `stat`: true; to read files, send their `paths`.",
+    ),
+
+  globsAndOthers: (field: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`include_globs\` goes with \`path\`, the folder to start in, and not with \`${field}\`. Send one of the two.`,
+    ),
+
+  sortWithoutGlobs: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`sort` is for the files that `include_globs` selects. Leave it out, or send both.",
+    ),
+
+  tooManyFiles: (most: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `More than ${most} files match \`include_globs\`, and one call compares no more. Send globs that match fewer, or a folder as \`path\`.`,
+    ),
+
   tailAndLines: (): Refusal =>
     new Refusal(
       "bad-input",

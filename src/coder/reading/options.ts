@@ -40,6 +40,12 @@ export const ReadRequest = Type.Object(
     files: Type.Optional(
       Type.Array(ReadEntry, { since, description: "Several files with ranges of their own." }),
     ),
+    include_globs: Type.Optional(
+      Type.Array(Type.String(), {
+        since,
+        description: "With `stat`: all files that match, below `path`.",
+      }),
+    ),
     line_from: range.line_from,
     line_to: range.line_to,
     max_output_bytes: Count(0, "Refuse more content than this."),
@@ -49,6 +55,12 @@ export const ReadRequest = Type.Object(
     ),
     paths: Type.Optional(Type.Array(Type.String(), { since, description: "Several files." })),
     revision: Flag("Answer the revision."),
+    sort: Type.Optional(
+      Type.Union(
+        [Type.Literal("path"), Type.Literal("size"), Type.Literal("lines"), Type.Literal("modified")],
+        { since, description: "Of `include_globs`: largest or newest first." },
+      ),
+    ),
     stat: Flag("Everything but the content."),
     tail: range.tail,
   },
@@ -84,6 +96,7 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
   const { path, stat: isStat = false, numbered: isNumbered = false } = request;
   const isBase64 = request.encoding === "base64";
   requireOneOf(request);
+  if (request.sort !== undefined && !selectsFiles(request)) throw refuseRead.sortWithoutGlobs();
   const part = partOf(request);
   if (isBase64) requireNone(request, partFields, "encoding base64 is for whole files");
   if (isStat) requireNone(request, partFields, "stat answers no content");
@@ -104,6 +117,22 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
     hasLineCounts:
       path === undefined || Object.keys(request).some((field) => field !== "path" && field !== fsScopeField),
   };
+}
+
+/** Whether a request is for all files that globs select. */
+export const selectsFiles = ({ include_globs: globs = [] }: ReadRequest): boolean => globs.length > 0;
+
+/**
+ * Returns the options of a request for all files that globs select. They have no revision unless it is requested. Throws
+ * bad-input for fields that do not go together.
+ */
+export function optionsOfStat(request: ReadRequest, profile: ProfileDefaults): ReadOptions {
+  const { paths, files, stat = false, revision = false } = request;
+  if (!stat) throw refuseRead.globsWithoutStat();
+  if (paths !== undefined) throw refuseRead.globsAndOthers("paths");
+  if (files !== undefined) throw refuseRead.globsAndOthers("files");
+  const options = readOptions({ ...request, path: request.path ?? "." }, profile);
+  return { ...options, hasRevision: revision };
 }
 
 /** Whether it asks for a file and says nothing about what of it, or in which form. */

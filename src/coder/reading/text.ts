@@ -2,16 +2,18 @@
 import type { Image, Rendered, Wording } from "../../contract/wording.ts";
 import { summarizeBatch } from "../batch-text.ts";
 import { renderName } from "../entry-text.ts";
-import type { ReadAnswer } from "./answer.ts";
-import { type ReadRequest, requestOfEntry } from "./options.ts";
+import { renderLeftOut, renderUnmatchedGlobs } from "../search-pages.ts";
+import type { ReadAnswer, ReadResult } from "./answer.ts";
+import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 
 /** The content as it is, and in brackets behind it what else is to be known. */
 export function renderRead(
-  { results, ...answer }: ReadAnswer,
+  { results, total_files: total, ...answer }: ReadAnswer,
   wording: Wording,
   sent: ReadRequest,
 ): Rendered {
   const request = withoutNulls(sent);
+  if (total !== undefined) return renderStats({ ...answer, results: results ?? [], total }, wording, request);
   if (results === undefined) return flatten([renderFile(answer, request)]);
   const summary = summarizeBatch({
     results,
@@ -29,6 +31,43 @@ export function renderRead(
     }),
   ]);
 }
+
+interface StatsOfFiles extends Pick<ReadAnswer, "not_searched" | "unmatched_globs"> {
+  readonly results: readonly ReadResult[];
+  readonly total: number;
+}
+
+/** A line for each file, with a time only if that is their order, and in brackets what is not shown. */
+function renderStats(
+  { results, total, not_searched: left = [], unmatched_globs }: StatsOfFiles,
+  wording: Wording,
+  request: ReadRequest,
+): string {
+  const lines = results.map((result) => {
+    if (!result.success) return wording.failure(result.error!, result.path);
+    const revision = result.revision === undefined ? "" : `, revision ${result.revision}`;
+    return `${renderName(result.path)}  ${factsOf(result, request)}${revision}`;
+  });
+  const order = orders[request.sort ?? "path"];
+  const isReachable = left.some(({ reason }) => reason === "default_excludes" || reason === "ignore_files");
+  const hint = isReachable ? "; send such a folder as path to list it" : "";
+  return [
+    ...lines,
+    ...(total === 0 ? ["[no file matches include_globs]"] : []),
+    ...(results.length < total
+      ? [`[${order} ${results.length} of ${total} files; for the others send narrower globs]`]
+      : []),
+    ...(left.length > 0 ? [`[not listed: ${left.map(renderLeftOut).join(", ")}${hint}]`] : []),
+    ...renderUnmatchedGlobs(unmatched_globs),
+  ].join("\n");
+}
+
+const orders = {
+  path: "the first",
+  size: "the largest",
+  lines: "the longest",
+  modified: "the newest",
+} as const;
 
 type Piece = string | Image;
 
@@ -73,9 +112,11 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   const facts = [
     ...kind,
     `${size} bytes`,
-    ...(total_lines === undefined || binary !== undefined ? [] : [`${total_lines} lines`]),
-    `mode ${modeOf(mode)}`,
-    `changed ${timeOf(mtime)}`,
+    ...(total_lines === undefined || binary !== undefined
+      ? []
+      : [`${total_lines} ${total_lines === 1 ? "line" : "lines"}`]),
+    ...(selectsFiles(request) && mode === 0o644 ? [] : [`mode ${modeOf(mode)}`]),
+    ...(selectsFiles(request) && request.sort !== "modified" ? [] : [`changed ${timeOf(mtime)}`]),
     ...(is_utf8 === false && binary === undefined ? ["not UTF-8"] : []),
     ...notes,
   ];

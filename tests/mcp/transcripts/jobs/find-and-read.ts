@@ -18,5 +18,9 @@ export default {
       ],
     }),
     callTool("coder_read_file", { path: "src/users.ts" }),
+    ...["path", "size", "lines"].map((sort) =>
+      callTool("coder_read_file", { include_globs: ["*.ts"], stat: true, sort }),
+    ),
+    callTool("coder_read_file", { include_globs: ["docs/*.md"], stat: true, sort: "modified" }),
   ],
 } satisfies AgentJob;
