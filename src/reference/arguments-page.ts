@@ -32,6 +32,7 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
   "## Placeholders\n",
   'In a field that may be left out, `null` and `""` are as good as nothing sent, and so is `[]` unless the default is an array, and 0 if the smallest value is 1, or in one of these fields:\n',
   table([["function", "fields"], ...rowsOf(zeroIsAbsent, ([id]) => `\`${id}\``)]),
+  '\nIn an object that does not have the field, `null` says nothing, and neither do `""`, `[]`, 0 and false in a field that another object of the request has: in strict mode a model sends all fields of all operations.\n',
   "## Shapes\n",
   "The fields of one entry of a required list may stand instead of the list: `{path, content}` for `{files: [{path, content}]}`, `{path, old_str, new_str}` for a file with one edit. An op, or a change of a transaction, without `op` is the one that its fields fit, if they fit one only. A required text that is left out:\n",
   table([

@@ -329,3 +329,45 @@ test("a change of a transaction may be an edit, and have another name", () => {
     changes: [{ op: "delete", path: "a" }],
   });
 });
+
+describe("fields of a schema that are sent because it shows them", () => {
+  const others = { at_line: null, from_line: null, pattern: null, content: null, ignore_case: null };
+  const edit = { op: "str_replace", old_str: "x", new_str: "y" };
+
+  test.each([
+    ["null in fields of other operations", { files: [{ path: "a", ops: [{ ...edit, ...others }] }] }],
+    [
+      "empty ones",
+      { files: [{ path: "a", ops: [{ ...edit, at_line: 0, content: "", ignore_case: false }] }] },
+    ],
+    ["the list, beside the one entry", { path: "a", ops: [edit], files: null }],
+    ["the list, empty, beside the one entry", { path: "a", ops: [edit], files: [], answer: null }],
+    ["the one entry, beside the list", { ...oneEdit, path: null, ops: null }],
+    ["the one entry, empty, beside the list", { ...oneEdit, path: "", ops: [] }],
+    ["a name of another tool set, with ours null", { file_path: "a", path: null, ops: [edit] }],
+  ])("%s", (_, payload) => {
+    expect(read("coder::update-file", payload).payload).toEqual(oneEdit);
+  });
+
+  test("a change of a transaction has those of the others", () => {
+    const change = { op: "move", from: "a", to: "b", path: null, ops: null, content: null, mode: null };
+    expect(read("coder::transact", { changes: [change] }).payload).toEqual({
+      changes: [{ op: "move", from: "a", to: "b" }],
+    });
+  });
+
+  test.each([
+    ["coder::update-file", { files: [{ path: "a", ops: [{ ...edit, at_line: 1 }] }] }],
+    ["coder::update-file", { ...oneEdit, path: "b" }],
+    ["coder::update-file", { ...oneEdit, colour: "" }],
+    ["coder::read-file", { path: "a", colour: 0 }],
+  ])("%s %j is refused: it says something, or is in no schema", (id, payload) => {
+    expect(refusalOf(id, payload).reason).toBe("unknown-field");
+  });
+
+  test("without forgiveness they are unknown", () => {
+    const rules = { isForgiving: false, unknownFields: "refuse" } as const;
+    const payload = { files: [{ path: "a", ops: [{ ...edit, at_line: null }] }] };
+    expect(() => read("coder::update-file", payload, rules)).toThrow("at_line");
+  });
+});

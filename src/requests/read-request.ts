@@ -64,9 +64,12 @@ class Reader {
   readonly #root: TObject;
   readonly #rules: ReadRules;
   readonly #zeroes: ReadonlySet<string>;
+  /** The fields of all objects of the request. */
+  readonly #names: ReadonlySet<string>;
 
   constructor(root: TObject, rules: ReadRules, zeroes: ReadonlySet<string>) {
     this.#root = root;
+    this.#names = namesIn(root);
     this.#rules = rules;
     this.#zeroes = zeroes;
   }
@@ -132,11 +135,13 @@ class Reader {
       if (where === "" && (fieldOfEngine.test(sent) || sent === fsScopeField)) continue;
       const name = this.#rules.isForgiving ? fieldNamed(sent, schema.properties) : undefined;
       if (name !== undefined) renamed.push([sent, name, item]);
+      else if (this.#saysNothing(sent, item)) continue;
       else if (this.#rules.unknownFields === "refuse") throw this.#unknown(schema, sent, where);
     }
     for (const [sent, name, item] of renamed) {
       const other = named.get(name);
-      const isAbsent = !named.has(name) || this.#isAbsent(name, schema.properties[name]!, other);
+      const isAbsent =
+        !named.has(name) || other === null || this.#isAbsent(name, schema.properties[name]!, other);
       if (!isAbsent && JSON.stringify(other) !== JSON.stringify(item))
         throw refuseField.namedTwice(sent, name, where);
       if (isAbsent) named.set(name, item);
@@ -157,22 +162,35 @@ class Reader {
     });
   }
 
+  /**
+   * Whether a field that an object does not have was sent because a schema shows it: the operations of an edit are one object
+   * there, and so are a request and one of its entries. In strict mode a model sends all fields of that.
+   */
+  #saysNothing(name: string, value: unknown): boolean {
+    if (!this.#rules.isForgiving) return false;
+    return value === null || (isEmpty(value) && this.#names.has(name));
+  }
+
   /** `{path, content}` as `{files: [{path, content}]}`: what only the entries of a list have is one of them. */
   #wrapEntry(schema: TObject, fields: Fields): Fields {
     const list = entryListOf(schema);
-    if (!this.#rules.isForgiving || list === undefined || fieldOf(schema, fields, list.name)) return fields;
-    const moved = Object.entries(fields).filter(
+    if (!this.#rules.isForgiving || list === undefined) return fields;
+    const isList = (name: string) => fieldNamed(name, schema.properties) === list.name;
+    const all = Object.entries(fields);
+    if (all.some(([name, item]) => isList(name) && !isEmpty(item))) return fields;
+    const moved = all.filter(
       ([name]) => fieldNamed(name, schema.properties) === undefined && hasField(list.items, name),
     );
-    if (moved.length === 0) return fields;
-    const kept = Object.entries(fields).filter((entry) => !moved.some(([name]) => name === entry[0]));
+    if (moved.every(([, item]) => isEmpty(item))) return fields;
+    const kept = all.filter(([name]) => !isList(name) && !moved.some(([one]) => one === name));
     return Object.fromEntries([...kept, [list.name, [Object.fromEntries(moved)]]]);
   }
 
   #readTagged(tagged: Tagged, value: unknown, where: string): unknown {
     if (!hasFields(value)) return value;
     const { tag, variants } = tagged;
-    const { [tag]: sent, ...others } = value;
+    const { [tag]: sent, ...all } = value;
+    const others = this.#rules.isForgiving ? withoutNulls(all) : all;
     const isSent = typeof sent === "string" && sent !== "";
     if (!this.#rules.isForgiving) {
       const chosen = variants.find((variant) => tagValue(variant, tag) === sent);
@@ -198,14 +216,36 @@ class Reader {
 
   /** Whether a value stands for one that was not sent: models send such in fields that they do not use. */
   #isAbsent(name: string, field: TSchema, value: unknown): boolean {
-    if (!this.#rules.isForgiving || !isOptional(field)) return false;
-    const type = withoutNull(field);
+    if (!this.#rules.isForgiving || !mayBeLeftOut(name, field)) return false;
     if (value === null) return !takesNull(field);
+    if (!isOptional(field)) return false;
+    const type = withoutNull(field);
     if (value === "") return true;
     if (Array.isArray(value) && value.length === 0) return !(isArray(type) && "default" in field);
     if (value !== 0 || type[Kind] !== "Integer") return false;
     return (type["minimum"] ?? 0) > 0 || this.#zeroes.has(name);
   }
+}
+
+/** Whether a value is what models send in a field that they do not use. */
+const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
+
+const withoutNulls = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, item]) => item !== null));
+
+const known = new WeakMap<TObject, ReadonlySet<string>>();
+
+/** The names of all fields in a schema, at any depth. */
+function namesIn(schema: TObject): ReadonlySet<string> {
+  let names = known.get(schema);
+  if (names === undefined) {
+    const below = Object.values(schema.properties).flatMap((field) =>
+      isArray(field) ? objectsOf(field.items) : [],
+    );
+    names = new Set([...shownFields(schema), ...below.flatMap((one) => [...namesIn(one)])]);
+    known.set(schema, names);
+  }
+  return names;
 }
 
 const pathOf = (where: string, name: string): string => (where === "" ? name : `${where}.${name}`);
@@ -219,10 +259,6 @@ function coerceScalar(type: TSchema, value: unknown): unknown {
     ? (literalNamed(value, literals) ?? value)
     : value;
 }
-
-/** Whether the object has a field, under any name of it. */
-const fieldOf = (schema: TObject, fields: Fields, name: string): boolean =>
-  Object.keys(fields).some((sent) => fieldNamed(sent, schema.properties) === name);
 
 /** Whether an object of this schema takes a field, or an entry of its list does. */
 function hasField(schema: TSchema, name: string): boolean {

@@ -171,10 +171,10 @@ export const otherFields: readonly OtherField[] = [
  * integer whose smallest value is 1 this holds without an entry.
  */
 export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
-  "coder::tree": ["max_nodes", "per_folder_limit"],
+  "coder::tree": ["max_bytes", "max_nodes", "per_folder_limit"],
   "coder::list-folder": ["page", "page_size"],
   "coder::read-file": ["max_output_bytes"],
-  "coder::search": ["deadline_ms", "max_file_bytes", "max_line_bytes", "max_matches"],
+  "coder::search": ["deadline_ms", "max_bytes", "max_file_bytes", "max_line_bytes", "max_matches"],
   "coder::checkpoints": ["before_seq", "limit"],
   "coder::undo": ["seq", "steps"],
   "coder::changes": ["limit"],

@@ -46,8 +46,8 @@ const schemasIn = (schema: Schema): Schema[] => [
 ];
 
 /**
- * The schema with `null` for each field that may be left out, as strict mode wants it: the helper of OpenAI refuses any
- * field that is neither required nor can be null, and clients of MCP that use strict mode do this first.
+ * The schema with `null` for each field that may be left out. Strict mode of OpenAI wants every field in `required`, so a field
+ * that may be left out must take null: the helper of the npm package refuses one that does not, and does the rest itself.
  */
 function withNulls({ properties, items, required = [], ...rest }: Schema): Schema {
   const nullable = (name: string, field: Schema): Schema =>
@@ -110,8 +110,14 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
     }
   });
 
-  test("pass the strict helper of OpenAI with all their fields", () => {
+  test("pass the strict helper of OpenAI with all their fields, once those that may be left out take null", () => {
     for (const [tool, schema] of listed) {
+      const mayLeaveOut = schemasIn(schema).some(
+        ({ properties = {}, required = [] }) => Object.keys(properties).length > required.length,
+      );
+      const unchanged = () => toStrictJsonSchema(structuredClone(schema) as never);
+      if (mayLeaveOut) expect(unchanged, tool).toThrow("`.optional()` without `.nullable()`");
+      else expect(unchanged, tool).not.toThrow();
       const strict = strictSchema(schema);
       expect(fieldsOf(strict), tool).toEqual(fieldsOf(schema));
       for (const one of schemasIn(strict))
@@ -126,6 +132,15 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
       // What it does not know it writes into descriptions.
       expect(JSON.stringify(transformed), tool).not.toMatch(/"description":"[^"]*\{[a-z]+: /);
     }
+  });
+
+  test("would lose fields in the transform of Anthropic if they took null, so they are listed without", () => {
+    const lost = listed.filter(([, schema]) => {
+      const transformed = transformJSONSchema(structuredClone(withNulls(schema)) as never) as Schema;
+      return fieldsOf(transformed).length < fieldsOf(schema).length;
+    });
+    const expected = { coder: ["coder_read_file", "coder_update_file", "coder_create_file"], shell: [] };
+    expect(lost.map(([tool]) => tool)).toEqual(expect.arrayContaining(expected[worker]));
   });
 
   test("pass google-genai with all their fields", async () => {

@@ -17,8 +17,17 @@ import { connectStdio, type McpFixture } from "../client.ts";
 import type { AgentJob, ChangesOfOthers, JobStep, ToolCall } from "./job.ts";
 import { Placeholders } from "./placeholders.ts";
 
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Changes the arguments of calls before they are sent; transcripts show them unchanged. */
+export type Sender = (tool: string, args: Arguments) => Arguments;
+
 /** Returns the transcript of a job, in Markdown. */
-export async function play(job: AgentJob, subject: Subject): Promise<string> {
+export async function play(
+  job: AgentJob,
+  subject: Subject,
+  senderFor: (served: McpFixture) => Promise<Sender> = async () => (_, args) => args,
+): Promise<string> {
   const { tree, config = {} } = job;
   await using served = await connectStdio(subject, {
     tree,
@@ -26,7 +35,7 @@ export async function play(job: AgentJob, subject: Subject): Promise<string> {
     configure: placesOf(job),
     args: flagsOf(job),
   });
-  const session = new Session(served);
+  const session = new Session(served, await senderFor(served));
   const before = snapshotTree(served.root);
   const steps = job.showsInstructions
     ? [`## Instructions\n\n${fence("text", served.client.getInstructions() ?? "")}`]
@@ -56,10 +65,12 @@ const repetitionMilliseconds = 10;
 class Session {
   readonly #served: McpFixture;
   readonly #placeholders: Placeholders;
+  readonly #sender: Sender;
   #number = 0;
 
-  constructor(served: McpFixture) {
+  constructor(served: McpFixture, sender: Sender) {
     this.#served = served;
+    this.#sender = sender;
     this.#placeholders = new Placeholders(served.base, served.root);
   }
 
@@ -74,7 +85,7 @@ class Session {
 
   async #call({ tool, args, until }: ToolCall): Promise<string> {
     const heading = `## ${++this.#number}. ${tool}\n\n${fence("yaml", renderArguments(args))}\n`;
-    const sent = this.#placeholders.reveal(args);
+    const sent = this.#sender(tool, this.#placeholders.reveal(args));
     for (;;) {
       const answer = await this.#served.call(tool, sent).then(renderResult, renderFailure);
       if (until === undefined || until.test(answer)) return heading + answer;

@@ -1,0 +1,73 @@
+/**
+ * A model in strict mode has to send every field of a schema: null, or what is empty, in those that it does not use. The
+ * sessions of `transcripts` go the same way with such arguments.
+ */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { McpFixture } from "./client.ts";
+import { loadJobs } from "./transcripts/jobs.ts";
+import { play, type Sender } from "./transcripts/play.ts";
+
+interface Schema {
+  readonly type: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+}
+
+type Filler = (name: string, field: Schema) => unknown;
+
+/** The value with every field of the schema, those that were not sent as `filler` has them. */
+function fill({ properties, items, required = [] }: Schema, value: unknown, filler: Filler): unknown {
+  if (Array.isArray(value) && items !== undefined) return value.map((item) => fill(items, item, filler));
+  if (typeof value !== "object" || value === null || Array.isArray(value) || properties === undefined)
+    return value;
+  const sent = value as Readonly<Record<string, unknown>>;
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    required.includes(name) || Object.hasOwn(sent, name)
+      ? fill(field, sent[name], filler)
+      : filler(name, field),
+  ]);
+  return { ...sent, ...Object.fromEntries(fields.filter(([, item]) => item !== undefined)) };
+}
+
+const filling =
+  (filler: Filler) =>
+  async ({ client }: McpFixture): Promise<Sender> => {
+    const { tools } = await client.listTools();
+    const schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema as unknown as Schema]));
+    return (tool, args) => {
+      const schema = schemas.get(tool);
+      return schema === undefined ? args : (fill(schema, args, filler) as typeof args);
+    };
+  };
+
+/** Empty values by type; a model chooses among words. */
+const empty: Readonly<Record<string, unknown>> = { string: "", integer: 0, array: [], boolean: undefined };
+
+/** Fields in which what is empty says something: no match, the folder alone, a command that is a program without arguments. */
+const meaningful = ["expect_matches", "max_depth", "args"];
+
+const jobs = new Map(await loadJobs());
+
+/** All but the one whose arguments are wrong on purpose, and so do not follow the schema. */
+const chosen = [...jobs.keys()].filter((name) => name !== "bad-arguments");
+
+test.each(chosen)("%s: fields that are null count as absent", async (name) => {
+  const written = readFileSync(join(import.meta.dirname, "transcripts", `${name}.md`), "utf8");
+  expect(
+    await play(
+      jobs.get(name)!,
+      "executable",
+      filling(() => null),
+    ),
+  ).toBe(written);
+});
+
+test.each(chosen)("%s: fields that are empty count as absent", async (name) => {
+  const written = readFileSync(join(import.meta.dirname, "transcripts", `${name}.md`), "utf8");
+  const sender = filling((field, { type }) => (meaningful.includes(field) ? undefined : empty[type]));
+  expect(await play(jobs.get(name)!, "executable", sender)).toBe(written);
+});
