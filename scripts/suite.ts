@@ -23,6 +23,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     description: "the tests of the folders or files that are given",
     command: testing,
   },
+  properties: {
+    description:
+      "the property tests of searches, edits and trees, against ripgrep and slower ways of the same, twenty times as long",
+    command: [...testing, "src/search", "src/prefilter", "src/coder", "src/transactions", "src/patch"],
+    env: { CODER_RUNS: "20" },
+  },
   race: {
     description:
       "every function against a program that swaps folders and links; with --roots where the base is one root of two, with --scope where it is the scope of each call",

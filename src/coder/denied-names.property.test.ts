@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { defaultOtherPaths } from "../../tests/harness/path-arguments.ts";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { buildTree, compareSnapshots, snapshotTree, type Tree } from "../../tests/harness/tree.ts";
 import { pathCalls } from "../../tests/security/calls.ts";
 import { createLog } from "../log/log.ts";
@@ -104,7 +105,7 @@ describe.each(layouts)("$name", ({ prefix }) => {
           expect(message).toContain(JSON.stringify(`${prefix}${path}`));
         },
       ),
-      { numRuns: 15 },
+      propertyRuns(8),
     );
   });
 });

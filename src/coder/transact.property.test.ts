@@ -4,6 +4,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { buildTree, snapshotTree, type Tree } from "../../tests/harness/tree.ts";
 import { createLog } from "../log/log.ts";
 import { createInvoke } from "../worker/invoke.ts";
@@ -140,7 +141,7 @@ test("the same tree as by single calls, or the first refusal and no change; a dr
         }
       },
     ),
-    { numRuns: 200 },
+    propertyRuns(100),
   );
 });
 

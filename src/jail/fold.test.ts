@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { fold, foldGlob } from "./fold.ts";
 
@@ -88,7 +89,7 @@ describe("foldGlob", () => {
         }
         compileGlobSet([foldGlob(glob)]);
       }),
-      { numRuns: 5000 },
+      propertyRuns(2000),
     );
   });
 });

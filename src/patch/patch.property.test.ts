@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { Refusal } from "../errors.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import { applyHunks } from "./apply.ts";
@@ -170,6 +171,6 @@ test("whatever is sent is applied or refused", () => {
         expect(error.message).toMatch(/^[^\n]+\.$/);
       }
     }),
-    { numRuns: 20_000 },
+    propertyRuns(5000),
   );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { extractByteClasses } from "./byte-classes.ts";
 import { createSearchKernel, type SearchKernel } from "./kernel.ts";
@@ -72,6 +73,6 @@ test("a line that a pattern matches holds one of its seqs", () => {
         0,
       );
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 500) },
+    propertyRuns(500),
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
 import { compileForwardDfa } from "./forward-dfa.ts";
@@ -106,7 +107,7 @@ test("a forward DFA finds the match that the engine finds", () => {
       tried++;
       if (expected.length > 0) found++;
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 2000) },
+    propertyRuns(700),
   );
-  expect([tried, found].every((count) => count > 150)).toBe(true);
+  expect([tried, found].every((count) => count > 50)).toBe(true);
 });

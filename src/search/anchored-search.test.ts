@@ -1,6 +1,7 @@
 /** The search without the engine finds what the engine finds, and leaves the rest to it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { compileForwardDfa } from "../prefilter/forward-dfa.ts";
 import { createSearchKernel } from "../prefilter/kernel.ts";
 import { choosePrefixPrefilter } from "../prefilter/prefilter.ts";
@@ -150,7 +151,7 @@ test("the anchored search equals the engine on the whole text", () => {
       expect(rangesIn(searchSpansIn(bytes, query), bytes)).toEqual(expected);
       expect(countSpansIn(bytes, query)).toBe(expected.length);
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 300) },
+    propertyRuns(300),
   );
   expect(anchored).toBeGreaterThan(100);
 });

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { filesOfRipgrep } from "../ignore/ripgrep.test-kit.ts";
 import { filesOfWalk } from "./ignored.test-kit.ts";
 
@@ -152,6 +153,6 @@ test("with ignore files in the packages, those of several levels together", () =
         for (const path of added) rmSync(path);
       }
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 12) },
+    propertyRuns(6),
   );
 }, 120_000);

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { pageFrom } from "./pages.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
@@ -230,7 +231,7 @@ test.each(["verified", "watched"] as const)(
           }
         },
       ),
-      { numRuns: Number(process.env["CODER_RUNS"] ?? 12) },
+      propertyRuns(6),
     );
     expect(used).toBeGreaterThan(3);
   },

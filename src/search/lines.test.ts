@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
 import { compilers, countIn, type LineQuery, plain, searchEachLine, searchIn } from "./lines.test-kit.ts";
 
@@ -167,6 +168,6 @@ test("the search equals the engine on every line", () => {
       expect(searchIn(bytes, requested)).toEqual(found);
       expect(countIn(bytes, requested)).toBe(found.length);
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 2000) },
+    propertyRuns(700),
   );
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
@@ -87,6 +88,6 @@ test("a walk that knows what folders held meets what one meets that lists them, 
     }
     kept += listings.bytes;
   };
-  await fc.assert(fc.asyncProperty(rounds, isSame), { numRuns: 12 });
+  await fc.assert(fc.asyncProperty(rounds, isSame), propertyRuns(6));
   expect(kept).toBeGreaterThan(0);
 });

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { FuzzyPattern } from "./fuzzy.ts";
 import { PagesFixture, searchers, type Turn, together } from "./pages.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
@@ -82,9 +83,6 @@ const kinds = fc.constantFrom<RequestFields>(
   { fuzzyPaths: true, content: false },
   { respectsIgnoreFiles: true },
 );
-/** As many as usual, or as the environment says. */
-const runs = (usual: number) => ({ numRuns: Number(process.env["CODER_RUNS"] ?? usual) });
-
 const turns = fc.array(turn, { minLength: 1, maxLength: 5 });
 
 test("the union of all pages is the whole answer", async () => {
@@ -95,7 +93,7 @@ test("the union of all pages is the whole answer", async () => {
       const pages = together(await fixture.readPages({ ...query, paths: true }, limits));
       expect(pages).toEqual(together([whole]));
     }),
-    runs(120),
+    propertyRuns(60),
   );
 }, 600_000);
 
@@ -119,7 +117,7 @@ test("the union of all pages is the whole answer where paths are ranked, and tho
       );
       expect(whole.path_matches.map(({ path: one }) => one)).toEqual(paths);
     }),
-    runs(60),
+    propertyRuns(30),
   );
 }, 600_000);
 
@@ -147,7 +145,7 @@ test("what does not change while others change is told once", async () => {
         expect(together(pages).files.filter(isKept)).toEqual(expected.files.filter(isKept));
       },
     ),
-    runs(100),
+    propertyRuns(50),
   );
 }, 600_000);
 
@@ -163,6 +161,6 @@ test("each thread count gives the same pages, with the same counts", async () =>
       const without = ({ next_cursor, ...page }: SearchAnswer) => page;
       for (const pages of others) expect(pages.map(without)).toEqual(first!.map(without));
     }),
-    runs(25),
+    propertyRuns(12),
   );
 }, 600_000);

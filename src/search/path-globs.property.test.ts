@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { addToTree, type Tree } from "../../tests/harness/tree.ts";
 import { GlobError } from "../globs/glob-set.ts";
 import { GlobList, PathGlobs } from "../ignore/path-globs.ts";
@@ -81,7 +82,7 @@ function refusesGlob(one: string): boolean {
   }
 }
 
-const runs = { numRuns: Number(process.env["CODER_RUNS"] ?? 300) };
+const runs = propertyRuns(120);
 
 test("the files are those of ripgrep", async () => {
   let partial = 0;

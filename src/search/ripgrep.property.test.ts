@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { ripgrep as program } from "../ignore/ripgrep.test-kit.ts";
 import {
   type LineQuery,
@@ -89,7 +90,7 @@ const patternOf = (parts: readonly string[]) =>
     .array(fc.tuple(fc.constantFrom(...parts), times), { minLength: 1, maxLength: 4 })
     .map((chosen) => chosen.map(([part, count]) => (count === "" ? part : `(?:${part})${count}`)).join(""));
 
-const runs = { numRuns: Number(process.env["CODER_RUNS"] ?? 300) };
+const runs = propertyRuns(100);
 const queryOf = (pattern: string, fields: Partial<LineQuery>): LineQuery => ({
   ...plain,
   pattern,

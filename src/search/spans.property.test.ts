@@ -1,6 +1,7 @@
 /** Matches over lines are those of the engine in the whole text, wherever the prefilter's literals lie in the pattern. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
 import { compilers, countSpansIn, plain, rangesIn, rangesInWhole, searchSpansIn } from "./lines.test-kit.ts";
 
@@ -84,6 +85,6 @@ test("the search over lines equals the engine on the whole text", () => {
       expect(rangesIn(searchSpansIn(bytes, query), bytes)).toEqual(expected);
       expect(countSpansIn(bytes, query)).toBe(expected.length);
     }),
-    { numRuns: Number(process.env["CODER_RUNS"] ?? 300) },
+    propertyRuns(150),
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { Refusal } from "../errors.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { anyChange, makeChange, treeFor } from "./changes.test-kit.ts";
@@ -32,7 +33,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
         together.carryOut(pending);
         expect(together.snapshot()).toEqual(single.snapshot());
       }),
-      { numRuns: 60 },
+      propertyRuns(30),
     );
   });
 });

@@ -169,7 +169,7 @@ async function editRead(worker: DriverFixture, { name, times, edit }: Editing): 
 }
 
 test.each([
-  ["10,000 edits of two workers", 5000, asEntry],
+  ["4,000 edits of two workers", 2000, asEntry],
   ["500 edits of one worker and as many transactions of another", 500, asChange],
 ] as const)("%s beside another program: each is made on what its caller has read", async (_, times, edit) => {
   const writer = await startWriter();

@@ -28,3 +28,8 @@ export function randomFrom(seed: number): Random {
 
 /** Another seed each time, for runs that are to find something new; print it. */
 export const freshSeed = (): number => Math.floor(Math.random() * 2 ** 32);
+
+/** How many times a property is tried: as often as usual, or, as `npm run suite -- properties` asks, a multiple of it. */
+export const propertyRuns = (usual: number): { numRuns: number } => ({
+  numRuns: usual * Number(process.env["CODER_RUNS"] ?? 1),
+});

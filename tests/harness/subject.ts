@@ -16,7 +16,7 @@ export const repository = join(import.meta.dirname, "../..");
 /** How to start it. Throws when it has not been built. */
 export const commandOf = (subject: Subject): [string, ...string[]] =>
   subject === "source"
-    ? [process.execPath, bundled("src/main.ts")]
+    ? [process.execPath, bundled("src/program/main.js")]
     : [requireBuilt(join(repository, "dist/coder"))];
 
 /** The bundle of a program, by its path in the repository: one of those that `scripts/build.ts` bundles. */

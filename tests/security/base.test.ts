@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEntryError } from "../harness/errors.ts";
-import { runCoder } from "../harness/subject.ts";
+import { parseEntryError, parseWireError } from "../harness/errors.ts";
 import {
   type ClientOutcome,
   startWorker,
@@ -80,23 +79,30 @@ describe.each(backends)("%s", (backend) => {
     const shown = await expectDecoyUntouched("real");
     expect(shown.filter((text) => !text.includes("C216"))).toEqual([]);
   });
+});
+
+describe.each(backends)("where the base is the root of the system, %s", (backend) => {
+  let served: WorkerFixture;
+
+  beforeAll(async () => {
+    served = await startWorker("source", { base_path: "/" }, { env: { CODER_JAIL: backend } });
+  });
+  afterAll(() => served?.stop());
 
   test.each(pathCalls.map((pathCall) => [pathCall.name, pathCall] as const))(
-    "%s opens nothing on a pseudo file system, even where the base is the root of the system",
+    "%s opens nothing on a pseudo file system",
     async (_, { id, call, payload }) => {
       // Nothing could be harmed by a call that came through: procfs takes neither new files nor removals.
-      const sent = JSON.stringify(payload(isOnFolder(call) ? "proc/self/task" : "proc/self/environ"));
-      const args = ["call", id, sent, "--base-path", "/"];
-      const { code, stdout, stderr } = await runCoder("source", args, { env: { CODER_JAIL: backend } });
-      expect(refusalIn(code === 0 ? stdout : stderr)).toBe("C211");
+      const path = isOnFolder(call) ? "proc/self/task" : "proc/self/environ";
+      expect(refusalIn(await served.call(id, payload(path)))).toBe("C211");
     },
   );
 });
 
 /** The code that a call ended with, alone or as the only entry of its batch. */
-function refusalIn(printed: string): string {
-  const answer = JSON.parse(printed) as { code?: string; results?: [{ error?: unknown; removed?: boolean }] };
-  const [result] = answer.results ?? [];
+function refusalIn({ answer, error }: ClientOutcome): string {
+  if (error !== undefined) return parseWireError(error).code;
+  const [result] = (answer as { results?: { error?: unknown; removed?: boolean }[] }).results ?? [];
   if (result?.removed === false && result.error === undefined) return "C211";
-  return answer.code ?? parseEntryError(result?.error)?.code ?? `no refusal: ${printed.slice(0, 200)}`;
+  return parseEntryError(result?.error)?.code ?? `no refusal: ${JSON.stringify(answer).slice(0, 200)}`;
 }
