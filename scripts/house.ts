@@ -269,5 +269,6 @@ export const plan: Plan = {
     "log/log",
     "workers",
     "coder/services",
+    "jail/autorun",
   ],
 };

@@ -1,8 +1,9 @@
 import type { FunctionDefinition, WorkerDefinition } from "../../src/contract/definition.ts";
+import { autorunFiles } from "../../src/jail/autorun.ts";
 import { toolName } from "../../src/mcp/tools.ts";
 import { renderSchema } from "../../src/schema/json-schema.ts";
 
-/** Each page that is written by hand around a table of functions, and the table. */
+/** Each page that is written by hand around a table, and the table. */
 const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[]) => string>> = {
   "README.md": (functions) =>
     table(
@@ -11,10 +12,19 @@ const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[])
     ),
   "docs/mcp.md": (functions) =>
     table(["tool", "function", "read only", "destructive", "idempotent"], functions.map(describe)),
+  "SECURITY.md": () =>
+    table(
+      ["files", "program", "acts on them"],
+      autorunFiles.map(({ globs, program, effect }) => [
+        globs.map((glob) => `\`${glob}\``).join(" "),
+        program,
+        effect,
+      ]),
+    ),
 };
 
-const begin = "<!-- The table of functions is written by `npm run reference`. -->\n";
-const end = "<!-- End of the table. -->\n";
+const begin = /<!-- The table of \w+ is written by `npm run reference`. -->\n/;
+const end = /<!-- End of the table. -->\n/;
 
 /** Those pages, by path, with their tables as the functions are. `read` gives the text of a page. */
 export function fillTables(
@@ -22,16 +32,17 @@ export function fillTables(
   read: (path: string) => string,
 ): [path: string, text: string][] {
   return Object.entries(tables).map(([path, render]) => {
-    const [before, rest] = split(read(path), begin, path);
-    const [, after] = split(rest, end, path);
-    return [path, `${before}${begin}\n${render(functions)}\n${end}${after}`];
+    const [before, mark, rest] = split(read(path), begin, path);
+    const [, endMark, after] = split(rest, end, path);
+    return [path, `${before}${mark}\n${render(functions)}\n${endMark}${after}`];
   });
 }
 
-function split(text: string, mark: string, path: string): [before: string, after: string] {
-  const at = text.indexOf(mark);
-  if (at < 0) throw new Error(`${path} has lost the line ${mark.trim()}`);
-  return [text.slice(0, at), text.slice(at + mark.length)];
+function split(text: string, pattern: RegExp, path: string): [before: string, mark: string, after: string] {
+  const found = pattern.exec(text);
+  if (found === null) throw new Error(`${path} has lost the line that matches ${pattern}`);
+  const [mark] = found;
+  return [text.slice(0, found.index), mark, text.slice(found.index + mark.length)];
 }
 
 const link = (id: string): string => `[\`${id}\`](docs/reference/${id.replaceAll("::", "-")}.md)`;

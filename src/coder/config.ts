@@ -46,6 +46,11 @@ export const configSchema = Type.Object({
     description:
       "Paths that calls may read, and never create, write, move or delete. Globs relative to base_path. null is the list of the profile: files by which other programs run commands in agent, and none in contract.",
   }),
+  write_allow_globs: Type.Array(Type.String(), {
+    default: [],
+    description:
+      "Paths that calls may change although write_deny_globs, or its default, covers them. Globs relative to base_path; each covers what is below as well.",
+  }),
   fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
     default: "auto",
     description:

@@ -201,7 +201,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C217: "`coder::create-file` found an existing file and `overwrite` is false.",
   C220: "The path is outside of what `fs_scope` of the same call permits, or may only be read by that.",
   C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
-  C222: "A `write_deny_globs` of the configuration protects the path, or something below it. It can be read.",
+  C222: "A `write_deny_globs` of the configuration or of the profile protects the path, or something below it. It can be read.",
   C223: "The caller is over one of its `quotas`, or the worker has too much to do. `details.retry_after_ms` says when to send the call again, where that is known.",
 };
 

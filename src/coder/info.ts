@@ -13,6 +13,9 @@ const Globs = Named("Globs", {
   non_accessible: Type.Array(Type.String(), {
     description: "Listed, and otherwise as if it were not there.",
   }),
+  write_allow: Type.Optional(
+    Type.Array(Type.String(), { description: "Changed although write_deny covers it." }),
+  ),
   write_deny: Type.Array(Type.String(), { description: "Read, and never changed." }),
 });
 
@@ -124,6 +127,7 @@ const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
 const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
   default_exclude: config.default_exclude_globs,
   non_accessible: config.non_accessible_globs,
+  ...(config.write_allow_globs.length > 0 && { write_allow: config.write_allow_globs }),
   write_deny: config.write_deny_globs ?? [...profile.write_deny_globs],
 });
 
@@ -135,16 +139,23 @@ function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>
   return isReadOnly ? `${name} (read-only)` : name;
 }
 
+/** Maximum length of a list in the text. */
+const mostShown = 12;
+
 function renderInfo(
   { version, profile, roots, globs, limits, journal }: Static<typeof response>,
   { sentence }: Wording,
 ): string {
-  const list = (what: string, of: readonly string[]) => `${what}: ${of.join(" ") || "none"}`;
+  const list = (what: string, of: readonly string[]) => {
+    const more = of.length > mostShown ? ` and ${of.length - mostShown} more` : "";
+    return `${what}: ${of.slice(0, mostShown).join(" ") || "none"}${more}`;
+  };
   return [
     `coder ${version}, profile ${profile}${roots.every((root) => root.read_only) ? ", read-only" : ""}`,
     ...(roots.some(({ name }) => name !== ".") ? [list("roots", roots.map(shownRoot))] : []),
     list("not accessible", globs.non_accessible),
     list("never written", globs.write_deny),
+    ...(globs.write_allow === undefined ? [] : [list("written all the same", globs.write_allow)]),
     list("excluded by default", globs.default_exclude),
     ...Object.entries(limits).map(([key, limit]) => `${key}: ${limit}`),
     `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,

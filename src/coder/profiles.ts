@@ -3,6 +3,8 @@
  * changes what a field means, nor what a call with all its fields written out does (coder §13).
  */
 
+import { autorunGlobs } from "../jail/autorun.ts";
+
 /** By function and field; what no field can say stands without a function. `undefined`: no limit. */
 export const profileTable = {
   /** Absolute paths that lie inside the base are accepted. */
@@ -20,18 +22,7 @@ export const profileTable = {
   /** What a write left is answered with its revision, also where no later field asks for it. */
   revisions_of_writes: { contract: false, agent: true },
   /** What callers may read and not change, where the configuration does not say. */
-  write_deny_globs: {
-    contract: [],
-    agent: [
-      "**/.git/hooks/**",
-      "**/.git/config",
-      "**/.mcp.json",
-      "**/.claude/settings*.json",
-      "**/.cursor/**",
-      "**/.vscode/settings.json",
-      "**/.envrc",
-    ],
-  },
+  write_deny_globs: { contract: [], agent: autorunGlobs },
   /** The dialect of the globs of calls: of Rust's `globset`, or of `rg -g`. */
   globs: { contract: "globset", agent: "ripgrep" },
   /** What changes take away is kept, where the configuration does not say. */

@@ -50,10 +50,13 @@ type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environme
 
 /** What an operator should know about the configuration, before the first call. */
 export function warnAboutGlobs(
-  config: Pick<Config, "base_path" | "roots" | "non_accessible_globs" | "write_deny_globs">,
+  config: Pick<
+    Config,
+    "base_path" | "roots" | "non_accessible_globs" | "write_deny_globs" | "write_allow_globs"
+  >,
   log: Log,
 ): void {
-  const { non_accessible_globs: globs, write_deny_globs: writeGlobs } = config;
+  const { non_accessible_globs: globs, write_deny_globs: writeGlobs, write_allow_globs: allowed } = config;
   const only = onlyRootOf(config);
   const warn = (key: string, list: readonly string[], base: string) => {
     for (const glob of list) {
@@ -63,6 +66,7 @@ export function warnAboutGlobs(
   };
   warn("non_accessible_globs", globs, only?.path ?? "/");
   warn("write_deny_globs", writeGlobs ?? [], only?.path ?? "/");
+  warn("write_allow_globs", allowed, only?.path ?? "/");
   for (const { name, path, non_accessible_globs: own } of config.roots ?? [])
     warn(`roots: ${name}: non_accessible_globs`, own, path);
 }
@@ -219,7 +223,12 @@ function openSweeper(files: Files) {
 }
 
 function requireGlobs(config: Config, file: string): void {
-  for (const key of ["non_accessible_globs", "write_deny_globs", "default_exclude_globs"] as const) {
+  for (const key of [
+    "non_accessible_globs",
+    "write_deny_globs",
+    "write_allow_globs",
+    "default_exclude_globs",
+  ] as const) {
     try {
       compileGlobSet(config[key] ?? []);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { openAudit } from "../audit/audit-config.ts";
-import { readRuntimeOptions } from "../config/environment.ts";
+import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
 import type * as worker from "../contract/definition.ts";
 import { createFilesContext, type Files, filesOver } from "../files/files.ts";
 import type { MutationListener } from "../files/mutation.ts";
@@ -7,6 +7,7 @@ import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../jail/folder.ts";
 import { openJail, openRootsJail } from "../jail/jail.ts";
+import { writeDenialOf } from "../jail/write-rules.ts";
 import { hasRecords, locateState, locateTemporaryState, openJournal } from "../journal/journal-config.ts";
 import { createLog } from "../log/log.ts";
 import { editLockIn } from "../transactions/root-lock.ts";
@@ -107,7 +108,12 @@ const allRoots = ({ roots, missingRoots }: Jail): Pick<JailRoot, "name" | "hostP
 function openTree(config: Config, { profile, environment, ...opening }: Opening): Jail {
   const shared = {
     deny: compileGlobSet(config.non_accessible_globs),
-    denyWriting: compileGlobSet(config.write_deny_globs ?? profile.write_deny_globs),
+    denyWriting: writeDenialOf({
+      globs: config.write_deny_globs,
+      except: config.write_allow_globs,
+      byDefault: profile.write_deny_globs,
+      gitUser: readGitUser(environment ?? {}),
+    }),
     foldDeny: config.fold_deny,
     namesDenyingGlobs: profile.explained_errors,
     paths: profile.absolute_paths ? ("either" as const) : ("relative" as const),

@@ -57,6 +57,30 @@ export function readStateDirectory(variables: Variables): string | undefined {
   return home !== undefined && isAbsolute(home) ? join(home, ".local", "state", "coder") : undefined;
 }
 
+/** The user whose git may read what calls write. */
+export interface GitUserOptions {
+  readonly home: string | undefined;
+  /** Host paths of the configuration files that git reads for every repository; they need not exist. */
+  readonly configFiles: readonly string[];
+}
+
+/** Reads `HOME`, `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM`, as git does. */
+export function readGitUser(variables: Variables): GitUserOptions {
+  const { HOME: home, XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: ofUser } = variables;
+  const usual = [
+    ...(configHome
+      ? [join(configHome, "git", "config")]
+      : home
+        ? [join(home, ".config", "git", "config")]
+        : []),
+    ...(home ? [join(home, ".gitconfig")] : []),
+  ];
+  return {
+    home: home || undefined,
+    configFiles: [variables["GIT_CONFIG_SYSTEM"] || "/etc/gitconfig", ...(ofUser ? [ofUser] : usual)],
+  };
+}
+
 /** Where spans and metrics go, and what they say of this worker (OpenTelemetry, environment variable specification). */
 export interface TelemetryOptions {
   /** Addresses of a collector, for OTLP over HTTP; undefined: the engine gets them (bus §4). */

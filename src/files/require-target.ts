@@ -1,6 +1,7 @@
 /** What has to hold at the two ends of a move or a copy before anything is changed. */
 import type { Stats } from "node:fs";
 import { refuse } from "../errors.ts";
+import { refuseJailed } from "../jail/errors.ts";
 import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
 import { splitPath, validateNewPath } from "../jail/parse.ts";
 import { refuseMove, type Transfer } from "./move-errors.ts";
@@ -26,6 +27,8 @@ interface RelatedEnds extends Ends {
 export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds): void {
   const { source, target, relation, done } = related;
   const isFolder = source.stats!.isDirectory();
+  if (source.stats!.isSymbolicLink() && jail.mayDenyWritingBelow(target))
+    throw refuseJailed.protected(paths.to);
   if (relation === "respelled") {
     validateNewPath(paths.to, [target.sentName], false);
     return;

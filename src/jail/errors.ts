@@ -10,11 +10,11 @@ export const refuseJailed = {
       path,
     ),
 
-  /** Callers may read it, so the sentence need not hide that it is there. */
-  protected: (path: string): Refusal =>
+  /** Callers may read it, so the sentence need not hide that it is there. `program` would act on the change by itself. */
+  protected: (path: string, program?: string): Refusal =>
     new Refusal(
       "protected",
-      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change. Nothing was changed. It can be read. Choose another path, or ask the user to make the change.`,
+      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change${program === undefined ? "" : `, since ${program} would run what it says`}. Nothing was changed. It can be read. Choose another path, or ask the user to make the change.`,
       path,
     ),
 

@@ -227,6 +227,8 @@ export interface Jail {
   readonly postedRules: PostedDenyRules | undefined;
   /** Whether callers may read, and never make or change, `name` in a folder of which that is not true. */
   deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
+  /** Whether a link at this place could lead to what callers may read, and never make or change, by its path. */
+  mayDenyWritingBelow(place: Pick<ResolvedPath, "path" | "names" | "folder">): boolean;
   /** Whether the stats are those of a file that no call may change, under any of its names. */
   isProtected(stats: Stats): boolean;
   /** Whether it is the name of a temporary file, which no function lists, searches, counts or touches. */

@@ -136,6 +136,8 @@ function jailWith(parts: Parts): Jail {
     postedRules: rules.posted,
     deniesWritingIn: (folder, name) =>
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
+    mayDenyWritingBelow: ({ path, names, folder }) =>
+      roots.at(path)?.writing?.mayDenyBelow(names, folder.folding) ?? false,
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
@@ -194,7 +196,9 @@ function refusalOfChange(roots: RootSet, place: ResolvedPath, changes: Protected
   if (protection.covers({ path: pathInRoot(name, path), newFolders, stats }, changes, foldHere))
     return refuse.absent(requested, "denied");
   if (isReadOnly && roots.hasTop) return refuseJailed.readOnlyRoot(requested, name, writableOf(roots));
-  return writing?.deniesBelow(names, folder.folding) ? refuseJailed.protected(requested) : undefined;
+  const inRoot = { path: pathInRoot(name, path), newFolders, stats, names, folding: folder.folding };
+  const refusal = writing?.refusalOf(inRoot, changes);
+  return refusal && refuseJailed.protected(requested, refusal.program);
 }
 
 const writableOf = ({ all }: RootSet): string[] =>

@@ -16,13 +16,14 @@ import { type ProtectedFiles, protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { rootRules } from "./root-rules.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { type WriteDenial, type WriteRules, writeRules } from "./write-rules.ts";
 
 /** What holds for all roots. */
 export interface SharedRules {
   /** What callers may see but not touch, by paths from the top. */
   readonly deny: GlobSet;
   /** What callers may read, and never make or change. Default: nothing. */
-  readonly denyWriting?: GlobSet | undefined;
+  readonly denyWriting?: WriteDenial | undefined;
   /** Default: the best that works here. */
   readonly backend?: BackendName | undefined;
   /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
@@ -60,7 +61,7 @@ export interface OpenRoot {
   readonly backend: Backend;
   readonly rules: DenyRules;
   /** Of what may be read and not be changed; undefined where all may. */
-  readonly writing: DenyRules | undefined;
+  readonly writing: WriteRules | undefined;
   readonly protection: ProtectedFiles;
 }
 
@@ -75,7 +76,7 @@ export function openRoot(options: RootOptions, shared: SharedRules): OpenRoot {
   const at: BaseName = name === "" ? onlyBase : { path: name, gone: () => refuseJailed.rootGone(name) };
   const backend = hold({ base, what, at }, shared.backend);
   const folds = doNamesFold(backend, base, { ...shared, ...(isReadOnly && { trial: "no-file" }) });
-  const writing = isReadOnly ? compileGlobSet(["**"]) : shared.denyWriting;
+  const denied = isReadOnly ? { globs: compileGlobSet(["**"]) } : shared.denyWriting;
   return {
     name,
     base,
@@ -83,7 +84,7 @@ export function openRoot(options: RootOptions, shared: SharedRules): OpenRoot {
     isReadOnly,
     backend,
     rules: rootRules(name, denyRules(shared.deny, folds), options.deny && denyRules(options.deny, folds)),
-    writing: writing && denyRules(writing, folds),
+    writing: denied && writeRules(denied, { base, folds }),
     protection: protectFiles(base, shared.protectedFiles ?? []),
   };
 }

@@ -20,6 +20,8 @@ export interface ProtectedFiles {
   covers(place: ChangedPlace, change: ProtectedChange, fold: (path: string) => string): boolean;
   /** Whether the stats are those of a protected file, under any of its names. */
   is(stats: Stats): boolean;
+  /** Whether the path is below a protected one, if that is or becomes a folder. */
+  holds(path: string, fold: (path: string) => string): boolean;
 }
 
 /** Protects the host paths `files`, existing or not, in a jail around the canonical host path `base`. */
@@ -32,6 +34,7 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
     paths.flatMap(foldersAbove).some((folder) => isSame(stats, statsOf(join(base, folder))));
   return {
     is,
+    holds: (path, fold) => paths.some((folder) => fold(path).startsWith(`${fold(folder)}/`)),
     covers({ path, newFolders, stats }, change, fold) {
       const above = foldersAbove(path);
       const changed = [path, ...above.slice(above.length - newFolders.length)].map(fold);

@@ -109,6 +109,15 @@ export const shellConfigSchema = Type.Object({
         ["/etc/passwd", "/etc/shadow"],
         "Absolute paths that shell::fs::* never reaches, with everything below them.",
       ),
+      write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
+        default: null,
+        description:
+          "Paths that shell::fs::* reads, and never makes, writes, moves or deletes. Globs relative to host_root. null is the list of the profile: files by which other programs run commands in agent, and none in contract. Commands are not bound by it.",
+      }),
+      write_allow_globs: Texts(
+        [],
+        "Paths that shell::fs::* may change although write_deny_globs, or its default, covers them. Globs relative to host_root; each covers what is below as well.",
+      ),
       fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
         default: "auto",
         description:

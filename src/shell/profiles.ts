@@ -1,3 +1,4 @@
+import { autorunGlobs } from "../jail/autorun.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** Defaults that differ between the profiles. */
@@ -6,6 +7,8 @@ export const shellProfileTable = {
   os_sandbox: { contract: "off", agent: "best" },
   /** The same for `exec` and `exec_bg`. `undefined`: the beginning, as much as the configuration keeps. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
+  /** What `shell::fs::*` may read and not change, where the configuration does not say. */
+  "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
   /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */

@@ -44,15 +44,15 @@ export async function openShell(
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const policy = createPolicy(config, root, regex);
-  const fs = await openFsServices(config, { regex, opening, runtimeOptions, environment, log });
+  const isAgent = opening.mode === "mcp";
+  const profile = shellProfileOf(config, isAgent);
+  const fs = await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config);
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
-  const isAgent = opening.mode === "mcp";
-  const profile = shellProfileOf(config, isAgent);
   const confinement = openConfinement(config, {
     isAgent,
     environment,

@@ -1,6 +1,6 @@
 import type { Audit } from "../../audit/audit.ts";
 import { openAudit } from "../../audit/audit-config.ts";
-import type { RuntimeOptions } from "../../config/environment.ts";
+import { type RuntimeOptions, readGitUser } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
 import { createFiles, createFilesContext, type Files } from "../../files/files.ts";
@@ -10,6 +10,7 @@ import { trialFor } from "../../jail/case-sensitivity.ts";
 import { globsForPaths } from "../../jail/denylist.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { openJail } from "../../jail/jail.ts";
+import { writeDenialOf } from "../../jail/write-rules.ts";
 import { locateState, openJournal } from "../../journal/journal-config.ts";
 import type { Log } from "../../log/log.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
@@ -20,6 +21,7 @@ import { hasIntents, recoverIn } from "../../transactions/transactions.ts";
 import { logIncomplete } from "../../watch/log-incomplete.ts";
 import { SharedTree } from "../../watch/shared-tree.ts";
 import type { ShellConfig } from "../config.ts";
+import type { ShellProfile } from "../profiles.ts";
 import { Transfers } from "./transfers.ts";
 
 /** The services of `shell::fs::*` on the host. */
@@ -39,6 +41,7 @@ export const largestWhole = 64 * 1024 * 1024;
 interface FsDependencies {
   readonly regex: RegexEngine;
   readonly runtimeOptions: RuntimeOptions;
+  readonly profile: ShellProfile;
   readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
@@ -123,15 +126,21 @@ async function recover(folder: StateFolder, { jail, filesConfig, ...others }: Re
 }
 
 function openShellJail(
-  { host_root, denylist_paths, fold_deny }: ShellConfig["fs"],
-  { opening, runtimeOptions: { backend } }: FsDependencies,
+  fs: ShellConfig["fs"],
+  { opening, profile, environment, runtimeOptions: { backend } }: FsDependencies,
 ): Jail {
-  const basePath = host_root ?? "/";
+  const basePath = fs.host_root ?? "/";
   try {
     return openJail({
       basePath,
-      deny: compileGlobSet(globsForPaths(basePath, denylist_paths)),
-      foldDeny: fold_deny,
+      deny: compileGlobSet(globsForPaths(basePath, fs.denylist_paths)),
+      denyWriting: writeDenialOf({
+        globs: fs.write_deny_globs,
+        except: fs.write_allow_globs,
+        byDefault: profile["fs.write_deny_globs"],
+        gitUser: readGitUser(environment),
+      }),
+      foldDeny: fs.fold_deny,
       protectedFiles: opening.configFiles,
       trial: trialFor(opening),
       paths: "absolute",

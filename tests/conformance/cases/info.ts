@@ -56,15 +56,10 @@ const says = (name: string, config: Case["config"] | undefined, differs: object 
   },
 });
 
-const agentGlobs = [
-  "**/.git/hooks/**",
-  "**/.git/config",
-  "**/.mcp.json",
-  "**/.claude/settings*.json",
-  "**/.cursor/**",
-  "**/.vscode/settings.json",
-  "**/.envrc",
-];
+const agentGlobs = new Matcher(
+  "globs of the files by which other programs run commands",
+  (value) => Array.isArray(value) && ["**/.git", "**/.cursor"].every((glob) => value.includes(glob)),
+);
 
 export const cases: readonly Case[] = [
   says("a worker without a configuration", undefined),
@@ -78,6 +73,11 @@ export const cases: readonly Case[] = [
     "the profile agent with globs of the operator",
     { profile: "agent", journal: { max_records: 0 }, write_deny_globs: ["a"] },
     { profile: "agent", index, globs: { ...usual, write_deny: ["a"] } },
+  ),
+  says(
+    "globs of what may be written all the same",
+    { write_allow_globs: ["a"] },
+    { globs: { ...usual, write_allow: ["a"] } },
   ),
   says("deny globs", { non_accessible_globs: ["x/**"] }, { globs: { ...usual, non_accessible: ["x/**"] } }),
   says("no excludes", { default_exclude_globs: [] }, { globs: { ...usual, default_exclude: [] } }),

@@ -45,6 +45,8 @@ export interface ShellFunctions {
 export interface ProtectedPaths {
   readonly denied: readonly string[];
   readonly configFiles?: readonly string[];
+  /** Default: `contract`. */
+  readonly profile?: "contract" | "agent";
   /** Default: what CODER_JAIL says. */
   readonly backend?: string | undefined;
 }
@@ -52,12 +54,20 @@ export interface ProtectedPaths {
 /** Opens the functions around `base`. What is logged goes to `onLog`. */
 export async function openShellFunctions(
   base: string,
-  { denied, configFiles = [], backend = process.env["CODER_JAIL"] }: ProtectedPaths,
+  { denied, configFiles = [], profile = "contract", backend = process.env["CODER_JAIL"] }: ProtectedPaths,
   onLog: (line: string) => void,
 ): Promise<ShellFunctions> {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   const configFile = join(settings, "shell.yaml");
-  writeFileSync(configFile, JSON.stringify({ fs: { host_root: base, denylist_paths: denied } }));
+  writeFileSync(
+    configFile,
+    JSON.stringify({
+      profile,
+      unknown_fields: "ignore",
+      os_sandbox: "off",
+      fs: { host_root: base, denylist_paths: denied },
+    }),
+  );
   const log = createLog({ level: "error", form: "text", write: onLog });
   const { functions, open } = workers.shell;
   const config = await readNamed(configFile);

@@ -1,0 +1,113 @@
+/** Finds what git reads and runs beside its own folders: what the configuration of a repository, or of its user, names. */
+import { lstatSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type GitVariable, pathsIn, readSmall, variablesIn } from "./git-config.ts";
+
+export interface GitUser {
+  /** The home folder of the user. */
+  readonly home: string | undefined;
+  /** Host paths of the configuration files that git reads for every repository. */
+  readonly configFiles: readonly string[];
+}
+
+/** What a folder holds from which git takes it for a repository, besides `HEAD` itself. */
+const repositoryNames: ReadonlySet<string> = new Set([
+  "commondir",
+  "config",
+  "config.worktree",
+  "gitdir",
+  "hooks",
+  "index",
+  "info",
+  "modules",
+  "objects",
+  "packed-refs",
+  "refs",
+  "worktrees",
+]);
+
+export class GitPaths {
+  readonly #user: GitUser;
+  /** The variables of files, with the stamps that those had. */
+  readonly #known = new Map<
+    string,
+    { readonly stamps: string; readonly variables: readonly GitVariable[] }
+  >();
+
+  constructor(user: GitUser) {
+    this.#user = user;
+  }
+
+  /** Returns the host paths that git reads or runs for a change below the host path `folder`, which has no links. */
+  namedFor(folder: string): string[] {
+    const paths: string[] = [];
+    for (let top = folder; ; top = dirname(top)) {
+      const repository = repositoryAt(top);
+      if (repository !== undefined) {
+        const { folders, configFiles } = repository;
+        const place = { top, home: this.#user.home };
+        const files = [...this.#user.configFiles, ...configFiles];
+        paths.push(...folders, ...pathsIn(files, place, (file) => this.#variablesOf(file)));
+      }
+      if (top === dirname(top)) return paths;
+    }
+  }
+
+  #variablesOf(file: string): readonly GitVariable[] {
+    const stamps = stampsOf(file);
+    if (stamps === undefined) return [];
+    const known = this.#known.get(file);
+    if (known?.stamps === stamps) return known.variables;
+    const variables = [...variablesIn(readSmall(file) ?? "")];
+    if (this.#known.size >= maxKnown) this.#known.clear();
+    this.#known.set(file, { stamps, variables });
+    return variables;
+  }
+}
+
+/** Maximum number of files whose variables are kept. */
+const maxKnown = 256;
+
+interface Repository {
+  /** Host paths of its folders, where those lie elsewhere. */
+  readonly folders: readonly string[];
+  readonly configFiles: readonly string[];
+}
+
+/** Returns the repository with the working tree `top`: a folder `.git`, or the one that a file `.git` names. */
+function repositoryAt(top: string): Repository | undefined {
+  const link = join(top, ".git");
+  const stats = statsAt(link);
+  if (stats === undefined) return undefined;
+  const target = stats.isFile() ? /^gitdir: (.+?)\s*$/s.exec(readSmall(link) ?? "")?.[1] : ".git";
+  if (target === undefined) return undefined;
+  const folder = resolve(top, target);
+  const shared = readSmall(join(folder, "commondir"))?.trim();
+  const common = shared === undefined ? folder : resolve(folder, shared);
+  return {
+    folders: [...new Set([folder, common])].filter((one) => one !== link),
+    configFiles: [join(common, "config"), join(folder, "config.worktree")],
+  };
+}
+
+/** Whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
+export const isReadByGit = (folder: string, name: string): boolean =>
+  repositoryNames.has(name) && statsAt(join(folder, "HEAD")) !== undefined;
+
+function stampsOf(file: string): string | undefined {
+  try {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for nothing, and where a file is on the way or a folder may not be entered. */
+function statsAt(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

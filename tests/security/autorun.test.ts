@@ -1,0 +1,157 @@
+/**
+ * Files by which other programs run commands, each of the table of src/jail/autorun.ts, against every function that writes.
+ * The oracle is the same worker in the profile `contract`: whatever a call changes there, the profile `agent` refuses.
+ */
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { functions } from "../../src/coder/functions.ts";
+import { loadConfig, openCoder } from "../../src/coder/services.ts";
+import { autorunFiles } from "../../src/jail/autorun.ts";
+import { createLog } from "../../src/log/log.ts";
+import { createInvoke } from "../../src/worker/invoke.ts";
+import type { PathArgument } from "../harness/path-arguments.ts";
+import { pathCalls } from "./calls.ts";
+import { openShellFunctions, shellPathArguments } from "./shell/shell.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
+
+/** The names that the braces of a glob stand for, below the folder `p`, with "x" for each asterisk. */
+function namesOf(glob: string): string[] {
+  const braces = /\{([^{}]*)\}/.exec(glob);
+  if (braces === null) return [`p/${glob.replace(/^\*\*\//, "").replaceAll("*", "x")}`];
+  return braces[1]!.split(",").flatMap((one) => namesOf(glob.replace(braces[0], () => one)));
+}
+
+interface Cell {
+  readonly path: string;
+  /** Whether a file is at the path. */
+  readonly isThere: boolean;
+  readonly argument: PathArgument;
+}
+
+/** The first name of each glob with every argument; each further name, and a file below, with one that makes it. */
+function cellsOf(globs: readonly string[], { changing }: Family): Cell[] {
+  const making = changing.find(({ access }) => access === "create" || access === "replace")!;
+  return globs.flatMap((glob) => {
+    const [first = "", ...further] = namesOf(glob);
+    return [
+      ...changing.flatMap((argument) => [true, false].map((isThere) => ({ path: first, isThere, argument }))),
+      ...[`${first}/inside`, ...further].map((path) => ({ path, isThere: false, argument: making })),
+    ];
+  });
+}
+
+type Profile = "contract" | "agent";
+
+interface Worker {
+  call(argument: PathArgument, path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Family {
+  readonly changing: readonly PathArgument[];
+  open(base: string, profile: Profile): Promise<Worker>;
+}
+
+/** A copy leaves its source alone, and so does what only names a folder. */
+const changing = (all: readonly PathArgument[]) =>
+  all.filter(({ effect, access }) => effect === "writes" && access !== "copy" && access !== "list");
+
+const families: Readonly<Record<string, Family>> = {
+  coder: {
+    changing: changing(pathCalls),
+    async open(base, profile) {
+      const config = {
+        source: "test",
+        keys: { fsync: false, base_path: base, profile, unknown_fields: "ignore", index: "off" },
+      };
+      const runtime = await openCoder(loadConfig({ config, basePath: undefined, environment: {} }), {
+        environment: { XDG_STATE_HOME: join(root, "state") },
+      });
+      const invoke = createInvoke(runtime, log);
+      return {
+        call: async ({ id, payload }, path) =>
+          JSON.stringify(await invoke(functions.find((one) => one.id === id)!, payload(path))),
+        close: () => runtime.close(),
+      };
+    },
+  },
+  shell: {
+    changing: changing(shellPathArguments),
+    async open(base, profile) {
+      const shell = await openShellFunctions(base, { denied: [], profile }, (line) =>
+        process.stderr.write(line),
+      );
+      return {
+        call: (argument, path) => shell.call(argument, join(base, path)),
+        close: shell.close,
+      };
+    },
+  },
+};
+
+function build(base: string, { path, isThere }: Pick<Cell, "path" | "isThere">): void {
+  mkdirSync(base, { recursive: true });
+  for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
+  writeFileSync(join(base, "other.txt"), "inside\n");
+  mkdirSync(dirname(join(base, path)), { recursive: true });
+  if (isThere) writeFileSync(join(base, path), "inside\n");
+}
+
+function stateAt(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return "none";
+  return `${stats.ino} ${stats.mode} ${stats.isDirectory() ? "" : readFileSync(path, "utf8")}`;
+}
+
+describe.each(Object.entries(families))("%s", (name, family) => {
+  test.each(autorunFiles.map(({ program, globs }) => [program, globs] as const))("%s", async (_, globs) => {
+    const base = join(root, name);
+    mkdirSync(base, { recursive: true });
+    const cells = cellsOf(globs, family);
+    const effects = async (profile: Profile, tried: readonly Cell[]) => {
+      const worker = await family.open(base, profile);
+      const found: { cell: Cell; isChanged: boolean; answer: string }[] = [];
+      for (const cell of tried) {
+        const { path, argument } = cell;
+        build(base, cell);
+        const before = stateAt(join(base, path));
+        const answer = await worker.call(argument, path);
+        found.push({ cell, isChanged: stateAt(join(base, path)) !== before, answer });
+      }
+      await worker.close();
+      return found;
+    };
+    const harmful = (await effects("contract", cells)).filter(({ isChanged }) => isChanged);
+    const refused = await effects(
+      "agent",
+      harmful.map(({ cell }) => cell),
+    );
+    const faults = refused
+      .filter(({ isChanged, answer }) => isChanged || !answer.includes("configuration protects"))
+      .map(({ cell, isChanged, answer }) => `${cell.argument.name} ${cell.path}: ${isChanged} ${answer}`);
+    expect(faults).toEqual([]);
+    // Each argument and each path was seen to do harm.
+    const seen = new Set(harmful.flatMap(({ cell }) => [cell.argument.name, cell.path]));
+    const all = new Set(cells.flatMap(({ path, argument }) => [argument.name, path]));
+    expect([...all].filter((one) => !seen.has(one))).toEqual([]);
+  });
+});
+
+test("the table has more than forty files", () => {
+  expect(autorunFiles.flatMap(({ globs }) => globs.flatMap(namesOf)).length).toBeGreaterThan(40);
+});
