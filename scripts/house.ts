@@ -142,7 +142,7 @@ export const plan: Plan = {
     patch: ["edits", "errors", "scheduling"],
     edits: ["errors", "scheduling", "text"],
     state: ["config"],
-    journal: ["config", "errors", "files", "jail", "log", "state"],
+    journal: ["config", "errors", "files", "jail", "log", "scheduling", "state"],
     quotas: ["errors"],
     audit: ["config", "contract", "files", "jail", "log"],
     wasm: ["bun"],

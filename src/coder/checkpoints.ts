@@ -4,6 +4,7 @@ import { changedPaths } from "../journal/changed-paths.ts";
 import { type JournalRecord, readRecords } from "../journal/read-record.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { pauseOf } from "./pause.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, selectPaths } from "./undoing/select-paths.ts";
 
@@ -69,13 +70,15 @@ export const checkpoints = defineCoderFunction({
     { title: "The last changes", request: {} },
     { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
   ],
-  handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path }, context) {
+  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path }, context) {
     const journal = requireJournal(context);
+    const pause = pauseOf(context);
     const selects = path === undefined ? () => true : selectPaths([path], context.jail);
     const found: Static<typeof Checkpoint>[] = [];
     let room = context.maxAnswerBytes / 2;
-    for (const record of readRecords(journal, { before })) {
+    for await (const record of readRecords(journal, { before, pause })) {
       const checkpoint = describe(record, selects, context);
+      await pause();
       if (checkpoint === undefined) continue;
       room -= JSON.stringify(checkpoint).length * 3;
       if (found.length === limit || (room < 0 && found.length > 0))

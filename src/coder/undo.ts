@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
-import { recentRecords } from "../journal/recent-records.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { PendingTree } from "../transactions/pending-tree.ts";
@@ -9,6 +8,7 @@ import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
+import { pauseOf } from "./pause.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
 
@@ -97,8 +97,13 @@ export const undo = defineCoderFunction({
     if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
     const selects = (step: StepNames) => isShown(step, context.jail) && endsOf(step).some(requested);
-    const records = chosenRecords(which, context);
-    const later = laterRecords(context);
+    const pause = pauseOf(context);
+    const records = await chosenRecords(which, context);
+    const later = await LaterRecords.of(await recordsAfter(records.at(-1)!.seq, context), {
+      after: records.at(-1)!.seq,
+      isShown: (step) => isShown(step, context.jail),
+      pause,
+    });
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = pendingTree(context);
       const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
@@ -110,6 +115,7 @@ export const undo = defineCoderFunction({
         force,
         content,
         later,
+        pause,
       });
       const isKept = isTrial || (outcome.conflicts.length > 0 && !force);
       return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
@@ -136,14 +142,21 @@ export const undo = defineCoderFunction({
     ].join("\n"),
 });
 
-/** The records of the journal that the call may know of, with such steps. */
-const laterRecords = (context: CoderContext): LaterRecords =>
-  new LaterRecords(
-    recentRecords(requireJournal(context)).map((record) => ({
-      ...record,
-      steps: record.steps.filter((step) => isShown(step, context.jail)),
-    })),
-  );
+/** Maximum records after those that are undone in which the cause of a conflict is looked up. */
+const mostLater = 200;
+
+/** Returns the newest records after `seq`, newest first. */
+async function recordsAfter(seq: number, context: CoderContext): Promise<JournalRecord[]> {
+  const { state, log } = requireJournal(context);
+  // A torn segment is in the log already.
+  const quiet = { state, log: { ...log, warn: () => undefined } };
+  const found: JournalRecord[] = [];
+  for await (const record of readRecords(quiet, { pause: pauseOf(context) })) {
+    if (record.seq <= seq || found.length === mostLater) break;
+    found.push(record);
+  }
+  return found;
+}
 
 /** The undo before this one that has left nothing to do. */
 function undoOf(
@@ -164,11 +177,15 @@ interface Which {
 }
 
 /** Newest first, of those that the call may know of. Throws where there is none. */
-function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext): JournalRecord[] {
+async function chosenRecords(
+  { steps, seq, transaction }: Which,
+  context: CoderContext,
+): Promise<JournalRecord[]> {
   const journal = requireJournal(context);
+  const pause = pauseOf(context);
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
   if (seq !== undefined) {
-    const record = readRecord(journal, seq);
+    const record = await readRecord(journal, seq, pause);
     const isOurs =
       context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
     // A call that changed nothing may have left a record without steps, which no list has.
@@ -177,7 +194,7 @@ function chosenRecords({ steps, seq, transaction }: Which, context: CoderContext
     return [record];
   }
   const found: JournalRecord[] = [];
-  for (const record of readRecords(journal)) {
+  for await (const record of readRecords(journal, { pause })) {
     if (!record.steps.some((step) => isShown(step, context.jail))) continue;
     if (transaction !== undefined && record.transaction !== transaction) continue;
     found.push(record);

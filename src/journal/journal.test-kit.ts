@@ -24,10 +24,12 @@ import type { BackendName } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { createLog } from "../log/log.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { openStateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { LaterRecords } from "./later-records.ts";
-import { contentOf, type JournalRecord, readRecords } from "./read-record.ts";
+import { contentOf, type JournalRecord, readSegment } from "./read-record.ts";
+import { listSegments } from "./segment-folder.ts";
 import type { JournalBounds } from "./segments.ts";
 import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
 import type { TreeState, UndoTree } from "./undo-tree.ts";
@@ -95,7 +97,8 @@ export class JournalFixture implements Disposable {
 
   /** Newest first. */
   read(): JournalRecord[] {
-    return [...readRecords(this.journal)];
+    const segments = listSegments(this.journal.state).reverse();
+    return segments.flatMap((segment) => runAtOnce(readSegment(this.journal, segment)).reverse());
   }
 
   /** Undoes records, the newest one by default, as one call. */
@@ -103,12 +106,13 @@ export class JournalFixture implements Disposable {
     options: Partial<Pick<UndoOptions, "records" | "selects" | "force">> = {},
   ): Promise<UndoOutcome> {
     const outcome = await undoRecords({
-      later: new LaterRecords([]),
+      later: await LaterRecords.of([], { after: 0, isShown: () => true, pause: async () => {} }),
       tree: new ImmediateTree(this.bench, this.call("coder::undo"), this.journal),
       records: options.records ?? this.read().slice(0, 1),
       selects: options.selects ?? (() => true),
       force: options.force ?? false,
       content: (step, kept) => contentOf(this.journal, step, kept),
+      pause: async () => {},
     });
     expect(this.bench.listenerErrors).toEqual([]);
     return outcome;

@@ -2,43 +2,97 @@ import { isAsRecorded } from "./is-as-recorded.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 import type { TreeState } from "./undo-tree.ts";
 
-/** The records that came after those of an undo. */
+export interface LaterRecordsOptions {
+  /** The number of the oldest checkpoint that is undone: only records after it count. */
+  readonly after: number;
+  /** Whether the call may know of a step. */
+  readonly isShown: (step: RecordedStep) => boolean;
+  /** Called after each step: lets other calls run. */
+  readonly pause: () => Promise<void>;
+}
+
+/** A step, and its rank: later ones have higher ranks. */
+interface RankedStep {
+  readonly step: RecordedStep;
+  readonly rank: number;
+}
+
+/** The records that came after those of an undo, by path. */
 export class LaterRecords {
-  readonly #newestFirst: readonly JournalRecord[];
+  /** The last step at each path, of those that have it as an end. */
+  readonly #lastAt = new Map<string, RankedStep>();
+  /** The newest undo that has a step at each path. */
+  readonly #undoAt = new Map<string, number>();
+  /** The states that a step has left in a folder, by their paths from the base. */
+  readonly #inside = new WeakMap<RecordedStep, ReadonlyMap<string, RecordedStep["after"]["state"]>>();
 
-  /** `newestFirst` holds records that the call may know of, and only such steps. */
-  constructor(newestFirst: readonly JournalRecord[]) {
-    this.#newestFirst = newestFirst;
-  }
+  private constructor() {}
 
-  /** The checkpoint after `seq` that has left `found` at a path; undefined if another program has. */
-  causeOf(path: string, found: TreeState, seq: number): number | undefined {
-    for (const record of this.#newestFirst) {
-      if (record.seq <= seq) return undefined;
-      const step = record.steps.findLast((one) => touches(one, path));
-      if (step !== undefined) return hasLeft(step, path, found) ? record.seq : undefined;
+  /** Indexes the records that `newestFirst` begins with. */
+  static async of(
+    newestFirst: readonly JournalRecord[],
+    { after, isShown, pause }: LaterRecordsOptions,
+  ): Promise<LaterRecords> {
+    const later = new LaterRecords();
+    let rank = 0;
+    for (const record of newestFirst) {
+      if (record.seq <= after) break;
+      for (const step of record.steps.toReversed()) {
+        if (isShown(step)) later.#add(record, { step, rank: rank-- });
+        await pause();
+      }
     }
-    return undefined;
+    return later;
   }
 
-  /** The newest undo after `seq` that changed one of the paths. */
+  #add({ seq, function_id }: JournalRecord, ranked: RankedStep): void {
+    const { path, from = path } = ranked.step;
+    for (const end of [path, from]) {
+      if (!this.#lastAt.has(end)) this.#lastAt.set(end, ranked);
+      if (function_id === "coder::undo" && !this.#undoAt.has(end)) this.#undoAt.set(end, seq);
+    }
+  }
+
+  /** Returns the checkpoint after `seq` that has left `found` at a path; `undefined` if another program has. */
+  causeOf(path: string, found: TreeState, seq: number): number | undefined {
+    let last: RankedStep | undefined;
+    for (const at of withOuter(path)) {
+      const one = this.#lastAt.get(at);
+      if (one !== undefined && (last === undefined || one.rank > last.rank)) last = one;
+    }
+    if (last === undefined || last.step.seq <= seq) return undefined;
+    return this.#hasLeft(last.step, path, found) ? last.step.seq : undefined;
+  }
+
+  /** Returns the newest undo after `seq` that changed one of the paths. */
   undoOf(paths: readonly string[], seq: number): number | undefined {
-    return this.#newestFirst.find(
-      (record) =>
-        record.seq > seq &&
-        record.function_id === "coder::undo" &&
-        record.steps.some((step) => paths.some((path) => touches(step, path))),
-    )?.seq;
+    let newest = seq;
+    for (const path of paths)
+      for (const at of withOuter(path)) newest = Math.max(newest, this.#undoAt.get(at) ?? 0);
+    return newest === seq ? undefined : newest;
+  }
+
+  #hasLeft(step: RecordedStep, wanted: string, found: TreeState): boolean {
+    const { path, after } = step;
+    if (wanted === path) return isAsRecorded(after.state, found, false);
+    const inside = this.#statesIn(step).get(wanted);
+    return inside === undefined
+      ? found.kind === "absent" || wanted.startsWith(`${path}/`)
+      : isAsRecorded(inside, found, false);
+  }
+
+  #statesIn(step: RecordedStep): ReadonlyMap<string, RecordedStep["after"]["state"]> {
+    const known = this.#inside.get(step);
+    if (known !== undefined) return known;
+    const states = new Map(step.after.inside?.map(([below, state]) => [`${step.path}/${below}`, state]));
+    this.#inside.set(step, states);
+    return states;
   }
 }
 
-const touches = ({ path, from = path }: RecordedStep, wanted: string): boolean =>
-  [path, from].some((end) => wanted === end || wanted.startsWith(`${end}/`));
-
-function hasLeft({ path, after }: RecordedStep, wanted: string, found: TreeState): boolean {
-  if (wanted === path) return isAsRecorded(after.state, found, false);
-  const inside = after.inside?.find(([below]) => `${path}/${below}` === wanted)?.[1];
-  return inside === undefined
-    ? found.kind === "absent" || wanted.startsWith(`${path}/`)
-    : isAsRecorded(inside, found, false);
+/** Yields a path, and those of the folders above it. */
+function* withOuter(path: string): Generator<string, void, void> {
+  yield path;
+  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+    yield path.slice(0, slash);
 }

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync } from "node:fs";
 import { revisionOfBytes } from "../files/revision.ts";
 import type { Log } from "../log/log.ts";
+import type { Steps } from "../scheduling/time-slice.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { type ContentPlace, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
 import { type PlacedFrame, readBytes, readHeader, SegmentScan } from "./segment.ts";
@@ -35,25 +36,46 @@ export interface JournalSource {
   readonly log: Log;
 }
 
-/** The records older than `before`, newest first, each segment read when it is asked for. Throws the errno error. */
-export function* readRecords(
+/** Called between two frames: lets other calls run, and throws when the reading has to end. */
+export type Pause = () => Promise<void>;
+
+/** Yields the records older than `before`, newest first, and reads each segment when it needs it. Throws the errno error. */
+export async function* readRecords(
   source: JournalSource,
-  { before = Number.POSITIVE_INFINITY }: { readonly before?: number } = {},
-): Generator<JournalRecord, void, void> {
+  { before = Number.POSITIVE_INFINITY, pause }: { readonly before?: number; readonly pause: Pause },
+): AsyncGenerator<JournalRecord, void, void> {
   for (const segment of listSegments(source.state).reverse()) {
     if (segment >= before) continue;
-    for (const record of readSegment(source, segment).reverse()) if (record.seq < before) yield record;
+    const records = await inPauses(readSegment(source, segment), pause);
+    for (const record of records.reverse()) if (record.seq < before) yield record;
   }
 }
 
-/** Undefined for one that is gone by now, or of which nothing whole is left. Throws the errno error. */
-export function readRecord(source: JournalSource, seq: number): JournalRecord | undefined {
+/** Returns `undefined` for a record that is gone, or of which nothing whole is left. Throws the errno error. */
+export async function readRecord(
+  source: JournalSource,
+  seq: number,
+  pause: Pause,
+): Promise<JournalRecord | undefined> {
   const segment = listSegments(source.state).findLast((first) => first <= seq);
-  return segment === undefined ? undefined : readSegment(source, segment).find((one) => one.seq === seq);
+  if (segment === undefined) return undefined;
+  return (await inPauses(readSegment(source, segment), pause)).find((one) => one.seq === seq);
 }
 
-/** The records of a segment, in ascending order; those that no whole frame begins are none. */
-function readSegment({ state, log }: JournalSource, segment: number): JournalRecord[] {
+async function inPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
+  try {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      await pause();
+    }
+  } finally {
+    steps.return(undefined as never);
+  }
+}
+
+/** Returns the records of a segment, in ascending order, without those that no whole frame begins. */
+export function* readSegment({ state, log }: JournalSource, segment: number): Steps<JournalRecord[]> {
   const descriptor = openIfThere(() => openFrames(state, segment));
   if (descriptor === undefined) return [];
   try {
@@ -64,7 +86,12 @@ function readSegment({ state, log }: JournalSource, segment: number): JournalRec
       return [];
     }
     const scan = new SegmentScan(descriptor, found);
-    const records = recordsOf([...scan.frames()], segment);
+    const frames: PlacedFrame[] = [];
+    for (const frame of scan.frames()) {
+      frames.push(frame);
+      yield;
+    }
+    const records = yield* recordsOf(frames, segment);
     const ignored = scan.ignored + Math.max(0, size - scan.end);
     if (ignored > 0) log.warn("torn journal", { segment, ignored_bytes: ignored });
     return records;
@@ -73,7 +100,7 @@ function readSegment({ state, log }: JournalSource, segment: number): JournalRec
   }
 }
 
-function recordsOf(frames: readonly PlacedFrame[], segment: number): JournalRecord[] {
+function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<JournalRecord[]> {
   const byRecord = new Map<string, PlacedFrame[]>();
   for (const placed of frames) {
     const { record } = placed.frame;
@@ -81,28 +108,31 @@ function recordsOf(frames: readonly PlacedFrame[], segment: number): JournalReco
     if (known === undefined) byRecord.set(record, [placed]);
     else known.push(placed);
   }
-  return frames.flatMap(({ frame, place }) =>
-    place === undefined || !isHead(frame)
-      ? []
-      : [recordOf(frame, byRecord.get(frame.record)!, { segment, seq: segment + place })],
-  );
+  const records: JournalRecord[] = [];
+  for (const { frame, place } of frames) {
+    if (place === undefined || !isHead(frame)) continue;
+    const its = byRecord.get(frame.record)!;
+    records.push(yield* recordOf(frame, its, { segment, seq: segment + place }));
+  }
+  return records;
 }
 
-function recordOf(
+function* recordOf(
   head: RecordHead,
   frames: readonly PlacedFrame[],
   { segment, seq }: { readonly segment: number; readonly seq: number },
-): JournalRecord {
+): Steps<JournalRecord> {
   const notDone = new Set(frames.flatMap(({ frame }) => (isNotDone(frame) ? frame.notDone : [])));
-  const all = frames.flatMap(({ frame, contentsAt, bytes }): RecordedStep[] =>
-    isNotDone(frame) || isHead(frame) ? [] : [{ ...frame, seq, segment, contentsAt, bytes }],
-  );
-  return {
-    ...head,
-    seq,
-    steps: all.filter((_, index) => !notDone.has(index)),
-    bytes: frames.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
+  const steps: RecordedStep[] = [];
+  let index = 0;
+  let kept = 0;
+  for (const { frame, contentsAt, bytes } of frames) {
+    kept += bytes;
+    if (isNotDone(frame) || isHead(frame)) continue;
+    if (!notDone.has(index++)) steps.push({ ...frame, seq, segment, contentsAt, bytes });
+    yield;
+  }
+  return { ...head, seq, steps, bytes: kept };
 }
 
 /** A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error. */

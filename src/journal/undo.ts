@@ -26,6 +26,8 @@ export interface UndoOptions {
   ) => Buffer | undefined;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;
+  /** Called after each path: lets other calls run, and throws when the undo has to end. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Why a path stays as it is. */
@@ -69,9 +71,12 @@ export interface UndoOutcome {
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   const undo = new Undo(options);
   const steps = options.records.flatMap((record) => record.steps);
-  for (const step of steps.toSorted((one, other) => other.at - one.at)) await undo.undoStep(step);
+  for (const step of steps.toSorted((one, other) => other.at - one.at)) {
+    await undo.undoStep(step);
+    await options.pause();
+  }
   await undo.setModes();
-  return undo.outcome;
+  return await undo.outcome();
 }
 
 const absent = { kind: "absent" } as const;
@@ -79,9 +84,10 @@ const absent = { kind: "absent" } as const;
 class Undo {
   readonly #options: UndoOptions;
   readonly #undone: Map<number, UndoneRecord>;
+  /** The paths that each record skips. */
+  readonly #skipped = new Map<number, Set<string>>();
   readonly #conflicts: UndoConflict[] = [];
-  /** Paths that are not what they would be, and why: earlier steps find something else there, and below. */
-  readonly #blocked = new Map<string, SkipReason | "conflict">();
+  readonly #blocked = new BlockedPaths();
   /** Folders that get their modes at the end, because those could keep us from putting something into them. */
   readonly #modes = new Map<string, number>();
   /** The states of paths before they are changed. */
@@ -94,25 +100,23 @@ class Undo {
     );
   }
 
-  get outcome(): UndoOutcome {
-    return { undone: this.#netOf([...this.#undone.values()]), conflicts: this.#conflicts };
-  }
-
-  /** Each path once, with the oldest record that changed it, as restored or removed; none that is as it was. */
-  #netOf(undone: readonly UndoneRecord[]): UndoneRecord[] {
+  /** Returns each path once, with the oldest record that changed it, as restored or removed; without unchanged ones. */
+  async outcome(): Promise<UndoOutcome> {
     const said = new Set<string>();
-    const netOf = ({ seq, restored, removed, skipped }: UndoneRecord): UndoneRecord => {
+    const undone: UndoneRecord[] = [];
+    for (const { seq, restored, removed, skipped } of [...this.#undone.values()].reverse()) {
       const net: UndoneRecord = { seq, restored: [], removed: [], skipped };
-      for (const path of [...restored, ...removed]) {
+      for (const path of restored.concat(removed)) {
         if (said.has(path)) continue;
         said.add(path);
         const state = this.#stateIfReached(path);
-        if (areSame(this.#initial.get(path) ?? absent, state)) continue;
-        (state.kind === "absent" ? net.removed : net.restored).push(path);
+        if (!areSame(this.#initial.get(path) ?? absent, state))
+          (state.kind === "absent" ? net.removed : net.restored).push(path);
+        await this.#options.pause();
       }
-      return net;
-    };
-    return undone.toReversed().map(netOf).reverse();
+      undone.push(net);
+    }
+    return { undone: undone.reverse(), conflicts: this.#conflicts };
   }
 
   /** Notes what has a path before it is changed. */
@@ -123,11 +127,12 @@ class Undo {
   async undoStep(step: RecordedStep): Promise<void> {
     const { path, from = path } = step;
     if (!this.#options.selects(step)) return;
-    const reason = this.#blockOf(path) ?? this.#blockOf(from) ?? (step.unavailable && "unavailable");
+    const reason =
+      this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
     if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
     if (reason === undefined) await this.#attempt(step);
-    const blocked = reason ?? this.#blockOf(path) ?? this.#blockOf(from);
-    if (blocked !== undefined) for (const end of [path, from]) this.#blocked.set(end, blocked);
+    const blocked = reason ?? this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from);
+    if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
   }
 
   async #attempt(step: RecordedStep): Promise<void> {
@@ -142,7 +147,10 @@ class Undo {
   /** Gives the folders that were made again their modes, the innermost first. */
   async setModes(): Promise<void> {
     const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
-    for (const [path, mode] of innermostFirst) await this.#options.tree.setMode(path, mode);
+    for (const [path, mode] of innermostFirst) {
+      await this.#options.tree.setMode(path, mode);
+      await this.#options.pause();
+    }
   }
 
   async #undoChange(step: RecordedStep): Promise<void> {
@@ -179,7 +187,10 @@ class Undo {
       return;
     }
     await this.#put(step, path, before.state);
-    for (const [below, state] of before.inside ?? []) await this.#put(step, `${path}/${below}`, state);
+    for (const [below, state] of before.inside ?? []) {
+      await this.#put(step, `${path}/${below}`, state);
+      await this.#options.pause();
+    }
   }
 
   async #remove(path: string): Promise<void> {
@@ -191,6 +202,7 @@ class Undo {
   /** Removes everything that a step has put into a folder. False when something else is there. */
   async #isEmptied(step: RecordedStep, { inside = [] }: RecordedTree): Promise<boolean> {
     for (const [below, expected] of inside.toReversed()) {
+      await this.#options.pause();
       const path = `${step.path}/${below}`;
       const found = this.#stateOf(path);
       if (found.kind === "absent") continue;
@@ -266,7 +278,7 @@ class Undo {
     const by = this.#options.later.causeOf(path, found, seq);
     const cause = by === undefined ? {} : { by };
     this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind, ...cause });
-    if (!this.#options.force) this.#blocked.set(path, "conflict");
+    if (!this.#options.force) this.#blocked.add(path, "conflict");
     return this.#options.force;
   }
 
@@ -290,15 +302,32 @@ class Undo {
   }
 
   #skip({ seq }: RecordedStep, path: string, reason: SkipReason): void {
-    this.#blocked.set(path, reason);
-    const { skipped } = this.#undone.get(seq)!;
-    if (!skipped.some((one) => one.path === path)) skipped.push({ path, reason });
+    this.#blocked.add(path, reason);
+    const known = this.#skipped.get(seq) ?? new Set();
+    this.#skipped.set(seq, known);
+    if (!known.has(path)) this.#undone.get(seq)!.skipped.push({ path, reason });
+    known.add(path);
+  }
+}
+
+/** Paths that are not what they would be, and why: earlier steps find something else there, and below. */
+class BlockedPaths {
+  readonly #reasons = new Map<string, { reason: SkipReason | "conflict"; readonly order: number }>();
+
+  add(path: string, reason: SkipReason | "conflict"): void {
+    const known = this.#reasons.get(path);
+    if (known !== undefined) known.reason = reason;
+    else this.#reasons.set(path, { reason, order: this.#reasons.size });
   }
 
-  #blockOf(path: string): SkipReason | "conflict" | undefined {
-    for (const [blocked, reason] of this.#blocked)
-      if (path === blocked || path.startsWith(`${blocked}/`)) return reason;
-    return undefined;
+  /** Returns the reason for the path, or for the folder above it that was blocked first. */
+  reasonFor(path: string): SkipReason | "conflict" | undefined {
+    let first = this.#reasons.get(path);
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const outer = this.#reasons.get(path.slice(0, slash));
+      if (outer !== undefined && (first === undefined || outer.order < first.order)) first = outer;
+    }
+    return first?.reason;
   }
 }
 

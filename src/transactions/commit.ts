@@ -8,12 +8,13 @@ import { type DraftStep, draftSteps } from "./draft.ts";
 import { refuseTransaction } from "./errors.ts";
 import { type Prepared, type PreparingContext, prepare } from "./prepare.ts";
 import type { IntendedStep } from "./record.ts";
-import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
+import { flushSteps, removeAside, rollBack } from "./roll-back.ts";
 import { StepRunner } from "./run-step.ts";
 import { Staging } from "./stage.ts";
 import { refusing } from "./step-refusals.ts";
 import type { Step } from "./steps.ts";
-import { traceSteps } from "./survey.ts";
+
+const sliceMilliseconds = 5;
 
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
@@ -35,9 +36,10 @@ export interface Commit {
 export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
   const mark = ctx.intents.newMark();
   const { steps, requester } = commit;
-  const drafts = draftSteps(steps, mark);
+  const slice = createTimeSlice(sliceMilliseconds);
+  const drafts = await draftSteps(steps, mark, slice);
   using staging = new Staging(ctx, requester);
-  const intent = await prepare(ctx, { drafts, staging, requester, transaction: mark.id });
+  const intent = await prepare(ctx, { drafts, staging, requester, transaction: mark.id, slice });
   try {
     await runAll(ctx, { ...commit, drafts, intent });
     await finish(ctx, intent);
@@ -63,8 +65,7 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
       const runner = new StepRunner(ctx, { mutations: ctx.mutations, requester, whole: mutation });
       try {
         await runEach(runner, running);
-        if (ctx.config.fsync)
-          await flushFolders(ctx.jail, traceSteps(intent.record.steps), intent.record.steps.length);
+        if (ctx.config.fsync) await flushSteps(ctx.jail, intent.record.steps);
         await refusing(drafts[0]!.step, () => ctx.intents.markCommitted(intent.file));
       } catch (error) {
         throw await takeAllBack(ctx, intent, error);
@@ -73,11 +74,10 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
   );
 }
 
-const sliceMilliseconds = 5;
-
-async function runEach(runner: StepRunner, { drafts }: Running): Promise<void> {
+async function runEach(runner: StepRunner, { drafts, requester }: Running): Promise<void> {
   const slice = createTimeSlice(sliceMilliseconds);
   for (const draft of drafts) {
+    requester.deadline.check();
     await refusing(draft.step, () => runner.run(draft));
     await slice.yieldIfDue();
   }

@@ -1,5 +1,6 @@
 /** A transaction with the temporary names that its steps use. */
 import { makerOf, type TransactionMark, transactionName } from "../jail/temporary.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
 import type { Expected, Staged, Step } from "./steps.ts";
@@ -12,7 +13,11 @@ export interface DraftStep {
 }
 
 /** Follows the steps through all names. Throws ESTALE when one expects what an earlier one did not leave. */
-export function draftSteps(steps: readonly Step[], mark: TransactionMark): DraftStep[] {
+export async function draftSteps(
+  steps: readonly Step[],
+  mark: TransactionMark,
+  slice: TimeSlice,
+): Promise<DraftStep[]> {
   const tree = new NameTree();
   const third = new Map<string, string>();
   const nameAgain = (name: string): string => {
@@ -21,14 +26,17 @@ export function draftSteps(steps: readonly Step[], mark: TransactionMark): Draft
     third.set(name, known);
     return known;
   };
-  return steps.map((planned, index) => {
+  const drafts: DraftStep[] = [];
+  for (const [index, planned] of steps.entries()) {
     const step = withNames(planned, nameAgain);
     const temporary = transactionName(mark, index * 2);
     const entries = tree.apply(
       step.kind === "rename" || step.kind === "chmod" ? step : { ...step, temporary },
     );
-    return { step, temporary, aside: transactionName(mark, index * 2 + 1), entries };
-  });
+    drafts.push({ step, temporary, aside: transactionName(mark, index * 2 + 1), entries });
+    await slice.yieldIfDue();
+  }
+  return drafts;
 }
 
 /** A plan that gives an entry a temporary name for a moment does not know whose that has to be. */

@@ -17,6 +17,7 @@ import { basename } from "node:path";
 import { promisify } from "node:util";
 import { tryLockExclusively } from "../jail/flock.ts";
 import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { committedMark, decodeRecord, encodeRecord, type IntentRecord } from "./record.ts";
 
@@ -58,14 +59,17 @@ export class Intents {
   }
 
   /** Writes a record and flushes it. When this throws, there is none. */
-  async write(record: IntentRecord): Promise<Intent> {
+  async write(record: IntentRecord, slice: TimeSlice): Promise<Intent> {
     const { transaction: id } = record;
     const path = this.#folder.path(folderName, `${id}.json`);
     const unfinished = this.#folder.path(folderName, `${id}${unfinishedEnd}${record.maker}`);
     const descriptor = openSync(unfinished, "wx+", 0o600);
     try {
       tryLockExclusively(descriptor);
-      writeAll(descriptor, encodeRecord(record));
+      for (const piece of await encodeRecord(record, slice)) {
+        writeAll(descriptor, piece);
+        await slice.yieldIfDue();
+      }
       if (this.#flushes) await flush(descriptor);
       renameSync(unfinished, path);
       await this.#flushFolder();

@@ -146,7 +146,7 @@ export class PendingChanges {
       requested: source.requested,
     });
     const folder = this.makeFolders(target);
-    this.list.add(...steps);
+    this.list.addAll(steps);
     folder.changed.set(target.name, entry);
   }
 

@@ -59,7 +59,7 @@ export class PendingCopies {
       if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
       const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
-      steps.push(...copied.steps);
+      for (const step of copied.steps) steps.push(step);
     }
     // The folder has to take what is in it before its mode keeps us out.
     if (staged.mode !== mode) steps.push({ kind: "chmod", path, mode, expected: { staged } });

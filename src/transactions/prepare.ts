@@ -4,6 +4,7 @@ import { refuse } from "../errors.ts";
 import type { Requester } from "../files/mutation.ts";
 import type { Jail } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { type DraftStep, recordStep } from "./draft.ts";
 import { recordOf, statsAt } from "./identity.ts";
 import type { Intent, Intents } from "./intents.ts";
@@ -29,23 +30,30 @@ interface Preparing {
   readonly staging: Staging;
   readonly requester: Requester;
   readonly transaction: string;
+  readonly slice: TimeSlice;
 }
 
 /** Stages everything and writes the record. When it throws, nothing was changed. */
 export async function prepare(ctx: PreparingContext, preparing: Preparing): Promise<Prepared> {
-  const { drafts, staging, requester, transaction } = preparing;
+  const { drafts, staging, requester, transaction, slice } = preparing;
   try {
-    for (const draft of drafts) await refusing(draft.step, () => staging.add(draft));
-    for (const draft of drafts) await refusing(draft.step, () => staging.record(draft));
+    for (const draft of drafts) {
+      await refusing(draft.step, () => staging.add(draft));
+      await slice.yieldIfDue();
+    }
+    for (const draft of drafts) {
+      await refusing(draft.step, () => staging.record(draft));
+      await slice.yieldIfDue();
+    }
     const record: IntentRecord = {
       version: 1,
       transaction,
       maker: temporaryName(),
       ...rootsOf(ctx, drafts),
-      steps: recordSteps(ctx, drafts),
+      steps: await recordSteps(ctx, drafts, slice),
     };
     requester.deadline.check();
-    return { record, file: await refusing(drafts[0]!.step, () => ctx.intents.write(record)) };
+    return { record, file: await refusing(drafts[0]!.step, () => ctx.intents.write(record, slice)) };
   } catch (error) {
     await staging.discard();
     throw error;
@@ -72,18 +80,29 @@ export function folderIdentity(jail: Jail, path: string): { dev: string; ino: st
   return { dev, ino };
 }
 
-function recordSteps({ jail }: PreparingContext, drafts: readonly DraftStep[]): IntendedStep[] {
+async function recordSteps(
+  { jail }: PreparingContext,
+  drafts: readonly DraftStep[],
+  slice: TimeSlice,
+): Promise<IntendedStep[]> {
   const modes = new Map<NamedEntry, number>();
-  return drafts.map((draft) => {
-    const { step, entries } = draft;
-    if (step.kind !== "chmod") return recordStep(draft, 0);
-    const entry = entries.entry!;
-    const before = modes.get(entry) ?? modeNow(jail, entry.pathAfter(0));
-    if (before === undefined)
-      throw new ChangedMeanwhile(refuse.inChange(refuse.changed(step.path), step.change));
-    modes.set(entry, step.mode);
-    return recordStep(draft, before);
-  });
+  const recorded: IntendedStep[] = [];
+  for (const draft of drafts) {
+    recorded.push(recordStep(draft, modeBefore(jail, draft, modes)));
+    await slice.yieldIfDue();
+  }
+  return recorded;
+}
+
+/** Returns the mode that an entry has before a step sets it, and notes the one that it has afterwards. */
+function modeBefore(jail: Jail, { step, entries }: DraftStep, modes: Map<NamedEntry, number>): number {
+  if (step.kind !== "chmod") return 0;
+  const entry = entries.entry!;
+  const before = modes.get(entry) ?? modeNow(jail, entry.pathAfter(0));
+  if (before === undefined)
+    throw new ChangedMeanwhile(refuse.inChange(refuse.changed(step.path), step.change));
+  modes.set(entry, step.mode);
+  return before;
 }
 
 /** Undefined when nothing is there any more. */

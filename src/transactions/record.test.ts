@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { committedMark, decodeRecord, encodeRecord, type IntentRecord } from "./record.ts";
 
 const record: IntentRecord = {
@@ -14,14 +15,26 @@ function entryOf(kind: "file") {
   return { kind, dev: "1", ino: "18446744073709551615", size: "0", mtime: "0", ctime: "0" } as const;
 }
 
-test("what was written is read", () => {
-  const bytes = encodeRecord(record);
+const encoded = async (steps = record.steps) =>
+  Buffer.concat(await encodeRecord({ ...record, steps }, createTimeSlice(5)));
+
+test("the pieces of a long record are the text of all of it", async () => {
+  for (const count of [0, 1, 255, 256, 257, 1000]) {
+    const steps = Array.from({ length: count }, () => record.steps[0]!);
+    const bytes = await encoded(steps);
+    expect(bytes.toString().slice(65)).toBe(`${JSON.stringify({ ...record, steps })}\n`);
+    expect(decodeRecord(bytes)).toEqual({ record: { ...record, steps }, isCommitted: false });
+  }
+});
+
+test("what was written is read", async () => {
+  const bytes = await encoded();
   expect(decodeRecord(bytes)).toEqual({ record, isCommitted: false });
   expect(decodeRecord(Buffer.concat([bytes, committedMark]))).toEqual({ record, isCommitted: true });
 });
 
-test("a mark that was cut short is none", () => {
-  const bytes = encodeRecord(record);
+test("a mark that was cut short is none", async () => {
+  const bytes = await encoded();
   for (let length = 0; length < committedMark.length; length++)
     expect(decodeRecord(Buffer.concat([bytes, committedMark.subarray(0, length)]))).toEqual({
       record,
@@ -29,8 +42,8 @@ test("a mark that was cut short is none", () => {
     });
 });
 
-test("one that was cut short, or changed anywhere, is torn", () => {
-  const bytes = encodeRecord(record);
+test("one that was cut short, or changed anywhere, is torn", async () => {
+  const bytes = await encoded();
   for (let length = 0; length < bytes.length; length++)
     expect(decodeRecord(bytes.subarray(0, length))).toBe("torn");
   for (let at = 0; at < bytes.length - 1; at++)

@@ -1,6 +1,7 @@
 /** The intent record of a transaction: what it is about to do, by which the next start finishes it or takes it back. */
 import { createHash } from "node:crypto";
 import type { EntryKind } from "../jail/kind.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 
 /** An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64 bits. */
 export interface RecordedEntry {
@@ -66,11 +67,26 @@ export interface IntentRecord {
   readonly steps: readonly IntendedStep[];
 }
 
-/** As a line with a checksum, which a write that was cut short does not have. */
-export function encodeRecord(record: IntentRecord): Buffer {
-  const text = JSON.stringify(record);
-  return Buffer.from(`${headOf(text)}${text}\n`);
+/** Returns the pieces of a line with a checksum, which a write that was cut short does not have. */
+export async function encodeRecord({ steps, ...others }: IntentRecord, slice: TimeSlice): Promise<Buffer[]> {
+  const checksum = createHash("sha256");
+  const pieces: Buffer[] = [];
+  const add = (text: string) => {
+    const piece = Buffer.from(text);
+    checksum.update(piece);
+    pieces.push(piece);
+  };
+  add(`${JSON.stringify(others).slice(0, -1)},"steps":[`);
+  for (let from = 0; from < steps.length; from += stepsOfPiece) {
+    const some = steps.slice(from, from + stepsOfPiece).map((step) => JSON.stringify(step));
+    add(`${from === 0 ? "" : ","}${some.join(",")}`);
+    await slice.yieldIfDue();
+  }
+  add("]}");
+  return [Buffer.from(`${checksum.digest("hex")} `), ...pieces, Buffer.from("\n")];
 }
+
+const stepsOfPiece = 256;
 
 /** A line after the record. */
 export const committedMark = Buffer.from("committed\n");

@@ -9,9 +9,8 @@ import { logConflict } from "./commit.ts";
 import type { Intents, LeftIntent } from "./intents.ts";
 import { folderIdentity } from "./prepare.ts";
 import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
-import { flushFolders, removeAside, rollBack } from "./roll-back.ts";
+import { flushSteps, removeAside, rollBack } from "./roll-back.ts";
 import { lockRoot } from "./root-lock.ts";
-import { traceSteps } from "./survey.ts";
 
 export interface Recovering {
   readonly jail: Jail;
@@ -109,7 +108,7 @@ async function finishCommitted(
   { jail, intents, fsync, log }: Recovering,
   { left, steps }: Found,
 ): Promise<void> {
-  if (fsync) await flushFolders(jail, traceSteps(steps), steps.length);
+  if (fsync) await flushSteps(jail, steps);
   await removeAside(jail, steps);
   await intents.remove(left);
   log?.info("a transaction was done, and what it had replaced is removed", { transaction: left.id });

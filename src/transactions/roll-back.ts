@@ -12,7 +12,8 @@ import { flushFolder } from "../files/write.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import { findConflicts, modesOf } from "./conflicts.ts";
+import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
+import { findConflicts, KnownModes, type StepsDone } from "./conflicts.ts";
 import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
 import type { NamedEntries, NamedEntry } from "./name-tree.ts";
@@ -33,37 +34,45 @@ export interface RollingBack {
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
   const { jail, steps } = rolling;
-  const trace = traceSteps(steps);
-  const unsettled = settleExchanges(jail, trace);
+  const slice = createTimeSlice(sliceMilliseconds);
+  const trace = await traceSteps(steps, slice);
+  const unsettled = await settleExchanges(jail, trace, slice);
   if (unsettled.length > 0) return unsettled;
   const locator = new EntryLocator(jail);
-  const { done, contradicted } = findProgress(trace, locator);
+  const { done, contradicted } = await findProgress(trace, locator, slice);
   if (contradicted.length > 0) return contradicted.map((entry) => entry.pathAfter(done));
   dropHalfDone(jail, trace, { done, locator });
-  const reached = passChmods(jail, trace, done);
-  const conflicts = findConflicts(jail, trace, reached);
+  const reached = await passChmods(jail, trace, { done, slice });
+  const conflicts = await findConflicts(jail, trace, { done: reached, slice });
   if (conflicts.length > 0) return conflicts;
   for (let index = reached - 1; index >= 0; index--) {
     const conflict = await takeBack(rolling, steps[index]!);
     if (conflict !== undefined) return [conflict];
+    await slice.yieldIfDue();
   }
-  await removeStaged(jail, trace);
-  if (rolling.fsync) await flushFolders(jail, trace, 0);
+  await removeStaged(jail, trace, slice);
+  if (rolling.fsync) await flushFolders(jail, trace, { done: 0, slice });
   return [];
 }
 
+const sliceMilliseconds = 5;
+
 /** Brings exchanges that take three calls to their beginning or their end. Answers the paths where neither is possible. */
-function settleExchanges(jail: Jail, { steps, entries }: Trace): string[] {
+async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: TimeSlice): Promise<string[]> {
   const locator = new EntryLocator(jail);
-  return steps.flatMap((step, index) => {
-    if (step.kind !== "exchange") return [];
+  const unsettled: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    await slice.yieldIfDue();
+    if (step.kind !== "exchange") continue;
     const outer = locator.locate(entries[index]!.folder).path;
-    if (outer === undefined) return [];
+    if (outer === undefined) continue;
     const between = statPath(jail, pathIn(outer, step.aside));
     const [one, other] = isSame(between, step.entry) ? [step.entry, step.staged] : [step.staged, step.entry];
-    if (!isSame(between, one)) return between === undefined ? [] : [pathIn(outer, step.aside)];
-    return isSettled(jail, { step, outer, one, other }) ? [] : [step.path];
-  });
+    if (isSame(between, one)) {
+      if (!isSettled(jail, { step, outer, one, other })) unsettled.push(step.path);
+    } else if (between !== undefined) unsettled.push(pathIn(outer, step.aside));
+  }
+  return unsettled;
 }
 
 interface HalfExchange {
@@ -101,11 +110,17 @@ function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifyS
 const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].includes(errnoOf(error) ?? "");
 
 /** Changes of mode leave no trace in names: those that may have been made count as done, since taking one back twice is once. */
-function passChmods(jail: Jail, { steps, entries }: Trace, done: number): number {
+async function passChmods(
+  jail: Jail,
+  { steps, entries }: Trace,
+  { done, slice }: StepsDone,
+): Promise<number> {
+  const modes = new KnownModes(steps);
   let reached = done;
   for (let step = steps[reached]; step?.kind === "chmod"; step = steps[++reached]) {
     const stats = statPath(jail, entries[reached]!.entry!.pathAfter(reached));
-    if (!isSame(stats, step.entry) || !modesOf(steps, step.entry).has(Number(stats!.mode) & 0o7777)) break;
+    if (!isSame(stats, step.entry) || !modes.of(step.entry).has(Number(stats!.mode) & 0o7777)) break;
+    await slice.yieldIfDue();
   }
   return reached;
 }
@@ -173,15 +188,19 @@ function takeBackNow(jail: Jail, step: IntendedStep, visible: HeldName): void {
 }
 
 /** Removes what was staged, where it lay before all steps. */
-async function removeStaged(jail: Jail, { entries }: Trace): Promise<void> {
-  for (const { staged } of entries.toReversed())
+async function removeStaged(jail: Jail, { entries }: Trace, slice: TimeSlice): Promise<void> {
+  for (const { staged } of entries.toReversed()) {
     if (staged !== undefined) await removeAt(jail, staged.pathAfter(0), verifySame(staged.recorded!));
+    await slice.yieldIfDue();
+  }
 }
 
 /** Removes what lies aside when all steps are done. */
 export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
-  const { entries } = traceSteps(steps);
+  const slice = createTimeSlice(sliceMilliseconds);
+  const { entries } = await traceSteps(steps, slice);
   for (const [index, { entry }] of entries.entries()) {
+    await slice.yieldIfDue();
     const { kind } = steps[index]!;
     if (entry === undefined || (kind !== "exchange" && kind !== "set-aside")) continue;
     await removeAt(jail, entry.pathAfter(steps.length), verifySame(entry.recorded!));
@@ -196,12 +215,19 @@ async function removeAt(jail: Jail, path: string, verify: ReturnType<typeof veri
   await removeTemporary({ folder, name }, verify);
 }
 
-/** Flushes the folders of all steps, where they are after `count` of them. */
-export async function flushFolders(jail: Jail, { entries }: Trace, count: number): Promise<void> {
+/** Flushes the folders of all steps, which are done. */
+export async function flushSteps(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  await flushFolders(jail, await traceSteps(steps, slice), { done: steps.length, slice });
+}
+
+/** Flushes the folders of all steps, where they are after `done` of them. */
+async function flushFolders(jail: Jail, { entries }: Trace, { done, slice }: StepsDone): Promise<void> {
   const folders = new Set<NamedEntry>();
   for (const { folder, entry, staged } of entries)
     for (const one of [folder, ...placesOf(entry), ...placesOf(staged)]) folders.add(one);
-  for (const path of new Set([...folders].map((folder) => folder.pathAfter(count)))) {
+  for (const path of new Set([...folders].map((folder) => folder.pathAfter(done)))) {
+    await slice.yieldIfDue();
     try {
       using folder = holdFolderAt(jail, path);
       await flushFolder(folder);

@@ -3,28 +3,58 @@ import type { Expected, Staged, Step } from "./steps.ts";
 /** A step without the change that it belongs to. */
 export type NewStep = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "change"> : never) : never;
 
+interface ListedStep {
+  readonly step: Step;
+  /** The steps that fill the folder that it places, once it is no longer placed as a whole. */
+  filling: readonly ListedStep[];
+}
+
 /** The steps of the changes so far, in order. */
 export class StepList {
   /** The index of the change that steps are added for. */
   change = 0;
-  #steps: Step[] = [];
+  readonly #listed: ListedStep[] = [];
+  /** The steps that place something, by what they were added with. */
+  readonly #placing = new Map<Staged, ListedStep>();
+  /** What is staged instead of something, and what that was added as. */
+  readonly #now = new Map<Staged, Staged>();
+  readonly #added = new Map<Staged, Staged>();
 
   get steps(): readonly Step[] {
-    return this.#steps;
+    const steps: Step[] = [];
+    const waiting = this.#listed.toReversed();
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      steps.push(this.#restaged(next.step));
+      for (const inner of next.filling.toReversed()) waiting.push(inner);
+    }
+    return steps;
   }
 
-  add(...steps: readonly NewStep[]): void {
-    for (const step of steps) this.#steps.push({ ...step, change: this.change } as Step);
+  add(step: NewStep): void {
+    this.addAll([step]);
+  }
+
+  addAll(steps: readonly NewStep[]): void {
+    for (const step of steps) this.#listed.push(this.#list(step, this.change));
+  }
+
+  #list(added: NewStep, change: number): ListedStep {
+    const step = { ...added, change } as Step;
+    const listed: ListedStep = { step, filling: [] };
+    if (step.kind === "place") this.#placing.set(step.staged, listed);
+    return listed;
   }
 
   /** Stages something else instead: a later change is of what an earlier one makes, and no process sees it in between. */
   replace(old: Staged, now: Staged): void {
-    this.#steps = this.#steps.map((step) => restage(step, old, now));
+    const added = this.#added.get(old) ?? old;
+    this.#now.set(added, now);
+    this.#added.set(now, added);
   }
 
   /** The path at which something is placed. */
   pathOf(staged: Staged): string {
-    return this.#placing(staged).path;
+    return (this.#placingOf(staged).step as Extract<Step, { kind: "place" }>).path;
   }
 
   /** Stages a folder instead, and then what is in it by `steps`. */
@@ -32,24 +62,28 @@ export class StepList {
     old: Staged,
     { staged, steps }: { readonly staged: Staged; readonly steps: readonly NewStep[] },
   ): void {
-    const placing = this.#placing(old);
-    const at = this.#steps.indexOf(placing);
+    const placing = this.#placingOf(old);
     this.replace(old, staged);
-    this.#steps.splice(at + 1, 0, ...steps.map((step) => ({ ...step, change: placing.change }) as Step));
+    placing.filling = steps.map((step) => this.#list(step, placing.step.change));
   }
 
-  #placing(staged: Staged): Extract<Step, { kind: "place" }> {
-    const step = this.#steps.find((step) => step.kind === "place" && step.staged === staged);
-    if (step?.kind !== "place") throw new Error("a folder was to be expanded that no step places");
-    return step;
+  #placingOf(staged: Staged): ListedStep {
+    const placing = this.#placing.get(this.#added.get(staged) ?? staged);
+    if (placing === undefined) throw new Error("a folder was to be expanded that no step places");
+    return placing;
   }
-}
 
-function restage(step: Step, old: Staged, now: Staged): Step {
-  if ((step.kind === "place" || step.kind === "exchange") && step.staged === old)
-    return restage({ ...step, staged: now } as Step, old, now);
-  if ("expected" in step && stagedBy(step.expected) === old) return { ...step, expected: { staged: now } };
-  return step;
+  #restaged(step: Step): Step {
+    const staged = "staged" in step ? this.#now.get(step.staged) : undefined;
+    const made = "expected" in step ? stagedBy(step.expected) : undefined;
+    const madeNow = made && this.#now.get(this.#added.get(made) ?? made);
+    if (staged === undefined && madeNow === undefined) return step;
+    return {
+      ...step,
+      ...(staged && { staged }),
+      ...(madeNow && { expected: { staged: madeNow } }),
+    } as Step;
+  }
 }
 
 const stagedBy = (expected: Expected): Staged | undefined =>

@@ -8,6 +8,7 @@ import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isSame, statsAt } from "./identity.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
@@ -24,10 +25,15 @@ export interface Trace {
 }
 
 /** Follows the first `count` steps. */
-export function traceSteps(steps: readonly IntendedStep[], count: number = steps.length): Trace {
+export async function traceSteps(
+  steps: readonly IntendedStep[],
+  slice: TimeSlice,
+  count: number = steps.length,
+): Promise<Trace> {
   const tree = new NameTree();
   const tracked = new Set<NamedEntry>();
-  const entries = steps.slice(0, count).map((step) => {
+  const entries: NamedEntries[] = [];
+  for (const step of steps.slice(0, count)) {
     const found = tree.apply(step);
     for (const [entry, recorded] of [
       [found.staged, "staged" in step ? step.staged : undefined],
@@ -37,8 +43,9 @@ export function traceSteps(steps: readonly IntendedStep[], count: number = steps
       entry.recorded ??= recorded;
       tracked.add(entry);
     }
-    return found;
-  });
+    entries.push(found);
+    await slice.yieldIfDue();
+  }
   return { steps, entries, tracked, tree };
 }
 
@@ -112,7 +119,11 @@ export interface Progress {
 }
 
 /** The least number of steps with which everything is where it should be. */
-export function findProgress({ steps, tracked }: Trace, locator: EntryLocator): Progress {
+export async function findProgress(
+  { steps, tracked }: Trace,
+  locator: EntryLocator,
+  slice: TimeSlice,
+): Promise<Progress> {
   const changes = new Array<number>(steps.length + 2).fill(0);
   const fitting = new Map<NamedEntry, readonly Range[]>();
   for (const entry of tracked) {
@@ -122,6 +133,7 @@ export function findProgress({ steps, tracked }: Trace, locator: EntryLocator): 
       changes[from]!++;
       changes[to + 1]!--;
     }
+    await slice.yieldIfDue();
   }
   let [best, most, count] = [0, -1, 0];
   for (let done = 0; done <= steps.length; done++) {

@@ -10,6 +10,7 @@ import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { createLog, type Log } from "../log/log.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { openStateFolder, type StateFolder } from "../state/state-folder.ts";
 import { draftSteps } from "./draft.ts";
 import { Intents } from "./intents.ts";
@@ -63,9 +64,16 @@ export class TransactionsFixture extends JailFixture {
     const intents = new Intents(this.state, this.context.config);
     const ctx = { ...this.context, intents };
     const mark = intents.newMark();
-    const drafts = draftSteps(steps, mark);
+    const slice = createTimeSlice(5);
+    const drafts = await draftSteps(steps, mark, slice);
     using staging = new Staging(ctx, this.call);
-    const { file } = await prepare(ctx, { drafts, staging, requester: this.call, transaction: mark.id });
+    const { file } = await prepare(ctx, {
+      drafts,
+      staging,
+      requester: this.call,
+      transaction: mark.id,
+      slice,
+    });
     const runner = new StepRunner(this.context, { mutations: this.context.mutations, requester: this.call });
     for (const draft of drafts.slice(0, count)) await runner.run(draft);
     if (isCommitted) await intents.markCommitted(file);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type Refusal, refuse } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
+import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import type { Step } from "./steps.ts";
 import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
@@ -129,4 +130,58 @@ test("what is another each time is refused, by a sentence of the call if it has 
   const named = fixture.transactions.run(plan, { requester, whenChanged });
   await expect(named).rejects.toMatchObject({ reason: "revision-mismatch", details: { change: 3 } });
   expect([plans, fixture.records()]).toEqual([4, []]);
+});
+
+/** Returns a deadline that is over after `checks` checks, and how many there were. */
+function deadlineAfter(checks: number): { deadline: Deadline; used: () => number } {
+  let used = 0;
+  const check = () => {
+    if (used++ >= checks) throw refuse.timeout(1000);
+  };
+  const { milliseconds, signal } = deadlineIn(60_000);
+  return {
+    deadline: { milliseconds, signal, left: 1000, check, restart: () => {}, end: () => {} },
+    used: () => used,
+  };
+}
+
+test("one that runs out of time is taken back, at whichever step, while other work goes on", async () => {
+  const placing = (count: number): Step[] =>
+    Array.from({ length: count }, (_, index) => ({
+      kind: "place",
+      path: `n${index}`,
+      staged: fileOf("n"),
+      change: index,
+    }));
+  const run = (fixture: TransactionsFixture, steps: readonly Step[], deadline: Deadline) =>
+    fixture.transactions.run(async () => ({ steps, keys: new Set<string>(), value: undefined }), {
+      requester: { ...fixture.call, deadline },
+    });
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  const whole = deadlineAfter(Number.POSITIVE_INFINITY);
+  {
+    using other = new TransactionsFixture("descriptors", sampleTree);
+    await run(other, placing(5), whole.deadline);
+  }
+  for (let checks = 0; checks < whole.used(); checks++) {
+    await expect(run(fixture, placing(5), deadlineAfter(checks).deadline)).rejects.toMatchObject({
+      reason: "timeout",
+    });
+    expect(fixture.snapshot()).toEqual(before);
+  }
+  const many = 2000;
+  let turns = 0;
+  let isOver = false;
+  const turn = () => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  // All are staged and nearly all are placed by then.
+  const late = deadlineAfter(whole.used() - 5 + 2 * (many - 5) + 4).deadline;
+  await expect(run(fixture, placing(many), late)).rejects.toMatchObject({ reason: "timeout" });
+  isOver = true;
+  expect(fixture.snapshot()).toEqual(before);
+  expect(turns).toBeGreaterThan(10);
 });

@@ -3,6 +3,9 @@
  * before it is answered: how many are answered before the large call does not depend on how fast the machine is.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   codesOf,
   type DriverFixture,
@@ -19,14 +22,27 @@ const words = Array.from({ length: (megabytes * million) / 8 }, (_, index) =>
   (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"),
 ).join("");
 
+/** Reads that have to be answered while work goes on that takes hundreds of slices. */
+const fewestReads = 5;
+
 const tree = { "small.txt": "small\n", "other.txt": "needle\n".repeat(100) };
+
+const state = mkdtempSync(join(tmpdir(), "coder-state-"));
 
 let driven: DriverFixture;
 beforeAll(async () => {
-  driven = await startDriver({ tree, config: { profile: "agent", index: "verified" } });
+  const journal = { dir: state, max_bytes: 256 * 1024 * 1024, max_records: 500 };
+  driven = await startDriver({
+    tree,
+    isVast: true,
+    config: { profile: "agent", index: "verified", journal },
+  });
   await driven.call("coder::search", { query: "needle" });
 });
-afterAll(() => driven.stop());
+afterAll(async () => {
+  await driven.stop();
+  rmSync(state, { recursive: true });
+});
 
 /** The outcome of a call, which must be well-formed, and the small reads that were answered before it. */
 async function callBesideReads(
@@ -61,5 +77,42 @@ describe("a query of 5 MB", () => {
       const { outcome } = await callBesideReads("coder::search", { query, ...fields });
       expect([undefined, "C210"]).toContain(codesOf(outcome)[0]);
     }
+  });
+});
+
+describe("an undo", () => {
+  test("of 8,000 paths that all are in conflict", async () => {
+    const paths = Array.from({ length: 8000 }, (_, index) => `many/${index % 100}/${index}.txt`);
+    await driven.call("coder::create-file", { files: paths.map((path) => ({ path, content: "" })) });
+    for (const path of paths) appendFileSync(join(driven.base, path), "x");
+    for (const dry_run of [true, false]) {
+      const { outcome, reads } = await callBesideReads("coder::undo", { dry_run });
+      expect(outcome.answer).toMatchObject({ undone: [], conflicts: { length: 100 } });
+      expect(reads).toBeGreaterThanOrEqual(fewestReads);
+    }
+    const forced = await callBesideReads("coder::undo", { force: true });
+    expect(forced.outcome.answer).toMatchObject({ undone: [{ more: 8000 + 100 + 1 - 100, skipped: [] }] });
+    expect(forced.reads).toBeGreaterThanOrEqual(fewestReads);
+  });
+
+  test("of 38 changes that double a folder twelve times", async () => {
+    const calls: [string, object][] = [["coder::create-file", { files: [{ path: "a/x", content: "x" }] }]];
+    for (let index = 0; index < 12; index++)
+      calls.push(
+        ["coder::copy", { from: "a", to: "b" }],
+        ["coder::move", { from: "b", to: `a/${index}` }],
+        ["coder::create-file", { files: [{ path: `mark${index}`, content: "" }] }],
+      );
+    calls.push(["coder::make-folder", { path: "empty" }]);
+    for (const [functionId, payload] of calls)
+      expect(codesOf(await driven.call(functionId, payload)).join("")).toBe("");
+    const { outcome, reads } = await callBesideReads("coder::undo", { steps: calls.length });
+    expect(outcome.answer).toMatchObject({ conflicts: [], undone: { length: calls.length } });
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+    const { answer } = await driven.call("coder::list-folder", { path: "." });
+    expect((answer as { entries: { name: string }[] }).entries.map(({ name }) => name)).toEqual([
+      "other.txt",
+      "small.txt",
+    ]);
   });
 });

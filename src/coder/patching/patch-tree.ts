@@ -12,6 +12,7 @@ import type { FilePatch, Patch } from "../../patch/patch.ts";
 import type { PendingTree } from "../../transactions/pending-tree.ts";
 import type { ChangeContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
+import { pauseOf } from "../pause.ts";
 import { permissionBits } from "../permission-bits.ts";
 import { expecting, revisionMismatch } from "../revisions.ts";
 import { pathBelow } from "./paths.ts";
@@ -47,9 +48,11 @@ export async function patchTree(
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
   const entries: PatchedEntry[] = [];
   const patcher = new TreePatcher(tree, request, context);
+  const pause = pauseOf(context);
   for (const [index, file] of request.patch.files.entries()) {
     tree.change = index;
     context.deadline.check();
+    await pause();
     try {
       entries.push(await patcher.apply(file));
     } catch (error) {

@@ -10,6 +10,7 @@ import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
 import { UpdateOp } from "../editing/ops.ts";
+import { pauseOf } from "../pause.ts";
 import { parsePermissionBits, permissionBits } from "../permission-bits.ts";
 import { transferOne } from "../two-paths.ts";
 
@@ -116,9 +117,11 @@ export async function makeChanges(
 ): Promise<ChangeResult[]> {
   const { context, tree } = made;
   const results: ChangeResult[] = [];
+  const pause = pauseOf(context);
   for (const [index, change] of changes.entries()) {
     tree.change = index;
     context.deadline.check();
+    await pause();
     try {
       results.push(await makeChange(change, answer, made));
     } catch (error) {
