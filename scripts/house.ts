@@ -216,7 +216,7 @@ export const plan: Plan = {
     "node:net": ["call", "engine"],
     "node:http": ["engine", "mcp"],
     "node:https": [],
-    "node:child_process": ["os-sandbox/mount-trial"],
+    "node:child_process": ["os-sandbox/loopback", "os-sandbox/mount-trial"],
     "node:worker_threads": ["threads", "watchdog/thread"],
   },
   onlyOnBun: ["bun"],
@@ -241,6 +241,8 @@ export const plan: Plan = {
     "os-sandbox/private-folder",
     // It makes and removes control groups, and puts processes into them.
     "os-sandbox/control-groups",
+    // It makes the files that are mounted over denied ones, in a folder of their own.
+    "os-sandbox/masks",
     // It writes to a file in memory.
     "os-sandbox/image",
     // It makes the state folder, which lies outside of every tree.

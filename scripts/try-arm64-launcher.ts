@@ -25,7 +25,7 @@ const trials: readonly (readonly [string, Partial<Confinement>, string])[] = [
   ["becomes a program", {}, "0 true"],
   ["reports a missing program", { file: "/missing" }, "127 false 2 -2"],
   ["reports a refused rule", { hasRuleset: true }, "127 false 1 -38"],
-  ["makes mounts", { mounts: { covers, user } }, "0 true"],
+  ["makes mounts", { mounts: { covers, hidesProcesses: false, user } }, "0 true"],
 ];
 
 function run(changes: Partial<Confinement>): string {

@@ -6,13 +6,13 @@ import type { Denied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
 
 /**
- * A mount on a canonical path. "file" and "folder" hide what is there. "pinned" is a folder mounted on itself: a mount point is
- * neither renamed nor removed, so what is hidden below it is where it is looked for the next time.
+ * A mount on a canonical path. "file" and "folder" hide what is there, a file by the one at `mask`. "pinned" is a folder mounted on
+ * itself: a mount point is neither renamed nor removed, so what is hidden below it is where it is looked for the next time.
  */
-export interface Cover {
-  readonly path: string;
-  readonly kind: "pinned" | "file" | "folder";
-}
+export type Cover =
+  | { readonly path: string; readonly kind: "pinned" }
+  | { readonly path: string; readonly kind: "folder" }
+  | { readonly path: string; readonly kind: "file"; readonly mask: string };
 
 export interface CoverPlan {
   /** In the order to mount them in. */
@@ -21,8 +21,12 @@ export interface CoverPlan {
   readonly rest: Denied;
 }
 
-/** Plans a mount for all that is denied below one of the folders, which are canonical. */
-export function planCovers(denied: Denied, writable: readonly string[]): CoverPlan {
+/** Plans a mount for all that is denied below one of the folders, which are canonical. `maskOf` makes what hides a file. */
+export function planCovers(
+  denied: Denied,
+  writable: readonly string[],
+  maskOf: (path: string) => string,
+): CoverPlan {
   const below = [...denied.paths].filter((path) => rootOf(path, writable) !== undefined);
   // Under the mount of a denied folder nothing else is there.
   const visible = below.filter((path) => ![...denied.folders].some((folder) => isBelow(path, folder)));
@@ -30,7 +34,11 @@ export function planCovers(denied: Denied, writable: readonly string[]): CoverPl
   return {
     covers: [
       ...[...pinned].toSorted().map((path) => ({ path, kind: "pinned" }) as const),
-      ...visible.map((path) => ({ path, kind: denied.folders.has(path) ? "folder" : "file" }) as const),
+      ...visible.map((path) =>
+        denied.folders.has(path)
+          ? ({ path, kind: "folder" } as const)
+          : ({ path, kind: "file", mask: maskOf(path) } as const),
+      ),
     ],
     rest: { ...denied, paths: new Set([...denied.paths].filter((path) => !below.includes(path))) },
   };

@@ -10,8 +10,16 @@ const createVersion = 1;
 const pathBeneath = 1;
 const getSeccomp = 21;
 const closeOnExec = 1;
+/** O_CLOEXEC of open(2), which node:fs does not name. */
+const closePipeOnExec = 0o2000000;
 /** MFD_EXEC of memfd_create(2), since Linux 6.3: for systems where such files are not executable unless that is said. */
 const executable = 0x10;
+
+/** F_DUPFD_CLOEXEC of fcntl(2). */
+const duplicate = 1030;
+
+/** Files in memory are run by their descriptor, and lower ones are those that a program is given. */
+const leastDescriptor = 16;
 
 export interface Kernel {
   /** The version of Landlock's interface; 0 without Landlock. */
@@ -19,6 +27,8 @@ export interface Kernel {
   readonly hasSeccomp: boolean;
   /** Whether a file in memory can be run. */
   readonly canRunFiles: boolean;
+  /** A pipe whose ends block, and that programs inherit only where they are given them. */
+  makePipe(): { readonly readEnd: number; readonly writeEnd: number } | undefined;
   /** A file in memory (memfd_create(2)). */
   createFile(name: string): number | undefined;
   /** A ruleset of Landlock, as a descriptor, for a `struct landlock_ruleset_attr`. Throws when there is none. */
@@ -30,6 +40,8 @@ export interface Kernel {
 interface Calls {
   syscall(number: number, attributes: Uint8Array | null, size: number, flags: number): number;
   memfd_create(name: Uint8Array, flags: number): number;
+  pipe2(ends: Int32Array, flags: number): number;
+  fcntl(descriptor: number, command: number, least: number): number;
   prctl(option: number, second: number, third: number, fourth: number, fifth: number): number;
 }
 
@@ -41,6 +53,8 @@ interface RuleCalls {
 export function openKernel(): Kernel | undefined {
   const calls = openLibc<Calls>({
     syscall: { args: ["i64", "ptr", "u64", "u64"], returns: "i64" },
+    fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+    pipe2: { args: ["ptr", "i32"], returns: "i32" },
     memfd_create: { args: ["ptr", "u32"], returns: "i32" },
     prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
   });
@@ -53,12 +67,20 @@ export function openKernel(): Kernel | undefined {
     const text = Buffer.from(`${name}\0`);
     const file = calls.memfd_create(text, closeOnExec | executable);
     const descriptor = file >= 0 ? file : calls.memfd_create(text, closeOnExec);
-    return descriptor >= 0 ? descriptor : undefined;
+    if (descriptor < 0) return undefined;
+    const apart = calls.fcntl(descriptor, duplicate, leastDescriptor);
+    closeSync(descriptor);
+    return apart >= 0 ? apart : undefined;
   };
   return {
     landlockAbi: Math.max(0, Number(calls.syscall(createRuleset, null, 0, createVersion))),
     hasSeccomp: calls.prctl(getSeccomp, 0, 0, 0, 0) >= 0,
     canRunFiles: canRun(createFile("probe")),
+    makePipe() {
+      const ends = new Int32Array(2);
+      if (calls.pipe2(ends, closePipeOnExec) < 0) return undefined;
+      return { readEnd: ends[0]!, writeEnd: ends[1]! };
+    },
     createFile,
     createRuleset(attributes) {
       const ruleset = Number(calls.syscall(createRuleset, attributes, attributes.length, 0));

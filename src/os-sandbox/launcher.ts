@@ -21,18 +21,26 @@ export interface Confinement {
   readonly filter: Buffer | undefined;
   /** What it mounts for itself alone. Undefined: it has the mounts of the worker. */
   readonly mounts?: MountPlan | undefined;
+  /** The namespaces that it enters, which are its descriptors from `firstInherited` on. */
+  readonly namespaces?: readonly NamespaceKind[] | undefined;
   /** The control group that it enters. */
   readonly group?: Pick<ControlGroup, "processes"> | undefined;
 }
 
-/** The descriptors that the launcher expects besides the three streams. It closes both. */
+/** The descriptors that the launcher expects besides the three streams. It closes all. */
 export const rulesetDescriptor = 3;
 export const statusDescriptor = 4;
+/** The first of those for namespaces, after which comes that of a /proc to mount. */
+export const firstInherited = 5;
+
+/** A namespace to enter, by CLONE_NEW* of setns(2). */
+export const namespaceKinds = { user: 0x10000000, network: 0x40000000 } as const;
+export type NamespaceKind = keyof typeof namespaceKinds;
 
 /** Where the image is loaded: anywhere in the lower 2 GiB that programs leave free. */
 const base = 0x10000000;
 /** Where a page that it may write is: a second, private mapping of the beginning of the file. */
-const writablePage = 0x20000000;
+export const writablePage = 0x20000000;
 const headerBytes = 176;
 
 /** Constants of openat(2), fcntl(2), prctl(2), seccomp(2) and signal(7). */
@@ -62,14 +70,24 @@ type Mode = (typeof modes)[keyof typeof modes];
  * `statusDescriptor` when one fails: its mode and the negative errno; otherwise that is closed when the
  * command runs. Its argument vector and environment are the command's.
  */
-export function buildLauncher(confinement: Confinement): Buffer {
-  const { elfMachine, code } = machines[confinement.architecture];
+export const buildLauncher = (confinement: Confinement): Buffer =>
+  buildImage(confinement.architecture, (place) => listCalls(confinement, place));
+
+/** An executable that makes these calls in turn, and reports the first that fails as a launcher does. The last has to end it. */
+export const buildProgram = (architecture: Architecture, calls: readonly RequiredCall[]): Buffer =>
+  buildImage(architecture, (place) => calls.map((call) => requiredEntry(call, architecture, place)));
+
+/** Puts what a call points to into the image, and returns its address. */
+type Place = (bytes: Buffer) => number;
+
+function buildImage(architecture: Architecture, list: (place: Place) => Buffer[]): Buffer {
+  const { elfMachine, code } = machines[architecture];
   const tableAt = headerBytes + align(code({ table: base, statusDescriptor }).length);
   // Where the data starts follows from how many calls there are.
-  const dataAt = tableAt + listCalls(confinement, () => 0).length * entryBytes;
+  const dataAt = tableAt + list(() => 0).length * entryBytes;
   const data: Buffer[] = [];
   let end = dataAt;
-  const table = listCalls(confinement, (bytes) => {
+  const table = list((bytes) => {
     const address = base + end;
     data.push(padded(bytes));
     end += align(bytes.length);
@@ -81,37 +99,34 @@ export function buildLauncher(confinement: Confinement): Buffer {
   return image;
 }
 
-/** The entries of the table. `place` puts what a call points to into the image, and returns its address. */
-function listCalls(
-  { architecture, file, limits, hasRuleset, filter, mounts, group }: Confinement,
-  place: (bytes: Buffer) => number,
-): Buffer[] {
+/** The entries of the table. */
+function listCalls(confinement: Confinement, place: Place): Buffer[] {
+  const { architecture, file, limits, hasRuleset, filter, mounts, namespaces = [], group } = confinement;
   const text = (value: string) => place(Buffer.from(`${value}\0`));
-  const require = ([name, ...values]: RequiredCall) =>
-    call(
-      name,
-      modes.required,
-      ...values.map((value) =>
-        typeof value === "number" ? value : typeof value === "string" ? text(value) : place(value),
-      ),
-    );
+  const require = (call: RequiredCall) => requiredEntry(call, architecture, place);
   const call = (name: Parameters<typeof numberOf>[0], mode: Mode, ...values: number[]) =>
     entry(numberOf(name, architecture), mode, values);
+  const processes = firstInherited + namespaces.length;
+  const free = processes + (mounts?.hidesProcesses ? 1 : 0);
   return [
     call("prctl", modes.optional, setDeathSignal, kill),
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
-    call("close_range", modes.optional, statusDescriptor + 1, 0xffffffff),
+    call("close_range", modes.optional, free, 0xffffffff),
     // When memory runs out, the kernel kills what has the most of these first (proc_pid_oom_score_adj(5)): never the worker for a command.
     call("openat", modes.optional, 0, text("/proc/self/oom_score_adj"), writeOnly),
-    call("write", modes.optional, statusDescriptor + 1, text("1000"), 4),
-    call("close", modes.optional, statusDescriptor + 1),
-    ...(group === undefined ? [] : joinCalls(group.processes, statusDescriptor + 1).map(require)),
+    call("write", modes.optional, free, text("1000"), 4),
+    call("close", modes.optional, free),
+    ...(group === undefined ? [] : joinCalls(group.processes, free).map(require)),
     // A limit above one that holds already cannot be set: then that one stays. A user namespace counts processes by that of its maker.
     ...limits.map(({ resource, most }) =>
       call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
     ),
-    ...(mounts ? mountCalls(mounts, { free: statusDescriptor + 1, folder: writablePage }).map(require) : []),
+    ...namespaces.map((kind, index) => require(["setns", firstInherited + index, namespaceKinds[kind]])),
+    ...(mounts ? mountCalls(mounts, { processes, free, folder: writablePage }).map(require) : []),
+    ...Array.from({ length: free - firstInherited }, (_, index) =>
+      require(["close", firstInherited + index]),
+    ),
     // A program of root gets what of its capabilities is left in this set (capabilities(7)), which a user namespace fills; others have none.
     ...droppedCapabilities.map((capability) =>
       call("prctl", modes.optional, dropFromBoundingSet, capability),
@@ -121,6 +136,14 @@ function listCalls(
     ...(filter ? [call("seccomp", modes.required, setFilter, 0, place(filterProgram(filter, place)))] : []),
     file === undefined ? call("exit_group", modes.required, 0) : call("execve", modes.execute, text(file)),
   ];
+}
+
+function requiredEntry([name, ...values]: RequiredCall, architecture: Architecture, place: Place): Buffer {
+  const numbers = values.map((value) => {
+    if (typeof value === "number") return value;
+    return place(typeof value === "string" ? Buffer.from(`${value}\0`) : value);
+  });
+  return entry(numberOf(name, architecture), modes.required, numbers);
 }
 
 const align = (bytes: number) => Math.ceil(bytes / 8) * 8;

@@ -1,5 +1,5 @@
 /** Limits of the processes of a command (getrlimit(2)). */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { ResourceLimit } from "./launcher.ts";
 
 /** 0 is no limit. Each is of one process, but `processes`. */
@@ -24,14 +24,17 @@ const resources = {
   open_files: 7,
 };
 
-/** What the launcher sets. No process leaves a core file. */
-export function resourceLimits(limits: CommandLimits): ResourceLimit[] {
+/**
+ * What the launcher sets. No process leaves a core file. `isApart` says whether commands have a user namespace, where the kernel
+ * counts their processes only.
+ */
+export function resourceLimits(limits: CommandLimits, isApart: boolean): ResourceLimit[] {
   const chosen = {
     cpu_seconds: limits.cpu_seconds,
     file_bytes: limits.file_bytes,
     memory_bytes: limits.memory_bytes,
     open_files: limits.open_files,
-    processes: limits.processes && limits.processes + countTasks(),
+    processes: limits.processes && limits.processes + countTasks(isApart),
   };
   const positive = Object.entries(chosen).filter(([, most]) => most > 0);
   return [
@@ -40,17 +43,30 @@ export function resourceLimits(limits: CommandLimits): ResourceLimit[] {
   ];
 }
 
-/** The processes and threads of this user, as far as /proc shows them: the kernel counts them all (RLIMIT_NPROC). */
-function countTasks(): number {
+/**
+ * The processes and threads of this user, as far as /proc shows them: the kernel counts them all (RLIMIT_NPROC). With `isApart`, those
+ * in other user namespaces than that of the worker.
+ */
+function countTasks(isApart: boolean): number {
   const user = process.getuid?.();
   // The kernel does not bound those of root.
   if (user === 0) return 0;
-  const own = tryStat("/proc/self/task")?.nlink ?? 0;
+  const map = readUsers("self");
+  const own = isApart ? 0 : (tryStat("/proc/self/task")?.nlink ?? 0);
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => tryStat(`/proc/${name}/task`))
-    .filter((stats) => stats?.uid === user)
-    .reduce((sum, stats) => sum + (stats?.nlink ?? 2) - 2, own);
+    .map((name) => ({ name, stats: tryStat(`/proc/${name}/task`) }))
+    .filter(({ name, stats }) => stats?.uid === user && !(isApart && readUsers(name) === map))
+    .reduce((sum, { stats }) => sum + (stats?.nlink ?? 2) - 2, own);
+}
+
+/** The users of the namespace of a process (user_namespaces(7)); undefined for one that has gone. */
+function readUsers(process: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${process}/uid_map`, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 function tryStat(path: string) {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -34,7 +35,7 @@ const confinement = (file: string): Confinement => ({
   file,
   limits: [{ resource: 7, most: 100 }],
   hasRuleset: false,
-  filter: buildFilter({ architecture, network: false }),
+  filter: buildFilter({ architecture, network: "none" }),
 });
 
 /** Runs a program with these descriptors as its 3 and 4. */
@@ -132,14 +133,21 @@ test("a ruleset of an older version of Landlock works", async () => {
     const policy = {
       writable: [join(folder, "none")],
       denied: [],
-      network: false,
+      network: "none" as const,
       limits: () => [],
       processes: 0,
+      maskFolder: folder,
     };
     const sandbox = confineByKernel({ ...kernel, landlockAbi }, architecture, policy);
     using launch = sandbox.launch({ file: touch, argv: ["touch", join(folder, "new")] });
     const status = openSync("/dev/null", "w");
-    const result = await start(launch.file, [join(folder, "new")], launch.descriptor!, status);
+    const result = await start(
+      launch.file,
+      [join(folder, "new")],
+      launch.descriptor!,
+      status,
+      ...(launch.inherited ?? []),
+    );
     closeSync(status);
     expect(result).toEqual({ exitCode: 1, stderr: expect.stringContaining("Permission denied") });
     sandbox.close();
@@ -149,7 +157,14 @@ test("a ruleset of an older version of Landlock works", async () => {
 describe("what is denied in a writable folder", () => {
   const root = join(folder, "root");
   const secret = join(root, "kept/secret");
-  const policy = { writable: [root], denied: [secret], network: false, limits: () => [], processes: 0 };
+  const policy = {
+    writable: [root],
+    denied: [secret],
+    network: "none" as const,
+    limits: () => [],
+    processes: 0,
+    maskFolder: folder,
+  };
   beforeAll(() => {
     mkdirSync(join(root, "kept"), { recursive: true });
     writeFileSync(secret, "secret");
@@ -161,7 +176,9 @@ describe("what is denied in a writable folder", () => {
     for (const name of names) {
       using launch = sandbox.launch({ file: touch, argv: ["touch", name] });
       const status = openSync("/dev/null", "w");
-      codes.push((await start(launch.file, [name], launch.descriptor!, status)).exitCode);
+      codes.push(
+        (await start(launch.file, [name], launch.descriptor!, status, ...(launch.inherited ?? []))).exitCode,
+      );
       closeSync(status);
     }
     return codes;
@@ -183,9 +200,12 @@ describe("what is denied in a writable folder", () => {
   });
 
   test("mounts that the system refuses let nothing run", async () => {
-    const missing = [{ path: join(folder, "missing"), kind: "file" }] as const;
+    const missing = [{ path: join(folder, "missing"), kind: "file", mask: "/dev/null" }] as const;
     const user = { uid: process.geteuid!(), gid: process.getegid!() };
-    const image = buildLauncher({ ...confinement(touch), mounts: { covers: missing, user } });
+    const image = buildLauncher({
+      ...confinement(touch),
+      mounts: { covers: missing, hidesProcesses: false, user },
+    });
     const file = join(folder, "unmounted");
     expect(await run(image, [file])).toMatchObject({ exitCode: 127 });
     expect(existsSync(file)).toBe(false);
@@ -197,5 +217,31 @@ describe("what is denied in a writable folder", () => {
       throw new Error("tried");
     };
     expect(confineByKernel(kernel, architecture, elsewhere, { canMount: fail }).hasMounts).toBe(false);
+  });
+});
+
+describe("a network of commands alone", () => {
+  const policy = {
+    writable: [join(folder, "none")],
+    denied: [],
+    network: "loopback" as const,
+    limits: () => [],
+    processes: 0,
+    maskFolder: folder,
+  };
+
+  test("is none where the system has none", () => {
+    const sandbox = confineByKernel(kernel, architecture, policy, { openNetwork: () => undefined });
+    expect(sandbox.network).toBe("none");
+    sandbox.close();
+  });
+
+  test("leaves no descriptor behind", async () => {
+    const count = () => readdirSync("/proc/self/fd").length;
+    const before = count();
+    for (let index = 0; index < 3; index++) confineByKernel(kernel, architecture, policy).close();
+    // The runtime closes its own when the process that made the network has ended.
+    while (count() > before) await Bun.sleep(10);
+    expect(count()).toBe(before);
   });
 });

@@ -7,7 +7,8 @@ import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
 import { landlockSince } from "./landlock.ts";
 import { buildLauncher, type Confinement } from "./launcher.ts";
-import { tryMounts } from "./mount-trial.ts";
+import { openLoopback } from "./loopback.ts";
+import { openProcesses, tryMounts } from "./mount-trial.ts";
 import { currentUser } from "./mounts.ts";
 import { openRulesets } from "./ruleset.ts";
 import { buildFilter } from "./seccomp.ts";
@@ -18,6 +19,10 @@ import type { Guarantee, OsSandbox, SandboxPolicy } from "./types.ts";
 interface Trials {
   /** Whether a launcher gets mounts of its own. */
   readonly canMount?: typeof tryMounts;
+  /** What makes a /proc without the processes of others. */
+  readonly openHidden?: typeof openProcesses;
+  /** What makes a network for commands alone. */
+  readonly openNetwork?: typeof openLoopback;
   /** Whether the worker may make control groups. */
   readonly openGroups?: typeof openControlGroups;
 }
@@ -27,30 +32,37 @@ export function confineByKernel(
   kernel: Kernel,
   architecture: Architecture,
   policy: SandboxPolicy,
-  { canMount = tryMounts, openGroups = openControlGroups }: Trials = {},
+  trials: Trials = {},
 ): OsSandbox {
-  const kept = keptBy(kernel, policy.network);
+  const { loopback, network, kept, hasMounts, processes } = tryAll(kernel, architecture, policy, trials);
   const all = Object.keys(kept) as Guarantee[];
-  const hasMounts = kept.files && mayCover(policy) && canMount(kernel, architecture);
-  const rulesets = openRulesets(kernel, policy, hasMounts);
-  const groups = openGroups();
-  const filter = kernel.hasSeccomp ? buildFilter({ architecture, network: policy.network }) : undefined;
+  const hidesProcesses = processes !== undefined;
+  const abilities = { canMount: hasMounts, processes, maskFolder: policy.maskFolder };
+  const rulesets = openRulesets(kernel, { ...policy, network }, abilities);
+  const groups = (trials.openGroups ?? openControlGroups)();
+  const filter = kernel.hasSeccomp ? buildFilter({ architecture, network }) : undefined;
+  const namespaces = loopback?.kinds ?? [];
+  const inherited = [...(loopback?.descriptors ?? []), ...(hidesProcesses ? [processes] : [])];
   return {
     holds: all.filter((name) => kept[name]),
     lacks: all.filter((name) => !kept[name]),
+    network,
     hasMounts,
+    hidesProcesses,
     hasGroups: groups !== undefined,
     launch({ file, argv }) {
       const { ruleset, covers = [] } = kept.files ? rulesets.current() : {};
-      const mounts = covers.length > 0 ? { covers, user: currentUser() } : undefined;
-      const limits = policy.limits();
+      const needsMounts = hidesProcesses || covers.length > 0;
+      const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
+      const limits = policy.limits(namespaces.includes("user"));
       const group = groups?.create(policy.processes);
-      const confinement = { architecture, file, limits, hasRuleset: kept.files, filter, mounts, group };
-      const image = makeLauncher(kernel, confinement);
+      const rules = { limits, hasRuleset: kept.files, filter, mounts, namespaces, group };
+      const image = makeLauncher(kernel, { architecture, file, ...rules });
       return {
         file: `/proc/self/fd/${image}`,
         argv,
         descriptor: ruleset ?? image,
+        inherited,
         ...(group && { group }),
         [Symbol.dispose]: () => closeSync(image),
       };
@@ -58,8 +70,26 @@ export function confineByKernel(
     close() {
       rulesets.close();
       groups?.close();
+      loopback?.close();
+      if (hidesProcesses) closeSync(processes);
     },
   };
+}
+
+/** Finds out what of a policy the system can do. */
+function tryAll(
+  kernel: Kernel,
+  architecture: Architecture,
+  policy: SandboxPolicy,
+  { canMount = tryMounts, openHidden = openProcesses, openNetwork = openLoopback }: Trials,
+) {
+  const loopback = policy.network === "loopback" ? openNetwork(kernel, architecture) : undefined;
+  const isWithout = policy.network === "loopback" && loopback === undefined;
+  const network = isWithout ? "none" : policy.network;
+  const kept = keptBy(kernel, network === "full");
+  const hasMounts = kept.files && mayCover(policy) && canMount(kernel, architecture);
+  const processes = kept.files && mayHideProcesses(policy) ? openHidden(kernel, architecture) : undefined;
+  return { loopback, network, kept, hasMounts, processes } as const;
 }
 
 /** Makes its image. Throws when the system has no more descriptors; then the group is gone. */
@@ -81,14 +111,18 @@ const mayCover = ({ denied, writable }: SandboxPolicy): boolean =>
     .flatMap((path) => [path, ...readDenied([path], []).paths])
     .some((path) => writable.some((folder) => isWithin(path, folder)));
 
+/** Whether nothing in /proc is denied by its path: another mount has other files. */
+const mayHideProcesses = ({ denied }: SandboxPolicy): boolean =>
+  !denied.some((path) => isWithin(path, "/proc"));
+
 /** Which guarantees a kernel keeps. */
 export const keptBy = (
   { landlockAbi, hasSeccomp }: Pick<Kernel, "landlockAbi" | "hasSeccomp">,
-  network: boolean,
+  isOpen: boolean,
 ): Readonly<Record<Guarantee, boolean>> => ({
   files: landlockAbi > 0,
   truncation: landlockAbi >= landlockSince.truncate,
-  network: network || hasSeccomp,
+  network: isOpen || hasSeccomp,
   signals: landlockAbi >= landlockSince.scopes,
   "system calls": hasSeccomp,
   sessions: hasSeccomp,

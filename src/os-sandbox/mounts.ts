@@ -13,6 +13,8 @@ export const currentUser = (): User => ({ uid: process.geteuid?.() ?? 0, gid: pr
 
 export interface MountPlan {
   readonly covers: readonly Cover[];
+  /** Whether it gets the mount of `makeProcMount` as its /proc. */
+  readonly hidesProcesses: boolean;
   /** The user of the worker. Root needs no user namespace to mount. */
   readonly user: User;
 }
@@ -31,32 +33,60 @@ const bind = 0x1000;
 const recursive = 0x4000;
 const slave = 0x80000;
 
+/** Constants of open_tree(2) and move_mount(2). */
+const clone = 1;
+const emptyPath = 0x1000;
+const fromEmptyPath = 4;
+const currentFolder = 0xffffff9c;
+
 /** MS_* and MOUNT_ATTR_* of a mount that is read-only, and without set-user-ID, devices and programs: the same bits. */
 const inert = 0xf;
 
 /**
- * The calls, for a process with no descriptor from `free` on. `folder` is the address of `folderBytes` that can be written. A program
- * that has made them has lost what they need, once it has executed another one: root by its bounding set, others by execve(2).
+ * The calls, for a process with no descriptor from `free` on, and the mount of /proc as its descriptor `processes`. `folder` is the
+ * address of `folderBytes` that can be written. A program that has made them has lost what they need, once it has executed another
+ * one: root by its bounding set, others by execve(2).
  */
 export const mountCalls = (
-  { covers, user }: MountPlan,
-  { free, folder }: { readonly free: number; readonly folder: number },
+  { covers, hidesProcesses, user }: MountPlan,
+  { processes, free, folder }: { readonly processes: number; readonly free: number; readonly folder: number },
 ): RequiredCall[] => [
-  ...(user.uid === 0 ? ([["unshare", newMounts]] as const) : enterUserNamespace(user, free)),
+  // A mount that is mounted nowhere is cloned in the namespace that it was made in.
+  ...(hidesProcesses ? ([["open_tree", processes, "", clone | emptyPath]] as const) : []),
+  ...(user.uid === 0
+    ? ([["unshare", newMounts]] as const)
+    : enterUserNamespace(user, { free, also: newMounts })),
   // What is mounted here must not be seen outside.
   ["mount", 0, "/", 0, recursive | slave, 0],
+  ...(hidesProcesses
+    ? ([
+        ["move_mount", free, "", currentFolder, "/proc", fromEmptyPath],
+        ["close", free],
+      ] as const)
+    : []),
   ...covers.flatMap(coverCalls),
   // The working folder is that of the mounts there were before, below which nothing is hidden.
-  ["getcwd", folder, folderBytes],
-  ["chdir", folder],
+  ...(covers.length > 0
+    ? ([
+        ["getcwd", folder, folderBytes],
+        ["chdir", folder],
+      ] as const)
+    : []),
 ];
 
 /** The longest path (PATH_MAX). */
 export const folderBytes = 4096;
 
+interface NewNamespaces {
+  /** The next descriptor. */
+  readonly free: number;
+  /** The namespaces to make besides. */
+  readonly also: number;
+}
+
 /** Only this user and its group are there. Without setgroups(2), no group that denies something can be left. */
-const enterUserNamespace = ({ uid, gid }: User, free: number): RequiredCall[] => [
-  ["unshare", newUser | newMounts],
+export const enterUserNamespace = ({ uid, gid }: User, { free, also }: NewNamespaces): RequiredCall[] => [
+  ["unshare", newUser | also],
   ...Object.entries({ setgroups: "deny", uid_map: `${uid} ${uid} 1`, gid_map: `${gid} ${gid} 1` }).flatMap(
     ([name, text]): RequiredCall[] => [
       ["openat", 0, `/proc/self/${name}`, writeOnly],
@@ -66,12 +96,13 @@ const enterUserNamespace = ({ uid, gid }: User, free: number): RequiredCall[] =>
   ),
 ];
 
-/** On a mount without devices no process opens a device, not even one of root. */
-function coverCalls({ path, kind }: Cover): RequiredCall[] {
-  if (kind === "pinned") return [["mount", path, path, 0, bind | recursive, 0]];
-  if (kind === "folder") return [["mount", "tmpfs", path, "tmpfs", inert, "size=4k,nr_inodes=1,mode=0"]];
+function coverCalls(cover: Cover): RequiredCall[] {
+  const { path } = cover;
+  if (cover.kind === "pinned") return [["mount", path, path, 0, bind | recursive, 0]];
+  if (cover.kind === "folder")
+    return [["mount", "tmpfs", path, "tmpfs", inert, "size=4k,nr_inodes=1,mode=0"]];
   return [
-    ["mount", "/dev/null", path, 0, bind, 0],
+    ["mount", cover.mask, path, 0, bind, 0],
     ["mount_setattr", 0, path, 0, mountAttributes(inert), 32],
   ];
 }

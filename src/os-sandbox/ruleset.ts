@@ -13,14 +13,18 @@ import {
   rulesetAttributes,
   writeAccess,
 } from "./landlock.ts";
+import { openMasks } from "./masks.ts";
 
 export interface FilePolicy {
   /** Canonical folders that may be written, with all below them. */
   readonly writable: readonly string[];
   /** Absolute paths that are neither read nor written, with all below them. */
   readonly denied: readonly string[];
-  readonly network: boolean;
+  readonly network: Network;
 }
+
+/** What commands reach: nothing, one another on loopback, or whatever the system reaches. */
+export type Network = "none" | "loopback" | "full";
 
 /** What holds a policy for files as the disk is now. */
 export interface FileRules {
@@ -51,13 +55,29 @@ interface BuiltRules extends FileRules {
   readonly version: string;
 }
 
-/** The rules of a policy, on demand. With `canMount`, what is denied in writable folders is left to mounts. */
-export function openRulesets(kernel: Kernel, policy: FilePolicy, canMount: boolean): RulesetSource {
+export interface MountAbilities {
+  /** Whether what is denied in writable folders is left to mounts. */
+  readonly canMount: boolean;
+  /** The mount that becomes /proc, if any. */
+  readonly processes: number | undefined;
+  /** A folder for what is mounted over denied files. Commands cannot write it. */
+  readonly maskFolder: string;
+}
+
+/** The rules of a policy, on demand. */
+export function openRulesets(
+  kernel: Kernel,
+  policy: FilePolicy,
+  { canMount, processes, maskFolder }: MountAbilities,
+): RulesetSource {
   let built: BuiltRules | undefined;
   const findDenied = openDenied(policy);
+  const masks = openMasks(maskFolder);
 
   function build(denied: Denied, version: (split: readonly string[]) => string): BuiltRules {
-    const { covers, rest } = canMount ? planCovers(denied, policy.writable) : { covers: [], rest: denied };
+    const { covers, rest } = canMount
+      ? planCovers(denied, policy.writable, masks.over)
+      : { covers: [], rest: denied };
     const parts = [
       grantAround("/", readAccess, { ...rest, paths: new Set([...rest.paths, deviceFolder]) }),
       grantAround(deviceFolder, listAccess, rest),
@@ -66,8 +86,10 @@ export function openRulesets(kernel: Kernel, policy: FilePolicy, canMount: boole
     const split = parts.flatMap((part) => part.split);
     // A folder that changes from here on makes the next call build again.
     const now = version(split);
-    const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network));
+    const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
     for (const grant of parts.flatMap(({ grants }) => grants)) addGrant(kernel, ruleset, grant, denied);
+    if (processes !== undefined)
+      kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
     return { ruleset, covers, split, version: now };
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderProfile, runnerArguments } from "./seatbelt.ts";
 
-const policy = { writable: ["/Users/me/project"], denied: ["/etc/passwd"], network: false };
+const policy = { writable: ["/Users/me/project"], denied: ["/etc/passwd"], network: "none" as const };
 
 /** The text as nested lists; throws unless every parenthesis and quote has its other. */
 function parse(text: string): unknown[] {
@@ -31,7 +31,7 @@ test("the rules of a profile, of which the last that fits counts", () => {
     ["deny", "mach-priv*"],
     ["deny", "network*"],
   ]);
-  expect(parse(renderProfile({ ...policy, denied: [], network: true })).slice(4)).toEqual([
+  expect(parse(renderProfile({ ...policy, denied: [], network: "full" as const })).slice(4)).toEqual([
     ["deny", "signal"],
     ["allow", "signal", ["target", "same-sandbox"]],
     ["deny", "process-info*", ["target", "others"]],

@@ -27,7 +27,7 @@ export function renderProfile({ writable, denied, network }: FilePolicy): string
     "(allow signal (target same-sandbox))",
     "(deny process-info* (target others))",
     "(deny mach-priv*)",
-    ...(network ? ["(deny network* (remote unix-socket))"] : ["(deny network*)"]),
+    ...(network === "full" ? ["(deny network* (remote unix-socket))"] : ["(deny network*)"]),
   ].join("\n");
 }
 

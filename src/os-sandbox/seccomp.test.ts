@@ -33,8 +33,8 @@ function run(program: Buffer, { number, values = [], auditArchitecture = 0 }: Ca
 
 describe.each(["x64", "arm64"] as const)("on %s", (architecture: Architecture) => {
   const filters = {
-    without: buildFilter({ architecture, network: false }),
-    with: buildFilter({ architecture, network: true }),
+    without: buildFilter({ architecture, network: "none" }),
+    with: buildFilter({ architecture, network: "full" }),
   };
   const outcome = (network: keyof typeof filters, number: number, ...values: number[]) =>
     run(filters[network], { number, values, auditArchitecture: audit[architecture] });
@@ -46,16 +46,23 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture: Architecture) =
   });
 
   test.each([
-    ["socket", [1], "errno 13", "errno 13"],
-    ["socket", [2], "errno 13", allowed],
-    ["socket", [10], "errno 13", allowed],
-    ["socket", [16], "errno 13", allowed],
-    ["socket", [17], "errno 13", "errno 13"],
-    ["socket", [40], "errno 13", "errno 13"],
+    ["socket", [1, 1], "errno 13", "errno 13"],
+    ["socket", [2, 1], "errno 13", allowed],
+    ["socket", [10, 0x80802], "errno 13", allowed],
+    ["socket", [2, 3], "errno 13", "errno 13"],
+    ["socket", [2, 10], "errno 13", "errno 13"],
+    ["socket", [16, 0x80003, 0], "errno 13", allowed],
+    ["socket", [16, 3, 15], "errno 13", "errno 13"],
+    ["socket", [17, 3], "errno 13", "errno 13"],
+    ["socket", [40, 1], "errno 13", "errno 13"],
     ["socketpair", [1, 1], allowed, allowed],
     ["socketpair", [1, 0x80001], allowed, allowed],
+    ["socketpair", [1, 5], allowed, allowed],
     ["socketpair", [1, 2], "errno 13", "errno 13"],
     ["socketpair", [1, 0x80802], "errno 13", "errno 13"],
+    ["socketpair", [1, 3], "errno 13", "errno 13"],
+    ["socketpair", [1, 0x80003], "errno 13", "errno 13"],
+    ["socketpair", [30, 1], "errno 13", "errno 13"],
     ["setsid", [], "errno 0", "errno 0"],
     ["clone", [0x01200011], allowed, allowed],
     ["clone", [0x10000011], "errno 1", "errno 1"],
@@ -64,11 +71,25 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture: Architecture) =
     ["unshare", [0x400], allowed, allowed],
     ["unshare", [0x80], "errno 1", "errno 1"],
     ["unshare", [0x20000000], "errno 1", "errno 1"],
+    // TCGETS and FICLONE; TIOCSTI, FS_IOC_SETFLAGS, BTRFS_IOC_SNAP_CREATE and XFS_IOC_SWAPEXT.
     ["ioctl", [0, 0x5401], allowed, allowed],
+    ["ioctl", [0, 0x40049409], allowed, allowed],
     ["ioctl", [0, 0x5412], "errno 1", "errno 1"],
-    ["ioctl", [0, 0x541c], "errno 1", "errno 1"],
+    ["ioctl", [0, 0x40086602], "errno 1", "errno 1"],
+    ["ioctl", [0, 0x50009401], "errno 1", "errno 1"],
+    ["ioctl", [0, 0xc0c0586d], "errno 1", "errno 1"],
     ["prlimit64", [0, 7], allowed, allowed],
     ["prlimit64", [1, 7], "errno 1", "errno 1"],
+    ["sched_setaffinity", [0], allowed, allowed],
+    ["sched_setaffinity", [1], "errno 1", "errno 1"],
+    ["sched_setattr", [1], "errno 1", "errno 1"],
+    ["sched_setparam", [1], "errno 1", "errno 1"],
+    ["sched_setscheduler", [1], "errno 1", "errno 1"],
+    ["setpriority", [0, 0, 5], allowed, allowed],
+    ["setpriority", [0, 1, 5], "errno 1", "errno 1"],
+    ["setpriority", [2, 0, 5], "errno 1", "errno 1"],
+    ["ioprio_set", [1, 0], allowed, allowed],
+    ["ioprio_set", [3, 0], "errno 1", "errno 1"],
     ["execve", [], allowed, allowed],
     ["write", [1], allowed, allowed],
   ] as const)("%s %j is %s, and with the network %s", (name, values, without, withNetwork) => {
@@ -80,7 +101,10 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture: Architecture) =
     const refused = refusedCalls(architecture);
     expect(refused.length).toBeGreaterThan(45);
     for (const call of refused) expect(outcome("with", call)).toBe("errno 1");
-    const handled = new Set([...refused, number("clone3"), number("setsid"), number("socket")]);
+    const handled = new Set([
+      ...refused,
+      ...(["clone3", "setsid", "socket", "socketpair", "ioctl", "ioprio_set"] as const).map(number),
+    ]);
     for (let call = 0; call < 470; call++) {
       if (!handled.has(call)) expect(outcome("with", call)).toBe(allowed);
     }
@@ -93,6 +117,6 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture: Architecture) =
 });
 
 test("calls of x32 do not exist", () => {
-  const program = buildFilter({ architecture: "x64", network: true });
+  const program = buildFilter({ architecture: "x64", network: "full" });
   expect(run(program, { number: 0x40000001, auditArchitecture: audit.x64 })).toBe("errno 38");
 });

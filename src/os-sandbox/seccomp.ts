@@ -1,10 +1,12 @@
 /** The filter of system calls (seccomp(2)) that commands run under, as a program of classic BPF. */
+import { allowedRequests } from "./requests.ts";
+import type { Network } from "./ruleset.ts";
 import { type Architecture, numberOf, refusedCalls } from "./syscalls.ts";
 
 export interface CallPolicy {
   readonly architecture: Architecture;
   /** Whether sockets of the Internet may be made. */
-  readonly network: boolean;
+  readonly network: Network;
 }
 
 /** Constants of errno(3), which are those of both architectures. */
@@ -18,13 +20,23 @@ const auditArchitecture = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 /** Numbers from here on are calls of the x32 ABI. */
 const x32 = 0x40000000;
 
-/** AF_* and SOCK_* of socket(2). */
-const networkFamilies = [2, 10, 16];
+/** AF_* of socket(2). */
+const unix = 1;
+const internet = [2, 10];
+const netlink = 16;
+
+/** SOCK_*. The kernel takes SOCK_RAW for SOCK_DGRAM in AF_UNIX, and old types for families of their own. */
+const stream = 1;
 const datagram = 2;
+const raw = 3;
+const packets = 5;
 const typeMask = 0xf;
 
-/** TIOCSTI and TIOCLINUX, which type into a terminal (ioctl_tty(2)). */
-const typingRequests = [0x5412, 0x541c];
+/** NETLINK_ROUTE, which lists addresses (getifaddrs(3)). */
+const routes = 0;
+
+/** IOPRIO_WHO_PROCESS of ioprio_set(2). */
+const ioProcess = 1;
 
 /** CLONE_NEW* of clone(2); that of a time namespace is a signal there, and a flag for unshare(2) only. */
 const namespaces = 0x7e020000;
@@ -56,8 +68,8 @@ function instruction(code: number, whenTrue: number, whenFalse: number, k: numbe
 }
 
 /**
- * The program. It lets everything through but what is refused in `syscalls.ts`, namespaces, sockets of other programs of this machine
- * (AF_UNIX), and without `network` every other socket. setsid(2) does nothing and succeeds: what stays in its session can be
+ * The program. It lets everything through but what is refused in `syscalls.ts`, requests of ioctl(2) that `requests.ts` does not list,
+ * namespaces, the scheduling of other processes, sockets of other programs of this machine (AF_UNIX), and without a network every other socket. setsid(2) does nothing and succeeds: what stays in its session can be
  * ended with it. Calls of another architecture, and clone3(2), whose arguments no filter sees, are said not to exist.
  */
 export function buildFilter({ architecture, network }: CallPolicy): Buffer {
@@ -71,12 +83,13 @@ export function buildFilter({ architecture, network }: CallPolicy): Buffer {
     ...whenEqual(number("clone3"), answer(ENOSYS)),
     ...whenEqual(number("setsid"), answer(0)),
     ...whenEqual(number("socket"), ...admitSockets(network)),
+    // Datagrams of a pair could be sent to the sockets of other programs.
     ...whenEqual(
       number("socketpair"),
-      load(argument(1)),
-      and(typeMask),
-      ...whenEqual(datagram, answer(EACCES)),
-      allow,
+      load(argument(0)),
+      ...unlessEqual(unix, answer(EACCES)),
+      ...admitTypes(stream, packets),
+      answer(EACCES),
     ),
     ...whenEqual(
       number("clone"),
@@ -95,16 +108,52 @@ export function buildFilter({ architecture, network }: CallPolicy): Buffer {
     ...whenEqual(
       number("ioctl"),
       load(argument(1)),
-      ...typingRequests.flatMap((request) => whenEqual(request, answer(EPERM))),
-      allow,
+      ...allowedRequests.flatMap((request) => whenEqual(request, allow)),
+      answer(EPERM),
     ),
-    // The limits of other processes.
-    ...whenEqual(number("prlimit64"), load(argument(0)), ...unlessEqual(0, answer(EPERM)), allow),
+    // The limits and the scheduling of other processes: 0 is the one that calls.
+    ...onItself.flatMap((name) =>
+      whenEqual(number(name), load(argument(0)), ...unlessEqual(0, answer(EPERM)), allow),
+    ),
+    ...whenEqual(number("setpriority"), ...requireArguments(0, 0)),
+    ...whenEqual(number("ioprio_set"), ...requireArguments(ioProcess, 0)),
     allow,
   ]);
 }
 
-const admitSockets = (network: boolean): Buffer[] =>
-  network
-    ? [load(argument(0)), ...networkFamilies.flatMap((family) => whenEqual(family, allow)), answer(EACCES)]
+/** Calls whose first argument names a process. */
+const onItself = [
+  "prlimit64",
+  "sched_setaffinity",
+  "sched_setattr",
+  "sched_setparam",
+  "sched_setscheduler",
+] as const;
+
+const requireArguments = (first: number, second: number): Buffer[] => [
+  load(argument(0)),
+  ...unlessEqual(first, answer(EPERM)),
+  load(argument(1)),
+  ...unlessEqual(second, answer(EPERM)),
+  allow,
+];
+
+/** Allows these types of sockets, and goes on for others. */
+const admitTypes = (...types: number[]): Buffer[] => [
+  load(argument(1)),
+  and(typeMask),
+  ...types.flatMap((type) => whenEqual(type, allow)),
+];
+
+const admitSockets = (network: Network): Buffer[] =>
+  network !== "none"
+    ? [
+        load(argument(0)),
+        ...internet.flatMap((family) => whenEqual(family, ...admitTypes(stream, datagram), answer(EACCES))),
+        ...unlessEqual(netlink, answer(EACCES)),
+        load(argument(2)),
+        ...unlessEqual(routes, answer(EACCES)),
+        ...admitTypes(datagram, raw),
+        answer(EACCES),
+      ]
     : [answer(EACCES)];

@@ -16,13 +16,23 @@ const named = {
   fcntl: [72, 25],
   getcwd: [79, 17],
   ioctl: [16, 29],
+  ioprio_set: [251, 30],
   landlock_restrict_self: [446, 446],
   mount: [165, 40],
   mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  open_tree: [428, 428],
   openat: [257, 56],
   prctl: [157, 167],
   prlimit64: [302, 261],
+  read: [0, 63],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
   seccomp: [317, 277],
+  setns: [308, 268],
+  setpriority: [141, 140],
   setsid: [112, 157],
   socket: [41, 198],
   socketpair: [53, 199],
@@ -32,7 +42,8 @@ const named = {
 
 /**
  * What no command needs: other processes' memory, the kernel's modules and images, mounts and namespaces, keys, the clock and
- * the name of the machine, and interfaces that get around a filter (io_uring) or are mostly known for their faults.
+ * the name of the machine, attributes of files that Landlock has no rule for, and interfaces that get around a filter (io_uring) or
+ * are mostly known for their faults.
  */
 const refused = {
   acct: [163, 89],
@@ -43,6 +54,7 @@ const refused = {
   clock_adjtime: [305, 266],
   clock_settime: [227, 112],
   delete_module: [176, 106],
+  file_setattr: [469, 469],
   finit_module: [313, 273],
   fsconfig: [431, 431],
   fsmount: [432, 432],
@@ -62,10 +74,11 @@ const refused = {
   modify_ldt: [154, undefined],
   mount: named.mount,
   mount_setattr: named.mount_setattr,
-  move_mount: [429, 429],
+  move_mount: named.move_mount,
   nfsservctl: [180, 42],
   open_by_handle_at: [304, 265],
-  open_tree: [428, 428],
+  open_tree: named.open_tree,
+  open_tree_attr: [467, 467],
   perf_event_open: [298, 241],
   pidfd_getfd: [438, 438],
   pivot_root: [155, 41],
@@ -79,7 +92,7 @@ const refused = {
   request_key: [249, 218],
   setdomainname: [171, 162],
   sethostname: [170, 161],
-  setns: [308, 268],
+  setns: named.setns,
   settimeofday: [164, 170],
   swapoff: [168, 225],
   swapon: [167, 224],

@@ -19,6 +19,8 @@ export interface Launch extends Program, Disposable {
    * program: 2 if that was execve(2), 1 for what comes before it, and the negative errno; as words of 64 bits.
    */
   readonly descriptor?: number;
+  /** What it gets as its descriptors 5, 6 and so on. */
+  readonly inherited?: readonly number[];
   /** What holds the processes; the starter removes it. */
   readonly group?: ProcessGroup;
 }

@@ -97,13 +97,14 @@ async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Prom
 
 /** Closes the writing ends in any case: the program has its own copies, or has not started. */
 function spawn(
-  { file, argv: [name, ...args], descriptor }: Launch,
+  { file, argv: [name, ...args], descriptor, inherited = [] }: Launch,
   { environment, folder, stdin }: SpawnOptions,
   pipes: readonly Pipe[] | undefined,
 ) {
   // execa passes on any descriptor; its types do not allow for that.
   const [stdout, stderr, status] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
-  const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe"];
+  const given = inherited as unknown as readonly "pipe"[];
+  const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe", ...given];
   try {
     return execa(file, args, {
       argv0: name,

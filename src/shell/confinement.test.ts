@@ -25,6 +25,8 @@ const half = {
   holds: ["limits"],
   lacks: ["files"],
   hasMounts: false,
+  network: "none",
+  hidesProcesses: false,
   hasGroups: false,
   launch: () => ({}) as never,
   close() {},
@@ -67,8 +69,8 @@ describe("a system that lacks something", () => {
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open }).close();
     openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open: () => undefined }).close();
     expect(lines).toEqual([
-      'os sandbox {"holds":"limits","lacks":"files","mounts":false,"cgroups":false}',
-      'os sandbox {"holds":"nothing","lacks":"everything","mounts":false,"cgroups":false}',
+      'os sandbox {"holds":"limits","lacks":"files","network":"none","mounts":false,"cgroups":false,"hides_processes":false}',
+      'os sandbox {"holds":"nothing","lacks":"everything","network":"full","mounts":false,"cgroups":false,"hides_processes":false}',
     ]);
   });
 });

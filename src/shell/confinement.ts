@@ -7,6 +7,7 @@ import { createDiskWatch } from "../os-sandbox/disk-watch.ts";
 import { resourceLimits } from "../os-sandbox/limits.ts";
 import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
+import type { Network } from "../os-sandbox/ruleset.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import type { ShellConfig } from "./config.ts";
 import { shellProfileOf } from "./profiles.ts";
@@ -33,21 +34,25 @@ const none: CommandConfinement = { launcher: undefined, watch: undefined, variab
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
   const { log, environment, open = openOsSandbox } = options;
-  const mode = config.os_sandbox ?? shellProfileOf(config, options.isAgent).os_sandbox;
+  const profile = shellProfileOf(config, options.isAgent);
+  const mode = config.os_sandbox ?? profile.os_sandbox;
   if (mode === "off") return none;
   const chosen = [...rootOf(config), ...config.writable_folders.map(canonicalFolder)];
   const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
+  const masks = makePrivateFolder(environment["TMPDIR"] || "/tmp");
   const writable = [...chosen, temporary.path];
   const sandbox = open({
     writable,
     denied: config.fs.denylist_paths,
-    network: config.network,
-    limits: () => resourceLimits(config.limits),
+    network: networkOf(config.network ?? profile.network),
+    limits: (isApart) => resourceLimits(config.limits, isApart),
     processes: config.limits.processes,
+    maskFolder: masks.path,
   });
   const close = () => {
     sandbox?.close();
     temporary.remove();
+    masks.remove();
   };
   const lacks = sandbox?.lacks ?? ["everything"];
   if (mode === "required" && lacks.length > 0) {
@@ -57,7 +62,12 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     );
   }
   const holds = sandbox?.holds.join(", ") ?? "nothing";
-  const has = { mounts: sandbox?.hasMounts ?? false, cgroups: sandbox?.hasGroups ?? false };
+  const has = {
+    network: sandbox?.network ?? "full",
+    mounts: sandbox?.hasMounts ?? false,
+    cgroups: sandbox?.hasGroups ?? false,
+    hides_processes: sandbox?.hidesProcesses ?? false,
+  };
   if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", "), ...has });
   else log.info("os sandbox", { holds, ...has });
   if (sandbox === undefined) {
@@ -71,6 +81,9 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     close,
   };
 }
+
+const networkOf = (chosen: Network | boolean): Network =>
+  typeof chosen === "string" ? chosen : chosen ? "full" : "none";
 
 /** The folder that is served, or without one the folder that commands run in, if that is there. */
 function rootOf({ fs, working_dir }: ShellConfig): string[] {

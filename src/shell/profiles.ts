@@ -5,6 +5,8 @@ import type { ShellConfig } from "./config.ts";
 export const shellProfileTable = {
   /** Whether the kernel confines commands, where the configuration does not say. */
   os_sandbox: { contract: "off", agent: "best" },
+  /** The network of commands that the kernel confines, where the configuration does not say. */
+  network: { contract: "none", agent: "loopback" },
   /** The same for `exec` and `exec_bg`. `undefined`: the beginning, as much as the configuration keeps. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** What `shell::fs::*` may read and not change, where the configuration does not say. */

@@ -14,9 +14,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 const { symbols: libc } = dlopen("libc.so.6", {
   kill: { args: ["i32", "i32"], returns: "i32" },
   ptrace: { args: ["i64", "i32", "i64", "i64"], returns: "i64" },
+  ioctl: { args: ["i32", "u64", "buffer"], returns: "i32" },
   prlimit: { args: ["i32", "i32", "ptr", "buffer"], returns: "i32" },
+  sched_getaffinity: { args: ["i32", "u64", "buffer"], returns: "i32" },
+  sched_setaffinity: { args: ["i32", "u64", "buffer"], returns: "i32" },
+  recv: { args: ["i32", "buffer", "u64", "i32"], returns: "i64" },
+  sendto: { args: ["i32", "buffer", "u64", "i32", "buffer", "i32"], returns: "i64" },
+  setpriority: { args: ["i32", "i32", "i32"], returns: "i32" },
   setuid: { args: ["i32"], returns: "i32" },
   socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+  socketpair: { args: ["i32", "i32", "i32", "buffer"], returns: "i32" },
   connect: { args: ["i32", "buffer", "i32"], returns: "i32" },
 });
 
@@ -44,6 +51,27 @@ function connectUnix(name: string): void {
   const address = unixAddress(name);
   must(libc.connect(socket, address, address.length));
 }
+
+/** Every type of socket(2), of which the kernel makes pairs in AF_UNIX. */
+const socketTypes = Array.from({ length: 16 }, (_, type) => type);
+
+/** MSG_DONTWAIT of recv(2). */
+const atOnce = 0x40;
+
+/** Sends a datagram from a socket of a pair to the socket at this path: what its own peer gets has not gone there. */
+function sendFromPair(path: string): boolean {
+  const address = unixAddress(path);
+  return socketTypes.some((type) => {
+    const pair = new Int32Array(2);
+    if (libc.socketpair(1, type, 0, pair) < 0) return false;
+    const sent = libc.sendto(pair[0]!, Buffer.from("secret"), 6, 0, address, address.length);
+    return Number(sent) === 6 && Number(libc.recv(pair[1]!, Buffer.alloc(6), 6, atOnce)) < 0;
+  });
+}
+
+/** FS_IOC_GETFLAGS and FS_IOC_SETFLAGS of ioctl(2). */
+const getFlags = 0x80086601;
+const setFlags = 0x40086602;
 
 function readSecret(path: string | undefined): void {
   require(fs.readFileSync(path!, "utf8").includes("secret"));
@@ -112,6 +140,20 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     await once(server, "listening");
     server.close();
   },
+  /** Listens on one address, and answers "hello" at the port that it writes to a file. */
+  serve: async (address, path) => {
+    const server = net.createServer((connection) => connection.end("hello")).listen(0, address);
+    await once(server, "listening");
+    fs.writeFileSync(`${path}.new`, String((server.address() as net.AddressInfo).port));
+    fs.renameSync(`${path}.new`, path!);
+    await sleep(60_000);
+  },
+  fetch: async (address, port) => {
+    const socket = net.connect(Number(port), address);
+    const [data] = await once(socket, "data");
+    require(String(data) === "hello");
+    socket.destroy();
+  },
   "send-udp": async (port) => {
     const socket = createSocket("udp4");
     const sent = new Promise((resolve, reject) => {
@@ -123,6 +165,30 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
   },
   "connect-abstract": (name) => connectUnix(`\0${name}`),
   "connect-unix": (path) => connectUnix(path!),
+  "send-from-pair": (path) => require(sendFromPair(path!)),
+  /** FS_NODUMP_FL, which every user may set for a file of theirs. */
+  "set-flags": (path) => {
+    const file = fs.openSync(path!, "r");
+    const flags = Buffer.alloc(8);
+    must(libc.ioctl(file, getFlags, flags));
+    flags.writeUInt32LE(flags.readUInt32LE(0) | 0x40, 0);
+    must(libc.ioctl(file, setFlags, flags));
+  },
+  affinity: (id) => {
+    const processors = Buffer.alloc(128);
+    must(libc.sched_getaffinity(Number(id), processors.length, processors));
+    must(libc.sched_setaffinity(Number(id), processors.length, processors));
+  },
+  priority: (id) => must(libc.setpriority(0, Number(id), 1)),
+  "own-priority": () => {
+    const processors = Buffer.alloc(128);
+    must(libc.sched_getaffinity(0, processors.length, processors));
+    must(libc.sched_setaffinity(0, processors.length, processors));
+    must(libc.setpriority(0, 0, 1));
+  },
+  "command-line": (id) => require(fs.readFileSync(`/proc/${id}/cmdline`, "utf8").length > 0),
+  mounts: (id) => require(fs.readFileSync(`/proc/${id}/mountinfo`, "utf8").length > 0),
+  "list-processes": (id) => require(fs.readdirSync("/proc").includes(id!)),
   signal: (id) => must(libc.kill(Number(id), 0)),
   "signal-parent": () => must(libc.kill(process.ppid, 0)),
   /** PTRACE_SEIZE, which does not stop it. */

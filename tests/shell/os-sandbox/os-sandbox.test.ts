@@ -10,11 +10,12 @@ import {
   readFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { execa } from "execa";
 import { repository } from "../../harness/subject.ts";
 import { isAlive, readPid } from "../alive.ts";
 import { answerOf, waitFor } from "../case.ts";
 import { type ShellFixture, startShell } from "../shell-fixture.ts";
-import { hasGroups, openScene, type Scene } from "./scene.ts";
+import { hasGroups, hidesProcesses, openScene, type Scene } from "./scene.ts";
 
 const program = join(import.meta.dir, "attempts.ts");
 const mebibyte = 1024 * 1024;
@@ -76,6 +77,13 @@ const attempts: Readonly<Record<string, Attempt>> = {
   "send by UDP": ({ target }) => ["send-udp", target.udp],
   "connect to an abstract socket": ({ abstractName }) => ["connect-abstract", abstractName],
   "connect to a socket of another program": ({ socket }) => ["connect-unix", socket],
+  "send to a socket of another program by a pair of sockets": ({ datagrams }) => [
+    "send-from-pair",
+    datagrams,
+  ],
+  "change the attributes of a file outside": ({ outside }) => ["set-flags", outside("there")],
+  "set the processors of another program": ({ target }) => ["affinity", target.id],
+  "set the priority of another program": ({ target }) => ["priority", target.id],
   "signal the worker": () => ["signal-parent"],
   "signal another program": ({ target }) => ["signal", target.id],
   "trace another program": ({ target }) => ["trace", target.id],
@@ -119,6 +127,13 @@ const processesOfRoot: Readonly<Record<string, Attempt>> = {
   "run many processes as root": () => ["processes-of-root", 100],
 };
 
+/** What only a /proc of its own stops, which root gets. */
+const seenInProc: Readonly<Record<string, Attempt>> = {
+  "read the command line of another program": ({ target }) => ["command-line", target.id],
+  "read the mounts of another program": ({ target }) => ["mounts", target.id],
+  "list the processes of others": ({ target }) => ["list-processes", target.id],
+};
+
 /** What goes on as usual, in folders that hold nothing denied themselves. */
 const allowed: Readonly<Record<string, Attempt>> = {
   "make a file": ({ inside }) => ["create", inside("new")],
@@ -128,6 +143,7 @@ const allowed: Readonly<Record<string, Attempt>> = {
   "make a folder": ({ inside }) => ["mkdir", inside("new")],
   "move a file": ({ inside }) => ["rename", inside("there"), inside("new")],
   "write to /dev/null": () => ["append", "/dev/null"],
+  "set its own processors and priority": () => ["own-priority"],
   "read /dev/zero": () => ["read-some", "/dev/zero"],
 };
 
@@ -171,6 +187,7 @@ test("the attempts are those of the published table", () => {
     ...Object.keys(deadly),
     ...Object.keys(ended),
     ...Object.keys(processesOfRoot),
+    ...Object.keys(seenInProc),
   ];
   expect(rows.toSorted()).toEqual(made.toSorted());
 });
@@ -204,6 +221,22 @@ describe("a command cannot", () => {
     const isBound = hasGroups(confined) || process.getuid?.() !== 0;
     expect(trial).toMatchObject(isBound ? { stdout: expect.stringMatching(/^stopped: /) } : through);
   });
+
+  test.each(Object.entries(seenInProc))("%s", async (_, attempt) => {
+    const [control, trial] = await outcomes(attempt);
+    expect(control).toMatchObject(through);
+    expect(trial).toMatchObject(
+      hidesProcesses(confined) ? { stdout: expect.stringMatching(/^stopped: /) } : through,
+    );
+  });
+});
+
+test("the worker hides processes for root, where nothing is mounted below /proc", () => {
+  const points = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "");
+  const isPlain = points.every((point) => !point.startsWith("/proc/") || point.endsWith("/binfmt_misc"));
+  expect(hidesProcesses(confined)).toBe(process.getuid?.() === 0 && isPlain);
 });
 
 describe("a command can", () => {
@@ -286,5 +319,68 @@ describe("with the network", () => {
     expect(answerOf(await networked.call("shell::exec", { command: process.execPath, args }))).toMatchObject({
       stdout,
     });
+  });
+});
+
+describe("with loopback", () => {
+  let looped: ShellFixture;
+  beforeAll(async () => {
+    looped = await startShell("executable", {
+      ...config,
+      os_sandbox: "required",
+      network: "loopback",
+      max_concurrent_jobs: 8,
+    });
+  });
+  afterAll(() => looped.stop());
+
+  const run = async (served: ShellFixture, ...args: string[]) =>
+    answerOf(await served.call("shell::exec", { command: process.execPath, args: [program, ...args] }));
+
+  /** Starts a server as a job, which ends with the worker. */
+  async function serve(address: string): Promise<string> {
+    const path = join(mkdtempSync(join(looped.folder, "case-")), "port");
+    const args = [program, "serve", address, path];
+    answerOf(await looped.call("shell::exec_bg", { command: process.execPath, args }));
+    return waitFor(() => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
+  }
+
+  test("the worker says whether the system has a network for commands alone", async () => {
+    const user = process.getuid?.() === 0 ? [] : ["--map-root-user"];
+    const { failed } = await execa("unshare", [...user, "--net", "true"], { reject: false });
+    expect(looped.worker.stderr()).toContain(`"network":"${failed ? "none" : "loopback"}"`);
+  });
+
+  test.each(["127.0.0.1", "::1", "0.0.0.0"])(
+    "commands reach one another on %s, and no other program does",
+    async (address) => {
+      const port = await serve(address);
+      expect(await run(looped, "fetch", address, port)).toMatchObject(through);
+      for (const other of [free, confined])
+        expect(await run(other, "fetch", address, port)).toMatchObject({
+          stdout: expect.stringMatching(/^stopped/),
+        });
+    },
+  );
+
+  test.each([
+    "connect by TCP",
+    "connect to an abstract socket",
+    "connect to a socket of another program",
+    "send to a socket of another program by a pair of sockets",
+  ])("a command cannot %s", async (name) => {
+    const attempt = attempts[name]!(scenes[1]!.newScene()).map(String);
+    expect(await run(free, ...attempt)).toMatchObject(through);
+    expect(await run(looped, ...attempt)).toMatchObject({ stdout: expect.stringMatching(/^stopped/) });
+  });
+
+  test("commands of another worker have another network", async () => {
+    const other = await startShell("executable", { ...config, os_sandbox: "required", network: "loopback" });
+    const port = await serve("127.0.0.1");
+    expect(await run(looped, "fetch", "127.0.0.1", port)).toMatchObject(through);
+    expect(await run(other, "fetch", "127.0.0.1", port)).toMatchObject({
+      stdout: expect.stringMatching(/^stopped/),
+    });
+    await other.stop();
   });
 });

@@ -20,12 +20,18 @@ export interface Scene {
   readonly secretLink: string;
   readonly target: { readonly id: number; readonly tcp: number; readonly udp: number };
   readonly socket: string;
+  /** The path of a socket for datagrams. */
+  readonly datagrams: string;
   readonly abstractName: string;
 }
 
 /** Whether the worker has control groups for its commands, by its log. */
 export const hasGroups = ({ worker }: ShellFixture): boolean =>
   /"os sandbox".*"cgroups":true/.test(worker.stderr());
+
+/** Whether /proc shows commands no processes but their own, by the worker's log. */
+export const hidesProcesses = ({ worker }: ShellFixture): boolean =>
+  /"os sandbox".*"hides_processes":true/.test(worker.stderr());
 
 /** Starts the program beside the commands, and makes the files. */
 export async function openScene(served: ShellFixture) {
@@ -43,10 +49,10 @@ export async function openScene(served: ShellFixture) {
   const secretLink = join(served.folder, "other-name.txt");
   linkSync(secret, secretLink);
   const socket = join(served.folder, "socket");
+  const datagrams = join(served.folder, "datagrams");
   const abstractName = `coder-${process.pid}-${served.engine.url.slice(-5)}`;
-  const target = execa(process.execPath, [join(import.meta.dir, "target.ts"), secret, socket, abstractName], {
-    reject: false,
-  });
+  const args = [join(import.meta.dir, "target.ts"), secret, socket, datagrams, abstractName];
+  const target = execa(process.execPath, args, { reject: false });
   const line = await new Promise<string>((resolve) =>
     target.stdout.once("data", (data) => resolve(`${data}`)),
   );
@@ -64,6 +70,7 @@ export async function openScene(served: ShellFixture) {
       secretLink,
       target: { id: target.pid!, ...JSON.parse(line) },
       socket,
+      datagrams,
       abstractName,
     };
   };

@@ -5,13 +5,16 @@ import { once } from "node:events";
 import { openSync } from "node:fs";
 import { createServer } from "node:net";
 
-const [secret = "", socket = "", name = ""] = process.argv.slice(2);
+const [secret = "", socket = "", datagrams = "", name = ""] = process.argv.slice(2);
 
 /** PR_SET_PTRACER of prctl(2), for systems with Yama. */
 const setTracer = 0x59616d61;
-dlopen("libc.so.6", {
+const { symbols: libc } = dlopen("libc.so.6", {
   prctl: { args: ["i32", "i64", "i64", "i64", "i64"], returns: "i32" },
-}).symbols.prctl(setTracer, -1, 0, 0, 0);
+  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+  bind: { args: ["i32", "buffer", "i32"], returns: "i32" },
+});
+libc.prctl(setTracer, -1, 0, 0, 0);
 openSync(secret, "r");
 
 const listen = async (where: string | number) => {
@@ -22,6 +25,9 @@ const listen = async (where: string | number) => {
 const tcp = (await listen(0)) as { readonly port: number };
 await listen(socket);
 await listen(`\0${name}`);
+// AF_UNIX, SOCK_DGRAM.
+const address = Buffer.from(`\x01\0${datagrams}\0`, "latin1");
+libc.bind(libc.socket(1, 2, 0), address, address.length);
 const udp = createSocket("udp4").bind(0, "127.0.0.1");
 await once(udp, "listening");
 console.log(JSON.stringify({ tcp: tcp.port, udp: udp.address().port }));

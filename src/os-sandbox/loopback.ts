@@ -1,0 +1,98 @@
+/**
+ * A network of their own for the commands of one worker (network_namespaces(7)): its only interface is the loopback one. So 127.0.0.1
+ * and ::1 are places where these commands reach one another, and nothing else reaches them.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readSync } from "node:fs";
+import { makeImage } from "./image.ts";
+import type { Kernel } from "./kernel.ts";
+import {
+  buildProgram,
+  firstInherited,
+  type NamespaceKind,
+  statusDescriptor,
+  writablePage,
+} from "./launcher.ts";
+import { currentUser, enterUserNamespace, type RequiredCall, type User } from "./mounts.ts";
+import type { Architecture } from "./syscalls.ts";
+
+export interface Loopback {
+  /** The namespaces to enter for it, in this order, and their descriptors. */
+  readonly kinds: readonly NamespaceKind[];
+  readonly descriptors: readonly number[];
+  close(): void;
+}
+
+/** Constants of unshare(2), socket(2) and netdevice(7). */
+const newNetwork = 0x40000000;
+const internet = 2;
+const datagram = 2;
+const setInterfaceFlags = 0x8914;
+const isUp = 1;
+
+/** The length of a `struct ifreq`, and where its flags are. */
+const requestBytes = 40;
+const flagsAt = 16;
+
+/**
+ * Makes such a network. Undefined where the system lets this user have none. A process makes it, which ends once this one holds the
+ * namespaces by descriptors.
+ */
+export function openLoopback(kernel: Kernel, architecture: Architecture): Loopback | undefined {
+  const user = currentUser();
+  const kinds: readonly NamespaceKind[] = user.uid === 0 ? ["network"] : ["user", "network"];
+  const image = makeImage(kernel, buildProgram(architecture, makerCalls(user)));
+  const status = kernel.makePipe();
+  if (status === undefined) return undefined;
+  const descriptors: number[] = [];
+  const maker = spawn(`/proc/self/fd/${image}`, {
+    cwd: "/",
+    env: {},
+    // It expects a descriptor 3, whatever that is.
+    stdio: ["pipe", "ignore", "ignore", image, status.writeEnd],
+  });
+  maker.on("error", () => {});
+  try {
+    closeSync(status.writeEnd);
+    if (readSync(status.readEnd, Buffer.alloc(reportBytes)) !== ready.length) return undefined;
+    for (const kind of kinds)
+      descriptors.push(openSync(`/proc/${maker.pid}/ns/${kind === "user" ? "user" : "net"}`, "r"));
+    return { kinds, descriptors, close: () => closeAll(descriptors) };
+  } catch {
+    closeAll(descriptors);
+    return undefined;
+  } finally {
+    closeSync(status.readEnd);
+    closeSync(image);
+    maker.kill("SIGKILL");
+    maker.unref();
+  }
+}
+
+function closeAll(descriptors: readonly number[]): void {
+  for (const descriptor of descriptors) closeSync(descriptor);
+}
+
+/** Said once the network is there. A failure is said in `reportBytes` bytes. */
+const ready = "1";
+const reportBytes = 16;
+
+const makerCalls = (user: User): RequiredCall[] => [
+  ...(user.uid === 0
+    ? ([["unshare", newNetwork]] satisfies RequiredCall[])
+    : enterUserNamespace(user, { free: firstInherited, also: newNetwork })),
+  ["socket", internet, datagram, 0],
+  ["ioctl", firstInherited, setInterfaceFlags, bringUp("lo")],
+  ["write", statusDescriptor, ready, ready.length],
+  // Until it is killed, or the worker is gone.
+  ["read", 0, writablePage, 1],
+  ["exit_group", 0],
+];
+
+/** A `struct ifreq`. */
+function bringUp(name: string): Buffer {
+  const bytes = Buffer.alloc(requestBytes);
+  bytes.write(name, "latin1");
+  bytes.writeUInt16LE(isUp, flagsAt);
+  return bytes;
+}

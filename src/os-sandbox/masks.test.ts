@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from "bun:test";
+import {
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openMasks } from "./masks.ts";
+import { hasMountsBelowProc } from "./mount-trial.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "coder-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("a mask is regular and blank, without rights, of the size and time of what it hides", () => {
+  const masks = openMasks(folder);
+  const path = join(folder, "secret");
+  writeFileSync(path, "secret\n", { mode: 0o644 });
+  utimesSync(path, 1_700_000_000, 1_700_000_000);
+  const mask = masks.over(path);
+  expect(masks.over(path)).toBe(mask);
+  expect(readFileSync(mask, "utf8")).toBe("\n".repeat(7));
+  const { size, mtimeMs, mode } = statSync(mask);
+  expect([size, mtimeMs, mode.toString(8)]).toEqual([7, 1_700_000_000_000, "100000"]);
+  truncateSync(path, 1024 * 1024);
+  const other = masks.over(path);
+  expect(other).not.toBe(mask);
+  expect(statSync(other).size).toBe(1024 * 1024);
+  expect(readFileSync(other, "utf8").trim().replaceAll("\0", "")).toBe("");
+});
+
+test.each([
+  ["24 1 0:21 / /proc rw - proc proc rw", false],
+  ["24 1 0:21 / /proc/sys/fs/binfmt_misc rw - autofs a rw", false],
+  ["24 1 0:21 /null /proc/kcore rw - tmpfs t rw", true],
+  ["24 1 0:21 / /process rw - tmpfs t rw", false],
+])("what is mounted below /proc: %s", (line, expected) => {
+  expect(hasMountsBelowProc(`${line}\n`)).toBe(expected);
+});
