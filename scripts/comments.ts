@@ -1,35 +1,39 @@
 import { join } from "node:path";
 import { bannedPhrases } from "./vocabulary.ts";
 
-/** A comment, in one line. */
 interface Comment {
-  /** 1-based: where it starts. */
+  /** The 1-based line that it starts in. */
   readonly line: number;
+  /** The text without its delimiters, one line for each of the source. */
   readonly text: string;
 }
 
 /** The line begins with a comment, or is inside one. */
 const wholeLine = /^\s*(?:\/\/|\/\*+|\*(?!\/))\s?(.*?)\s*(?:\*\/)?$/;
 
-/** Behind code, so that the `//` of an address in a string is none. */
+/** A comment after code. The code ends with punctuation, so that the `//` of an address in a string is not taken for one. */
 const trailing = /[;,{}()[\]]\s+\/\/\s?(.*)$/;
 
 /**
- * The comments of a file. Lines without code between them are one comment, so that no phrase hides in a line break. An
- * indented line of a comment is code.
+ * Returns the comments of a file. Lines without code between them are one comment, so that no phrase hides in a line
+ * break. An indented line of a comment is code.
  */
 export function commentsOf(source: string): Comment[] {
   const found: { line: number; text: string }[] = [];
   let isOpen = false;
   for (const [index, line] of source.split("\n").entries()) {
     const whole = wholeLine.exec(line)?.[1];
-    const text = (whole ?? trailing.exec(line)?.[1])?.replace(/^ {4}.*/, "");
-    if (text !== undefined && whole !== undefined && isOpen) found.at(-1)!.text += ` ${text}`;
+    const text = commentOfLine(line)?.replace(/^ {4}.*/, "");
+    if (text !== undefined && whole !== undefined && isOpen) found.at(-1)!.text += `\n${text}`;
     else if (text !== undefined) found.push({ line: index + 1, text });
     isOpen = whole !== undefined;
   }
   return found;
 }
+
+/** Returns the comment that a line is, is part of, or ends with. */
+export const commentOfLine = (line: string): string | undefined =>
+  (wholeLine.exec(line) ?? trailing.exec(line))?.[1];
 
 /** Phrases in comments that only this project uses, one sentence each. */
 export async function findBannedPhrases(root: string): Promise<string[]> {

@@ -144,9 +144,9 @@ test("comments of a file are joined where no code is between them", () => {
     "// last",
   ];
   expect(commentsOf(source.join("\n"))).toEqual([
-    { line: 1, text: " One that goes on." },
+    { line: 1, text: "\nOne that goes\non." },
     { line: 5, text: "behind code" },
-    { line: 6, text: "two lines" },
+    { line: 6, text: "two\nlines" },
     { line: 9, text: "last" },
   ]);
 });

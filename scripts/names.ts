@@ -1,13 +1,15 @@
 /**
  * `npm test -- --only names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
  * words that only this project uses for such a thing, an exported name means one thing in the whole tree, a citation of the
- * specification leads to a section that exists. Comments and pages have rules too: `comments.ts`, `pages.ts`.
+ * specification leads to a section that exists. Comments and pages have rules too: `comments.ts`, `sentences.ts`,
+ * `pages.ts`.
  */
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
 import { SyntaxKind } from "typescript/unstable/ast";
 import { findBannedPhrases } from "./comments.ts";
 import { findPageFaults } from "./pages.ts";
+import { compareCounts, findSentences, lowerCounts, readCounts, readNewLines } from "./sentences.ts";
 import { lineOf, parseSources, type Source, visitNodes } from "./syntax.ts";
 import { bannedEverywhere, bannedWords, fieldNames, sharedNames } from "./vocabulary.ts";
 
@@ -157,7 +159,18 @@ async function findBannedInGlossary(root: string): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  const faults = await findNamingFaults(dirname(import.meta.dir));
+  const root = dirname(import.meta.dir);
+  if (process.argv.includes("--lower")) await lowerCounts(root);
+  const { faults: sentences, falls } = compareCounts(
+    await findSentences(root),
+    await readCounts(root),
+    readNewLines(root),
+  );
+  const faults = [...(await findNamingFaults(root)), ...sentences];
   for (const fault of faults) console.log(fault);
+  if (falls.length > 0)
+    console.log(
+      `comments: fewer than allowed; bun scripts/names.ts --lower writes it:\n  ${falls.join("\n  ")}`,
+    );
   if (faults.length > 0) process.exitCode = 1;
 }
