@@ -1,7 +1,7 @@
 import { compileGlobSet, type GlobSet, longestSet } from "../globs/glob-set.ts";
 import { pathIn } from "./backend.ts";
 import { fold, foldGlob } from "./fold.ts";
-import type { Folder, PostedDenyRules } from "./folder.ts";
+import type { Folder } from "./folder.ts";
 import type { Folding } from "./folding.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
@@ -26,8 +26,6 @@ export interface DenyRules {
   /** The first glob that denies the path of these names, or a folder above it, with names compared as in the base. */
   denyingGlob(names: readonly string[]): string | undefined;
   isTemporary(name: string): boolean;
-  /** What to make the same rules of in a thread, by `denyRules`; undefined where they are those of several folders. */
-  readonly posted: PostedDenyRules | undefined;
   /** One spelling for all that the file system takes for the same name. */
   fold(path: string, folding: Folding): string;
 }
@@ -85,7 +83,6 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
       return undefined;
     },
     isTemporary: isTemporaryName,
-    posted: { globs: globs.patterns, folds },
     fold: (path, folding) => (isFolded(folding) ? fold(path) : path),
   };
 }

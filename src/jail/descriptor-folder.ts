@@ -12,7 +12,7 @@ import {
 import { isCasefolded, isCasefoldedWithin } from "./casefold.ts";
 import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
-import type { Folder, JailedPath, Name, PathHandle, PostedFolder } from "./folder.ts";
+import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import { type Folding, type Naming, namingIn } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import type { FileStats } from "./kind.ts";
@@ -20,11 +20,10 @@ import {
   O_PATH,
   type OpenAt,
   openAt,
-  openBeneath,
+  type openBeneath,
   openThroughProc,
   readDirents,
   readRest,
-  reopenThroughProc,
 } from "./openat.ts";
 import { endOffsetOn, typeElsewhere } from "./pseudo.ts";
 import { statAt } from "./statx.ts";
@@ -225,13 +224,6 @@ export class DescriptorFolder implements HeldFolder {
     return readLinkByPath(this, name);
   }
 
-  post(): PostedFolder | undefined {
-    const { device, naming: ofBase, openBeneath } = this.#opener;
-    if (openBeneath === undefined || this.#isClosed) return undefined;
-    const { descriptor, requested, path } = this;
-    return { descriptor, requested, path, device, ofBase, naming: this.#naming, type: this.#type };
-  }
-
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -247,20 +239,4 @@ export class DescriptorFolder implements HeldFolder {
     if (this.#isClosed || (this.#isBase && this.#opener.isClosed))
       throw new Error("a folder was used after it was closed");
   }
-}
-
-/**
- * The folder, for a thread of the process that holds it. It must stay open there until this one and all below it are
- * closed. Closing this one leaves it open.
- */
-export function adoptFolder({ device, ofBase, ...held }: PostedFolder): Folder {
-  const opener: Opener = {
-    open: openAt,
-    openBeneath,
-    reopen: reopenThroughProc,
-    device,
-    naming: ofBase,
-    isClosed: false,
-  };
-  return new DescriptorFolder(opener, { ...held, isBase: true });
 }

@@ -4,7 +4,7 @@
  */
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
-import type { Folding, Naming } from "./folding.ts";
+import type { Folding } from "./folding.ts";
 import type { FileStats } from "./kind.ts";
 
 /** The scope of a change: a name, or a name with everything below it. */
@@ -65,26 +65,7 @@ export interface Folder extends Disposable {
   identify(name: Name): string;
   /** The text of the link `name`. Throws the errno error, EINVAL for what is no link. */
   readLink(name: Name): Buffer;
-  /** This folder as a message to a thread of this process; undefined where a thread cannot open what is below it. */
-  post?(): PostedFolder | undefined;
   close(): void;
-}
-
-/** A held folder, as a message to a thread of the process that holds it. Structured-cloneable. */
-export interface PostedFolder extends Pick<Folder, "requested" | "path"> {
-  readonly descriptor: number;
-  readonly naming: Naming;
-  /** Type of its file system (statfs(2)). */
-  readonly type: number;
-  /** The device of the base, and how that compares names. */
-  readonly device: number;
-  readonly ofBase: Naming;
-}
-
-/** Deny rules as a message to a thread. */
-export interface PostedDenyRules {
-  readonly globs: readonly string[];
-  readonly folds: boolean;
 }
 
 /** A file that is opened but not for reading, and stays the same where the backend can hold it. Close it. */
@@ -223,8 +204,6 @@ export interface Jail {
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** The same for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Pick<Folder, "path" | "folding">, bytes: Buffer, from: number, to: number): boolean;
-  /** What `deniesBytesIn` decides by, for threads; undefined where several roots have rules of their own. */
-  readonly postedRules: PostedDenyRules | undefined;
   /** Whether callers may read, and never make or change, `name` in a folder of which that is not true. */
   deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Whether a link at this place could lead to what callers may read, and never make or change, by its path. */

@@ -133,7 +133,6 @@ function jailWith(parts: Parts): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
-    postedRules: rules.posted,
     deniesWritingIn: (folder, name) =>
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
     mayDenyWritingBelow: ({ path, names, folder }) =>

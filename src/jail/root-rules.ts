@@ -16,7 +16,6 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
   const depth = name === "" ? 0 : 1;
   return {
     ...whole,
-    posted: undefined,
     denies: (path, folding) =>
       whole.denies(path, folding) || (isInside(path) && own.denies(pathInRoot(name, path), folding)),
     deniesIn: (folder, entry) =>
@@ -54,7 +53,6 @@ export function rulesOfRoots(roots: RuledRoots, top: DenyRules): DenyRules {
     deniesBelow: (names, folding) => at(names[0] ?? "").deniesBelow(names, folding),
     denyingGlob: (names) => at(names[0] ?? "").denyingGlob(names),
     isTemporary: top.isTemporary,
-    posted: undefined,
     fold: (path, folding) => at(path).fold(path, folding),
   };
 }

@@ -36,14 +36,10 @@ export interface WalkLevel {
   readonly first: number;
   next: number;
   end: number;
-  /** How many entries the folder has, those that are not kept too. */
-  listed: number;
   /** For its entries; before it is listed, those from the folders above it. */
   rules: IgnoreRules;
   /** The part below this folder of the path to start at. */
   readonly after: string | undefined;
-  /** The part below this folder of the path to end before. */
-  readonly before: string | undefined;
 }
 
 /** Adds the entries of folders to a stack. */
@@ -68,7 +64,7 @@ export class FolderLister {
     // Where the filter chooses, not all entries are there to be kept.
     const listings = this.filter.mayTake === undefined ? this.#options.listings : undefined;
     const known = listings?.find(held.folder, (bytes, from, to, kind) => entries.push(bytes, from, to, kind));
-    const found: Found = { temporary: [], ignoreFiles: known ?? 0, count: entries.size - first };
+    const found: Found = { temporary: [], ignoreFiles: known ?? 0 };
     if (known === undefined) {
       const rest = this.#begin(held, found);
       if (rest !== undefined || !entries.sortChunk(first)) return this.#listRest(level, found, rest);
@@ -103,7 +99,6 @@ export class FolderLister {
   #push(held: SharedFolder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
     const { ignoreFiles, listings } = this.#options;
     const { bytes, from, to } = name;
-    found.count++;
     if (isTemporaryIn(bytes, from, to)) {
       const raw = nameOf(bytes.subarray(from, to));
       found.temporary.push({ name: raw.toString(), raw, kind: kind ?? "other" });
@@ -117,13 +112,11 @@ export class FolderLister {
   }
 
   /** Makes the entries ready to take. */
-  #endListing(level: WalkLevel, { temporary, ignoreFiles, count }: Found): void {
+  #endListing(level: WalkLevel, { temporary, ignoreFiles }: Found): void {
     const { folder } = level.held;
-    const { after, before } = level;
-    const indexOf = (path: Buffer) => this.#entries.firstNotBefore(path, level.first);
-    level.listed = count;
-    level.end = before === undefined ? this.#entries.size : indexOf(Buffer.from(before, "latin1"));
-    if (after !== undefined) level.next = indexOf(firstKey(after));
+    level.end = this.#entries.size;
+    if (level.after !== undefined)
+      level.next = this.#entries.firstNotBefore(firstKey(level.after), level.first);
     level.rules = this.#options.ignoreFiles?.in(folder, level.rules, ignoreFiles) ?? level.rules;
     if (temporary.length > 0) this.#options.files.sweepFolder(folder, temporary);
   }
@@ -133,8 +126,6 @@ export class FolderLister {
 interface Found {
   readonly temporary: Entry[];
   ignoreFiles: IgnoreFileSet;
-  /** How many entries it has met. */
-  count: number;
 }
 
 /** The key in a folder of the entry that the path leads to. */

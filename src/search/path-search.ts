@@ -2,11 +2,10 @@ import type { SearchAnswerBuilder } from "./answer.ts";
 import type { ListedPaths, PathTaker } from "./listed-paths.ts";
 import { PathLiteral } from "./path-literal.ts";
 import { atPath, isAfter } from "./place.ts";
-import { RangesAhead } from "./ranges-ahead.ts";
 import type { ResultPage } from "./result-page.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { SearchOptions } from "./state.ts";
-import { type FileSink, Walk } from "./walk.ts";
+import type { FileSink, Walk } from "./walk.ts";
 
 export interface PathSearchOptions extends SearchOptions {
   /** In place of the walk that the search began with, which goes on. */
@@ -18,42 +17,15 @@ export interface PathSearchOptions extends SearchOptions {
 }
 
 /**
- * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer. Of
- * a large tree threads search later parts. False when it ended early.
+ * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer.
+ * Returns false if it ended early.
  */
 export async function searchPaths(options: PathSearchOptions): Promise<boolean> {
-  const ranges = rangesAheadOf(options);
+  const { rest, answer, page, isOver, slice } = options;
   const sink = new PathSink(options);
-  try {
-    let next: typeof options.rest | undefined = options.rest;
-    while (next !== undefined) {
-      if (!(await searchPart(next, sink, { ...options, ranges }))) return false;
-      next = await ranges?.continue();
-    }
-    return ranges?.isCut !== true;
-  } finally {
-    ranges?.end();
-  }
-}
-
-/** Undefined for a page, which counts what it passes over file by file. */
-function rangesAheadOf({ rest, page, answer, ...options }: PathSearchOptions): RangesAhead | undefined {
-  if (page !== undefined || !(rest instanceof Walk)) return undefined;
-  const walk = { ...options.walk, onTooDeep: () => answer.cut() };
-  return RangesAhead.open({ ...options, walk, answer });
-}
-
-/** Searches the paths of one walk to its end; false when it ended early. */
-async function searchPart(
-  walk: PathSearchOptions["rest"],
-  sink: PathSink,
-  options: PathSearchOptions & { readonly ranges: RangesAhead | undefined },
-): Promise<boolean> {
-  const { answer, page, isOver, slice, ranges } = options;
-  while (!answer.isFull && walk.fill(sink)) {
-    page?.makeProgressTo(walk.position);
+  while (!answer.isFull && rest.fill(sink)) {
+    page?.makeProgressTo(rest.position);
     if (!answer.isFull && isOver()) return false;
-    if (walk instanceof Walk) ranges?.post(walk);
     if (slice.isDue) await slice.yieldIfDue();
   }
   return true;

@@ -73,11 +73,6 @@ const noFilter = {
 
 /** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
 const mostThreads = Math.min(8, availableParallelism());
-/** Threads that search ranges ahead of a walk: more would wait for it. */
-const mostRangesAhead = 3;
-/** On one processor they would only make it slower. */
-const rangesAhead = (threads: number): number =>
-  Math.min(threads, mostRangesAhead, availableParallelism() - 1);
 /** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
@@ -120,7 +115,6 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       : undefined;
   const state: SearchState = {
     pool: hasThreads ? pool : undefined,
-    rangesAhead: rangesAhead(size),
     index: searchIndex,
     batchesAtOnce: size * (batchesPerThread + 1),
     held: { folders: 0 },

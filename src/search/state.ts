@@ -9,8 +9,6 @@ import type { ThreadEngines } from "./thread-engines.ts";
 export interface SearchState {
   /** Undefined where there are no threads. */
   readonly pool: Pool<SearchJob, ThreadReply> | undefined;
-  /** Ranges of one walk for paths that threads search at once; 0, the default: none. */
-  readonly rangesAhead?: number;
   /** Undefined where searches read all files. */
   readonly index: SearchIndex | undefined;
   /** Most batches under way, of all searches together: each holds folders open. */

@@ -16,7 +16,6 @@ import { entriesOf, type Finding, type FindingSink, searchFiles } from "./files.
 import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
 import { KnownFiles } from "./known-files.ts";
 import { type LineOptions, textUnits } from "./lines.ts";
-import { createRangeSearch, type FoundInRange, type PathRangeJob } from "./path-range.ts";
 import type { Position } from "./place.ts";
 import type { Query } from "./query-compiler.ts";
 import { createOutcomes } from "./tally.ts";
@@ -60,8 +59,8 @@ export interface SearchedBatch extends EncodedFindings {
 }
 
 /** What a thread does, and what it replies. */
-export type SearchJob = BatchJob | SignJob | PathRangeJob;
-export type ThreadReply = BatchReply | SignedFiles | FoundInRange;
+export type SearchJob = BatchJob | SignJob;
+export type ThreadReply = BatchReply | SignedFiles;
 
 serveJobs(({ engine }: SearchThreadData, check) => {
   let runtime: RegexRuntime | undefined;
@@ -69,11 +68,9 @@ serveJobs(({ engine }: SearchThreadData, check) => {
     runtime ??= new RegexRuntime(engine, check);
     return runtime;
   });
-  const searchRange = createRangeSearch();
   let signer: FileSigner | undefined;
   return (job: SearchJob, candidates): ThreadReply => {
     try {
-      if ("what" in job && job.what === "paths") return searchRange(job);
       if ("what" in job) {
         signer ??= new FileSigner(createSigner());
         return signFiles(job, signer);

@@ -28,8 +28,6 @@ export interface WalkOptions extends EntryFilterOptions, ListingOptions {
   readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
   /** The path to start at, one character per byte (`Place.file`): the walk opens no folder that comes before it. */
   readonly after?: string | undefined;
-  /** The path to end before, in the same form: the walk opens no folder that comes after it. */
-  readonly before?: string | undefined;
   /** Called for each folder that is too deep to enter. */
   readonly onTooDeep: () => void;
   /** Called for each folder that cannot be read, with its path as `Place.file`. */
@@ -38,9 +36,6 @@ export interface WalkOptions extends EntryFilterOptions, ListingOptions {
 
 /** A walk enters no deeper folder: trees made by hand are flatter, and each level holds a descriptor. */
 const maxDepth = 256;
-
-/** Most entries on the way to where a walk is split: they are listed again for the rest, up to twice, in half a millisecond each time. */
-const mostOnTheWay = 512;
 
 /** Cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for names of 255 bytes never met before. */
 const costPerClockCheck = 16 * 1024;
@@ -117,38 +112,6 @@ export class Walk {
     );
   }
 
-  /**
-   * Ends the walk before a folder that it would enter later, such that about half of what lies in the highest folder comes before
-   * it, and returns the path of that folder, for a walk of the rest. Undefined when it knows of no such folder, or the folders on
-   * the way there are large.
-   */
-  split(): string | undefined {
-    if (this.#options.only !== undefined) return undefined;
-    let onTheWay = 0;
-    for (const [depth, level] of this.#levels.entries()) {
-      onTheWay += level.listed;
-      if (onTheWay > mostOnTheWay) return undefined;
-      const index = this.#folderToSplitAt(level);
-      if (index === undefined) continue;
-      for (const above of this.#levels.slice(0, depth)) above.end = above.next;
-      level.end = index;
-      return level.held.walked + this.#entries.keyOf(index).toString("latin1");
-    }
-    return undefined;
-  }
-
-  /** The index of a folder in the middle of the entries to take. */
-  #folderToSplitAt(level: WalkLevel): number | undefined {
-    const isDeepest = level === this.#levels.at(-1);
-    const first = level.next + (isDeepest ? 1 : 0);
-    const middle = Math.max(first, (level.next + level.end) >>> 1);
-    for (let index = middle; index < level.end; index++)
-      if (this.#entries.kind(index) === "dir") return index;
-    for (let index = middle - 1; index >= first; index--)
-      if (this.#entries.kind(index) === "dir") return index;
-    return undefined;
-  }
-
   /** Releases the folders that it holds. */
   close(): void {
     this.#listing?.return();
@@ -164,12 +127,7 @@ export class Walk {
     if (start === undefined) return;
     this.#start = undefined;
     const rules = this.#options.ignoreFiles?.above(start.folder) ?? IgnoreRules.none;
-    const level = this.#descend({
-      held: start,
-      rules,
-      after: this.#options.after,
-      before: this.#options.before,
-    });
+    const level = this.#descend({ held: start, rules, after: this.#options.after });
     if (only === undefined) this.#listing = this.#lister.list(level);
     else {
       const name = Buffer.from(only.raw);
@@ -220,7 +178,6 @@ export class Walk {
       held: new SharedFolder(child, undefined, walked),
       rules: level.rules,
       after: pathBelow(key, level.after),
-      before: pathBelow(key, level.before),
     });
     this.#listing = ignoreVanished(
       () => this.#lister.list(inner),
@@ -249,14 +206,9 @@ export class Walk {
   }
 
   /** Makes the folder the deepest level. */
-  #descend({
-    held,
-    rules,
-    after,
-    before,
-  }: Pick<WalkLevel, "held" | "rules" | "after" | "before">): WalkLevel {
+  #descend({ held, rules, after }: Pick<WalkLevel, "held" | "rules" | "after">): WalkLevel {
     const first = this.#entries.size;
-    const level = { held, first, next: first, end: first, listed: 0, rules, after, before };
+    const level = { held, first, next: first, end: first, rules, after };
     this.#levels.push(level);
     return level;
   }
