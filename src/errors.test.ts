@@ -145,6 +145,7 @@ const ofCallsTogether: Samples<typeof refuseTransacting> = {
   inPlace: refuseTransacting.inPlace(refuse.changed("a"), 'Change 1 of 2 ("a")'),
   tooManyChanges: refuseTransacting.tooManyChanges(1001, 1000),
   badPlan: refuseTransacting.badPlan("x"),
+  largePlan: refuseTransacting.largePlan(100, 50),
   noPlan: refuseTransacting.noPlan("0f".repeat(16)),
   stalePlan: refuseTransacting.stalePlan("0f".repeat(16), { paths: ["a"] }),
 };

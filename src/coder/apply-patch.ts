@@ -109,6 +109,7 @@ export const applyPatch = defineCoderFunction({
       for (const name of newNames(patch)) requireUsualName(name, rules.places);
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) => patchTree(tree, { patch, baseDir, expectedRevisions }, context),
+      request: text,
       named: { noun: "File", paths: patch.files.map(({ path }) => path) },
     };
     if (!dryRun) return committed(await runTransaction(transaction, context));

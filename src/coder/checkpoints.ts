@@ -49,6 +49,9 @@ const response = Type.Object(
   { title: "CheckpointsOutput" },
 );
 
+/** Maximum characters of a name in an answer: a record may hold a longer one, and is one of many. */
+const longestName = 200;
+
 /** Paths that are named of one checkpoint. */
 const mostFiles = 50;
 
@@ -112,9 +115,9 @@ function describe(
   return {
     seq,
     ts: new Date(ts).toISOString(),
-    ...(function_id !== undefined && { function_id }),
-    ...(caller !== undefined && { caller }),
-    ...(label !== undefined && { label }),
+    ...(function_id !== undefined && { function_id: function_id.slice(0, longestName) }),
+    ...(caller !== undefined && { caller: caller.slice(0, longestName) }),
+    ...(label !== undefined && { label: label.slice(0, longestName) }),
     ...(transaction !== undefined && { transaction }),
     files,
     ...(more > 0 && { more_files: more }),

@@ -22,7 +22,7 @@ const request = Type.Object(
       default: false,
       description: "Check and answer, change nothing, and give a plan for coder::commit.",
     }),
-    label: Type.Optional(Type.String({ description: "What to call the transaction." })),
+    label: Type.Optional(Type.String({ maxLength: 200, description: "What to call the transaction." })),
     literal: Literal(),
   },
   { title: "TransactInput" },
@@ -142,6 +142,7 @@ export const transact = defineCoderFunction({
     const transaction: Transaction<ChangeResult[]> = {
       make: (context, tree) => makeChanges(changes, answer, { context, tree }),
       label,
+      request: changes,
       named: {
         noun: "Change",
         paths: changes.map((change) => ("path" in change ? change.path : change.from)),

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { compareSnapshots, snapshotTree } from "../../tests/harness/tree.ts";
 import { wordingFor } from "../contract/wording.ts";
 import { createLog } from "../log/log.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
@@ -277,4 +278,28 @@ test("no steps are not all of them", async () => {
   const { undone } = await call("coder::undo", { steps: 0 });
   expect(undone.map(({ seq }: { seq: number }) => seq)).toEqual([2]);
   expect(existsSync(at("a"))).toBe(true);
+});
+
+test("a label has 200 characters, and one record of another worker that has more breaks no list", async () => {
+  const { call, runtime, at } = await open();
+  const change = { op: "create", path: "a", content: "" };
+  const longest = "x".repeat(200);
+  await call("coder::transact", { changes: [change], label: longest });
+  expect(
+    call("coder::transact", { changes: [{ ...change, path: "b" }], label: `${longest}x` }),
+  ).rejects.toThrow("The field label has 201 characters; expected at most 200");
+  expect(existsSync(at("b"))).toBe(false);
+  const staged = { kind: "file", content: [Buffer.from("")], mode: 0o644 } as const;
+  await runtime.transactions!.run(
+    async () => ({
+      steps: [{ kind: "place", path: "c", staged, change: 0 }],
+      keys: new Set<string>(),
+      value: undefined,
+    }),
+    { requester: { deadline: deadlineIn(60_000), functionId: "other" }, label: "y".repeat(20_000_000) },
+  );
+  const { checkpoints } = await call("coder::checkpoints", {});
+  expect(checkpoints.map(({ label }: { label: string }) => label)).toEqual(["y".repeat(200), longest]);
+  await call("coder::undo", { steps: 2 });
+  expect([existsSync(at("a")), existsSync(at("c"))]).toEqual([false, false]);
 });

@@ -110,12 +110,29 @@ function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<Jour
   }
   const records: JournalRecord[] = [];
   for (const { frame, place } of frames) {
-    if (place === undefined || !isHead(frame)) continue;
+    if (place === undefined || !isHead(frame) || !isWholeHead(frame)) continue;
     const its = byRecord.get(frame.record)!;
     records.push(yield* recordOf(frame, its, { segment, seq: segment + place }));
   }
   return records;
 }
+
+/** Whether a head has the types of this version: one that has not must not keep the others from being read. */
+const isWholeHead = ({ ts, ...names }: RecordHead): boolean =>
+  Math.abs(ts) <= latestTime &&
+  [names.function_id, names.caller, names.label, names.transaction].every(
+    (name) => name === undefined || typeof name === "string",
+  );
+
+/** Milliseconds since 1970 of the last moment that a `Date` can hold (ECMA-262, 21.4.1.1). */
+const latestTime = 8.64e15;
+
+const isWholeStep = ({ path, from = path, before, after }: StepFrame): boolean =>
+  [path, from].every((end) => typeof end === "string") &&
+  [before, after].every(
+    (tree) =>
+      typeof tree?.state?.kind === "string" && (tree.inside === undefined || Array.isArray(tree.inside)),
+  );
 
 function* recordOf(
   head: RecordHead,
@@ -129,7 +146,8 @@ function* recordOf(
   for (const { frame, contentsAt, bytes } of frames) {
     kept += bytes;
     if (isNotDone(frame) || isHead(frame)) continue;
-    if (!notDone.has(index++)) steps.push({ ...frame, seq, segment, contentsAt, bytes });
+    if (!notDone.has(index++) && isWholeStep(frame))
+      steps.push({ ...frame, seq, segment, contentsAt, bytes });
     yield;
   }
   return { ...head, seq, steps, bytes: kept };

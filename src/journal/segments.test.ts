@@ -1,9 +1,21 @@
 /** Segments that several workers share, and what is torn or damaged in them. */
 import { expect, test } from "bun:test";
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import fc from "fast-check";
+import { encodeFrame, type JournalFrame } from "./frame.ts";
 import { JournalFixture } from "./journal.test-kit.ts";
 import { contentOf } from "./read-record.ts";
+import { readHeader } from "./segment.ts";
+import { listSegments, openFrames } from "./segment-folder.ts";
 
 const small = { mode: 0o640, overwrite: true, parents: true };
 
@@ -126,4 +138,35 @@ test("what is damaged is ignored, and nothing else", async () => {
     contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }),
   ).toBeUndefined();
   expect(existsSync(path)).toBe(true);
+});
+
+test("a record whose head or step is of other types keeps no other from being read", () => {
+  using at = new JournalFixture("descriptors");
+  const journal = at.openJournal({ max_records: 100, max_bytes: 1e6 });
+  at.keepStep(journal, "a");
+  const [segment] = listSegments(journal.state);
+  const descriptor = openFrames(journal.state, segment!, { appending: true });
+  const { key } = readHeader(descriptor)!.header;
+  const head = { version: 2, ts: 1 };
+  const absent = { state: { kind: "absent" } };
+  const step = { at: 1, kind: "place", path: "b", before: absent, after: absent };
+  const bad = [
+    [{ ...head, ts: "now" }],
+    [{ ...head, ts: 9e15 }],
+    [{ ...head, label: { length: 1 } }],
+    [head, { ...step, path: 1 }],
+    [head, { ...step, from: [] }],
+    [head, { ...step, before: undefined }],
+    [head, { ...step, after: { state: null } }],
+    [head, { ...step, after: { ...absent, inside: "x" } }],
+  ];
+  for (const [index, frames] of bad.entries())
+    for (const frame of frames)
+      for (const piece of encodeFrame(key, { record: `bad${index}`, ...frame } as unknown as JournalFrame)
+        .pieces)
+        writeSync(descriptor, piece);
+  closeSync(descriptor);
+  at.keepStep(journal, "c");
+  expect(at.read().flatMap(({ steps }) => steps.map(({ path }) => path))).toEqual(["c", "a"]);
+  journal.close();
 });

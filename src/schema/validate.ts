@@ -191,6 +191,9 @@ function checkTagged(
 function checkString(schema: TSchema, value: unknown, field: string): unknown {
   if (typeof value !== "string") return fail(schema, value, field);
   if (value.length < (schema["minLength"] ?? 0)) throw new Mismatch(field, "is empty; expected some text");
+  const longest = schema["maxLength"] ?? Number.POSITIVE_INFINITY;
+  if (value.length > longest)
+    throw new Mismatch(field, `has ${value.length} characters; expected at most ${longest}`);
   if (!value.isWellFormed())
     throw new Mismatch(field, "holds half of a surrogate pair; expected well-formed Unicode text");
   return schema["format"] === "uuid" ? (parseUuid(value) ?? fail(schema, value, field)) : value;

@@ -4,6 +4,7 @@
  */
 import type { Deadline } from "../scheduling/deadline.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
+import { memoryBytes } from "../text/memory-size.ts";
 import { refuseAdmission } from "./errors.ts";
 
 export interface AdmissionOptions {
@@ -39,7 +40,7 @@ export class Admission {
 
   /** Counts a request until disposed of. Throws over-quota when the others leave it no room; alone it has some. */
   hold(caller: string | undefined, payload: unknown): Disposable {
-    const bytes = approximateBytes(payload);
+    const bytes = memoryBytes(payload);
     const ofCaller = this.#bytesOf.get(caller) ?? 0;
     const isOver = this.#bytes + bytes > this.#requestBytes || ofCaller + bytes > this.#requestBytes / 2;
     if (ofCaller > 0 && isOver) throw refuseAdmission.manyRequestBytes(this.#requestBytes);
@@ -72,27 +73,3 @@ export class Admission {
     else this.#bytesOf.set(caller, ofCaller);
   }
 }
-
-/** What each value takes besides its text, and that of its name. */
-const bytesOfValue = 16;
-
-/** About the memory of a parsed payload, however deeply nested. Channels that the SDK has put into it count as nothing. */
-function approximateBytes(payload: unknown): number {
-  let bytes = 0;
-  const pending = [payload];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    bytes += bytesOfValue;
-    if (typeof value === "string") bytes += value.length;
-    else if (Array.isArray(value)) for (const one of value) pending.push(one);
-    else if (isData(value))
-      for (const name in value) {
-        bytes += name.length;
-        pending.push(value[name]);
-      }
-  }
-  return bytes;
-}
-
-const isData = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -25,6 +25,12 @@ export const refuseTransacting = {
       `\`changes\` holds ${count} changes, and a call makes at most ${most}. Send them in several calls.`,
     ),
 
+  largePlan: (bytes: number, most: number): Refusal =>
+    new Refusal(
+      "too-large",
+      `A plan for these changes would take ${bytes} bytes of memory, and one may take ${most}. Nothing was changed. Send fewer or smaller changes, or the same call without \`dry_run\`.`,
+    ),
+
   badPlan: (plan: string): Refusal =>
     new Refusal(
       "bad-input",

@@ -1,5 +1,6 @@
 /** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
 import { quoteShort, Refusal } from "../../errors.ts";
+import { memoryBytes } from "../../text/memory-size.ts";
 import { areSameReads, type Reads } from "../../transactions/pending-reads.ts";
 import { PendingTree } from "../../transactions/pending-tree.ts";
 import type { Committing } from "../../transactions/transactions.ts";
@@ -16,6 +17,8 @@ export interface Transaction<T> {
   make(context: ChangeContext, tree: PendingTree): Promise<T>;
   /** What the caller calls it. */
   readonly label?: string | undefined;
+  /** What `make` works from, which a plan keeps. */
+  readonly request: unknown;
   /** The changes as an error names them, in order: the paths that the caller sent, and the word for each. */
   readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
 }
@@ -68,8 +71,12 @@ export async function planTransaction<T>(
   const { jail } = context;
   const carryOut = async (plan: string, later: CoderContext) =>
     answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);
-  return { value, ...context.plans.add({ caller: context.caller, carryOut }) };
+  const bytes = memoryBytes(transaction.request) + reads.size * bytesOfRead;
+  return { value, ...context.plans.add({ caller: context.caller, carryOut, bytes }) };
 }
+
+/** The memory that what was read at one path takes, about. */
+const bytesOfRead = 512;
 
 interface Shown<T> extends Pick<PendingTree, "steps" | "reads" | "keys"> {
   readonly value: T;
