@@ -392,7 +392,7 @@ const counts: Case[] = [
   searches(
     "the profile agent and max_bytes of the call",
     five,
-    { max_bytes: 0 },
+    { max_bytes: 1 },
     { lines: ["a:1"], searched: [1, 4], stoppedBy: "max_bytes", config: agent },
   ),
 ];
