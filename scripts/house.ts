@@ -205,6 +205,7 @@ export const plan: Plan = {
       "engine/peer",
       "processes/launch",
       "processes/output",
+      "processes/output-log",
       "processes/pipe",
       "processes/process-table",
       "processes/program",
@@ -239,6 +240,8 @@ export const plan: Plan = {
     "jail/walked-path",
     // It makes a folder for temporary files of commands, and removes it.
     "os-sandbox/private-folder",
+    // It keeps the output of commands in files that have no name.
+    "processes/output-log",
     // It makes and removes control groups, and puts processes into them.
     "os-sandbox/control-groups",
     // It makes the files that are mounted over denied ones, in a folder of their own.

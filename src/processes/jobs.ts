@@ -1,7 +1,18 @@
 /** Runs programs in the background, whose results callers query later. */
 import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { OutputLog, type OutputLogOptions } from "./output-log.ts";
 import { refusePlainly } from "./plain-refusal.ts";
-import { type JobRecord, type JobStatus, type JobSummary, type KillAnswer, summarize } from "./records.ts";
+import {
+  type DetailedSummary,
+  type JobEnding,
+  type JobRecord,
+  type JobStatus,
+  type JobSummary,
+  type KillAnswer,
+  summarize,
+  summarizeInDetail,
+} from "./records.ts";
 import { createRetention, type Retention, type RetentionLimits } from "./retention.ts";
 import type { RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
@@ -13,13 +24,36 @@ export interface JobLimits extends RetentionLimits {
   readonly maxRunMs: number;
   /** Whether callers see only their own jobs; otherwise every caller sees all. */
   readonly isPrivate: boolean;
+  /** Whether ids are `job-1`, `job-2` and so on, which models copy without faults; otherwise no caller can guess them. */
+  readonly hasShortIds?: boolean;
+  /** How much of the whole output of each job is kept, and where. */
+  readonly output?: OutputLogOptions;
 }
 
 /** A command and its sender: the caller's worker on the bus, if known. */
 export interface JobOrigin {
   readonly argv: Argv;
   readonly owner: string | undefined;
+  /** The id that the sender has chosen; without one the job gets one. */
+  readonly id?: string | undefined;
 }
+
+/** A job as those see it who follow it. */
+export interface FollowedJob {
+  readonly record: JobRecord & JobEnding;
+  readonly log: OutputLog;
+  /** Resolves when nothing of the job runs any more, and its record is final. */
+  readonly settled: Promise<void>;
+}
+
+/** A command in the foreground that has ended. */
+export interface EndedCommand extends Pick<JobRecord, "exit_code">, JobEnding, ForwardedOutputs {
+  readonly log: OutputLog;
+  readonly duration_ms: number;
+  readonly timed_out: boolean;
+}
+
+type ForwardedOutputs = Pick<JobRecord, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated">;
 
 /** The result of a command that another worker has run. */
 export interface ForwardedResult {
@@ -28,6 +62,8 @@ export interface ForwardedResult {
   readonly exit_code: number | null;
   readonly timed_out: boolean;
 }
+
+const usualOutput = (): OutputLogOptions => ({ maxBytes: 64 * 1024 * 1024, temporaryFolder: tmpdir() });
 
 const cannotBeCancelled =
   "The job counts as killed here, but sandbox::exec cannot be cancelled: in the sandbox it goes on until its timeout_ms is over.";
@@ -41,28 +77,60 @@ export class Jobs {
   readonly #now: () => number;
   readonly #jobs = new Map<string, Job>();
   readonly #retention: Retention;
+  /** Ids of jobs that are being started. */
+  readonly #reserved = new Set<string>();
   #taken = 0;
+  #numbered = 0;
 
   /** `now` returns milliseconds of the Unix epoch. */
   constructor(limits: JobLimits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
-    this.#retention = createRetention(limits, now, (id) => this.#jobs.delete(id));
+    this.#retention = createRetention(limits, now, (id) => {
+      this.#jobs.get(id)?.log.drop();
+      this.#jobs.delete(id);
+    });
+  }
+
+  /** An empty log, for a command whose whole output may be wanted. */
+  openLog(): OutputLog {
+    return new OutputLog(this.#limits.output ?? usualOutput());
   }
 
   /**
-   * Takes a slot, then starts a program. Returns the job's id. Throws a plain refusal when no slot is free, and what
-   * `start` throws; then there is no job.
+   * Takes a slot, then starts a program, whose outputs go into the log. Returns the job's id. Throws a plain refusal when no
+   * slot is free or the chosen id is taken, and what `start` throws; then there is no job.
    */
-  async startProgram(order: JobOrigin, start: () => Promise<RunningProgram>): Promise<string> {
-    this.#takeSlot();
+  async startProgram(order: JobOrigin, start: (log: OutputLog) => Promise<RunningProgram>): Promise<string> {
+    const id = this.#reserve(order);
+    const log = this.openLog();
     try {
-      const running = await start();
-      return this.#add(order, () => awaitProgram(running), running);
+      const running = await start(log);
+      return this.#add({ ...order, id, log }, () => awaitProgram(running, log), running);
     } catch (error) {
       this.#taken--;
+      this.#reserved.delete(id);
+      log.drop();
       throw error;
     }
+  }
+
+  /** Keeps a command that has ended in the foreground, so that its output can be read. Returns its id. */
+  keep({ argv, owner }: JobOrigin, ended: EndedCommand): string {
+    const { log, duration_ms, timed_out, ...outcome } = ended;
+    const id = this.#freeId();
+    const finished = this.#now();
+    const record = {
+      ...newRecord(id, argv, finished - duration_ms),
+      ...outcome,
+      finished_at_ms: finished,
+      status: timed_out ? ("killed" as const) : statusOf(outcome.exit_code).status,
+    };
+    const settled = Promise.resolve();
+    this.#jobs.set(id, { record, owner, log, running: undefined, isOrphan: false, settled });
+    log.close();
+    this.#retention.add(record, log.end - log.start);
+    return id;
   }
 
   /**
@@ -70,8 +138,21 @@ export class Jobs {
    * rejects, the job fails with the error's message as `stderr`.
    */
   forward(order: JobOrigin, forward: () => Promise<ForwardedResult>): string {
-    this.#takeSlot();
-    return this.#add(order, () => awaitForwarded(forward), undefined);
+    const id = this.#reserve(order);
+    const log = this.openLog();
+    return this.#add({ ...order, id, log }, () => awaitForwarded(forward, log), undefined);
+  }
+
+  /** A job to follow. Throws a plain refusal when there is none that `viewer` may see. */
+  follow(id: string, viewer: string | undefined): FollowedJob {
+    const job = this.#find(id, viewer);
+    return {
+      get record() {
+        return job.record;
+      },
+      log: job.log,
+      settled: job.settled,
+    };
   }
 
   /**
@@ -79,7 +160,10 @@ export class Jobs {
    * none that `viewer` may see.
    */
   status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
-    const { record, running } = this.#find(id, viewer);
+    const {
+      record: { signal, ...record },
+      running,
+    } = this.#find(id, viewer);
     return withRunning && record.status === "running" ? { ...record, ...running?.capture() } : record;
   }
 
@@ -97,9 +181,19 @@ export class Jobs {
 
   /** The jobs that `viewer` may see, without commands and output. */
   list(viewer: string | undefined): { readonly jobs: JobSummary[]; readonly count: number } {
-    this.#retention.prune();
-    const visible = [...this.#jobs.values()].filter((job) => job.isOrphan || this.#isVisible(job, viewer));
-    return { jobs: visible.map(({ record }) => summarize(record)), count: visible.length };
+    const jobs = this.#listed(viewer).map(({ record }) => summarize(record));
+    return { jobs, count: jobs.length };
+  }
+
+  /** Like `list`, with commands. */
+  listInDetail(viewer: string | undefined): { readonly jobs: DetailedSummary[]; readonly count: number } {
+    const jobs = this.#listed(viewer).map(({ record }) => summarizeInDetail(record));
+    return { jobs, count: jobs.length };
+  }
+
+  /** A job, as `listInDetail` has it. Throws a plain refusal when there is none that `viewer` may end. */
+  summary(id: string, viewer: string | undefined): DetailedSummary {
+    return summarizeInDetail(this.#find(id, viewer, "orphans").record);
   }
 
   /**
@@ -119,26 +213,43 @@ export class Jobs {
     return job.running.isGone ? killed : { ...killed, killed: false, reason: wasNotEnded };
   }
 
-  /** Stops the timers. Their starter ends the programs. */
+  /** Stops the timers, and frees the outputs. Their starter ends the programs. */
   close(): void {
     this.#retention.close();
+    for (const { log } of this.#jobs.values()) log.drop();
   }
 
-  #takeSlot(): void {
+  /** Takes a slot, and the chosen id or a free one. */
+  #reserve({ id: chosen }: JobOrigin): string {
     const { maxRunning } = this.#limits;
+    if (chosen !== undefined && this.#isTaken(chosen)) throw refusePlainly.jobIdTaken(chosen);
     if (this.#taken >= maxRunning) throw refusePlainly.tooManyJobs(maxRunning, this.#taken);
+    const id = chosen ?? this.#freeId();
     this.#taken++;
+    this.#reserved.add(id);
+    return id;
+  }
+
+  #freeId(): string {
+    for (;;) {
+      const id = `job-${this.#limits.hasShortIds ? ++this.#numbered : randomUUID()}`;
+      if (!this.#isTaken(id)) return id;
+    }
+  }
+
+  #isTaken(id: string): boolean {
+    return this.#jobs.has(id) || this.#reserved.has(id);
   }
 
   #add(
-    { argv, owner }: JobOrigin,
+    { argv, owner, id, log }: JobOrigin & { readonly id: string; readonly log: OutputLog },
     work: () => Promise<JobOutcome>,
     running: RunningProgram | undefined,
   ): string {
-    const id = `job-${randomUUID()}`;
     const record = newRecord(id, argv, this.#now());
-    const job: Job = { record, owner, running, isOrphan: false, settled: Promise.resolve() };
+    const job: Job = { record, owner, log, running, isOrphan: false, settled: Promise.resolve() };
     this.#jobs.set(id, job);
+    this.#reserved.delete(id);
     const stopClock = this.#startClock(job);
     job.settled = work().then((outcome) => {
       stopClock();
@@ -167,7 +278,12 @@ export class Jobs {
         ? { status, finished_at_ms: this.#now() }
         : { status: job.record.status };
     job.record = { ...job.record, ...outcome, ...ending };
-    this.#retention.add(job.record);
+    this.#retention.add(job.record, job.log.end - job.log.start);
+  }
+
+  #listed(viewer: string | undefined): Job[] {
+    this.#retention.prune();
+    return [...this.#jobs.values()].filter((job) => job.isOrphan || this.#isVisible(job, viewer));
   }
 
   #find(id: string, viewer: string | undefined, also?: "orphans"): Job {
@@ -183,8 +299,10 @@ export class Jobs {
 }
 
 interface Job {
-  record: JobRecord;
+  record: JobRecord & JobEnding;
   readonly owner: string | undefined;
+  /** Its whole output. */
+  readonly log: OutputLog;
   /** The owner has left the bus. */
   isOrphan: boolean;
   /** Undefined when another worker runs the command. */
@@ -193,9 +311,9 @@ interface Job {
   settled: Promise<void>;
 }
 
-type JobOutcome = Partial<JobRecord> & { readonly status: JobStatus };
+type JobOutcome = Partial<JobRecord & JobEnding> & { readonly status: JobStatus };
 
-const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
+const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord & JobEnding => ({
   id,
   argv,
   started_at_ms: startedAt,
@@ -206,22 +324,39 @@ const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord => ({
   stderr: "",
   stdout_truncated: false,
   stderr_truncated: false,
+  signal: null,
 });
 
 /** A job lasts as long as any process holds its outputs, or until it is ended. */
-async function awaitProgram(running: RunningProgram): Promise<JobOutcome> {
+async function awaitProgram(running: RunningProgram, log: OutputLog): Promise<JobOutcome> {
   await Promise.race([Promise.all([running.exited, running.drained]), running.ended]);
   await running.end();
-  return { ...running.capture(), ...statusOf(running.exitCode) };
+  const { endReason, signal, exitCode } = running;
+  log.close(endReason === undefined ? undefined : `ended: ${endReason}`);
+  return { ...running.capture(), ...statusOf(exitCode), signal };
 }
 
-async function awaitForwarded(forward: () => Promise<ForwardedResult>): Promise<JobOutcome> {
+/** As many as are read of a pipe at once. */
+const pieceBytes = 64 * 1024;
+
+async function awaitForwarded(forward: () => Promise<ForwardedResult>, log: OutputLog): Promise<JobOutcome> {
+  const fill = (stdout: string, stderr: string) => {
+    for (const [from, text] of Object.entries({ stdout, stderr })) {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; at += pieceBytes)
+        log.add(bytes.subarray(at, at + pieceBytes), from as "stdout" | "stderr");
+    }
+    log.close();
+  };
   try {
     const { stdout, stderr, exit_code, timed_out } = await forward();
     const ending = timed_out ? ({ exit_code, status: "killed" } as const) : statusOf(exit_code);
+    fill(stdout, stderr);
     return { stdout, stderr, ...ending };
   } catch (error) {
-    return { stderr: error instanceof Error ? error.message : String(error), status: "failed" };
+    const stderr = error instanceof Error ? error.message : String(error);
+    fill("", stderr);
+    return { stderr, status: "failed" };
   }
 }
 

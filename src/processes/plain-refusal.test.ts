@@ -21,6 +21,8 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   notSettable: refusePlainly.notSettable("PATH"),
   hostOnly: refusePlainly.hostOnly("cwd"),
   tooManyJobs: refusePlainly.tooManyJobs(16, 16),
+  jobIdTaken: refusePlainly.jobIdTaken("job-1"),
+  badJobId: refusePlainly.badJobId("\n"),
   noSuchJob: refusePlainly.noSuchJob("job-1"),
   notSignalled: refusePlainly.notSignalled("job-1"),
 };

@@ -104,6 +104,16 @@ export const refusePlainly = {
       `max concurrent jobs is ${most}, and ${running} are running; wait for one to finish (shell::status), or end one with shell::kill.`,
     ),
 
+  jobIdTaken: (id: string): PlainRefusal =>
+    new PlainRefusal(
+      `job_id: a job with the id ${shown(id)} already exists. Choose another one, or leave job_id out to get one.`,
+    ),
+
+  badJobId: (id: string): PlainRefusal =>
+    new PlainRefusal(
+      `job_id is '${shown(id)}'; send 1 to 100 characters without line ends and other control characters, or leave it out to get one.`,
+    ),
+
   noSuchJob: (id: string): PlainRefusal =>
     new PlainRefusal(
       `no such job: ${shown(id)}; it never was, or its record has been dropped; see shell::list for those there are.`,

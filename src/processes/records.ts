@@ -19,8 +19,17 @@ export interface JobRecord extends Captured {
   readonly exit_code: number | null;
 }
 
+/** What came after shell 0.3.5. */
+export interface JobEnding {
+  /** The signal that ended its program, such as `SIGSEGV`; null while it runs and when it exited. */
+  readonly signal: string | null;
+}
+
 /** A record without the parts that are secret or long. */
 export type JobSummary = Omit<JobRecord, "argv" | "stdout" | "stderr">;
+
+/** A summary for those who may see commands; it has a signal if one ended the program. */
+export type DetailedSummary = JobSummary & { readonly argv: string[]; readonly signal?: string };
 
 export interface KillAnswer {
   readonly job_id: string;
@@ -30,6 +39,12 @@ export interface KillAnswer {
 }
 
 /** Leaves out the command and its output: every caller may see the list. */
-export function summarize({ argv, stdout, stderr, ...summary }: JobRecord): JobSummary {
+export function summarize({ argv, stdout, stderr, signal, ...summary }: JobRecord & JobEnding): JobSummary {
   return summary;
 }
+
+export const summarizeInDetail = (record: JobRecord & JobEnding): DetailedSummary => ({
+  ...summarize(record),
+  argv: [...record.argv],
+  ...(record.signal !== null && { signal: record.signal }),
+});

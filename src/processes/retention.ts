@@ -11,8 +11,8 @@ export interface RetentionLimits {
 }
 
 export interface Retention {
-  /** Keeps the record of an ended job, and drops those beyond the limits. */
-  add(record: JobRecord): void;
+  /** Keeps the record of an ended job, whose whole output has `outputBytes`, and drops those beyond the limits. */
+  add(record: JobRecord, outputBytes?: number): void;
   /** Drops the records that are too old. A timer does that too. */
   prune(): void;
   /** Stops the timer. */
@@ -53,8 +53,9 @@ export function createRetention(
 
   return {
     prune,
-    add(record) {
-      const added = { id: record.id, endedAt: record.finished_at_ms ?? now(), bytes: bytesOf(record) };
+    add(record, outputBytes = 0) {
+      const bytesOfJob = bytesOf(record) + outputBytes;
+      const added = { id: record.id, endedAt: record.finished_at_ms ?? now(), bytes: bytesOfJob };
       kept.push(added);
       bytes += added.bytes;
       prune();

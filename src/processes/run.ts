@@ -18,6 +18,8 @@ export interface RunResult extends Captured {
   /** Milliseconds from the start to the end of the output. */
   readonly duration_ms: number;
   readonly timed_out: boolean;
+  /** The signal that ended the program; null after a timeout, and when it exited by itself. */
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** Milliseconds that processes left behind may go on writing after the program has exited. */
@@ -40,6 +42,7 @@ export async function awaitResult(running: RunningProgram, limits: RunLimits): P
     ...running.capture(),
     duration_ms: Math.round(performance.now() - running.startedAt),
     timed_out: ending === "timed-out",
+    signal: ending === "exited" ? running.signal : null,
   };
 }
 

@@ -39,6 +39,8 @@ export class RunningProgram {
   readonly #outputs: readonly Output[];
   readonly #group: ProcessGroup | undefined;
   #exitCode: number | null = null;
+  #signal: NodeJS.Signals | null = null;
+  #endReason: string | undefined;
   #hasExited = false;
   #isGone = false;
   #isEnding = false;
@@ -51,8 +53,9 @@ export class RunningProgram {
     this.#group = group;
     this.drained = Promise.all(this.#outputs.map((output) => output.closed)).then(() => {});
     this.exited = new Promise((resolve) => {
-      leader.once("exit", (code) => {
+      leader.once("exit", (code, signal) => {
         this.#exitCode = code;
+        this.#signal = signal;
         this.#hasExited = true;
         this.#isGone = signalSession(pid, 0) === "gone";
         resolve(code);
@@ -66,6 +69,16 @@ export class RunningProgram {
   /** The leader's exit code; null while it runs and when a signal ended it. */
   get exitCode(): number | null {
     return this.#exitCode;
+  }
+
+  /** The signal that ended the leader; null while it runs and when it exited by itself. */
+  get signal(): NodeJS.Signals | null {
+    return this.#signal;
+  }
+
+  /** Why the worker ended it while it ran; undefined if it did not, or gave no reason. */
+  get endReason(): string | undefined {
+    return this.#endReason;
   }
 
   /** Whether nothing of the session runs any more, without processes that have left it. */
@@ -88,7 +101,8 @@ export class RunningProgram {
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
-      void this.#end(this.isGone ? undefined : reason).then(this.#markEnded);
+      this.#endReason = this.isGone ? undefined : reason;
+      void this.#end(this.#endReason).then(this.#markEnded);
     }
     return this.ended;
   }

@@ -146,6 +146,13 @@ export const shellConfigSchema = Type.Object({
     4 * gibibyte,
     "Bytes of the commands and outputs of ended jobs that are kept at most; the one that ended last is kept anyway.",
   ),
+  max_job_output_bytes: Type.Integer({
+    minimum: mebibyte,
+    maximum: 16 * gibibyte,
+    default: 64 * mebibyte,
+    description:
+      "Most bytes of the whole output of a command that are kept for `shell::status` to page and search, the newest ones: 256 KiB in memory, the rest in a file of the temporary folder that no other process can open. Those of ended jobs count towards max_finished_job_bytes.",
+  }),
   max_job_secs: Count(
     0,
     24 * 24 * 3600,

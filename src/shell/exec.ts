@@ -1,4 +1,5 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Wording } from "../contract/wording.ts";
 import type { Program } from "../processes/program.ts";
 import type { RunLimits } from "../processes/run.ts";
 import type { RunningProgram } from "../processes/running.ts";
@@ -9,8 +10,12 @@ import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
+import { logging } from "./job-output.ts";
+import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
+
+const since = "0.4.0";
 
 const request = Type.Object(
   commandFields({
@@ -39,6 +44,13 @@ const response = Type.Object(
     stdout_truncated: Type.Boolean(),
     timed_out: Type.Boolean(),
     content: Type.Optional(OutputChannel),
+    job_id: Type.Optional(
+      Type.String({
+        since,
+        description: "Of a command whose output was cut: `shell::status` has all of it.",
+      }),
+    ),
+    signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
   },
   { title: "ExecResponse" },
 );
@@ -49,10 +61,12 @@ export const exec = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description:
     "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
+  brief:
+    "Run a program and wait for its end. command is its name, or a whole line without args; there is no shell, so |, > and globs mean nothing. Of a long output the beginning and the end are answered, and the rest stays readable.",
   effect: "writes",
   paths: [],
   isOpenWorld: true,
-  busFields: ["output"],
+  busFields: ["output", "target"],
   request,
   parse: parseCommand,
   program: programOf,
@@ -80,11 +94,31 @@ export const exec = defineShellFunction({
       const limits = { timeoutMs, signal: context.deadline.signal };
       if (command.output === "channel")
         return await runIntoChannel({ program, options: held.options, limits }, context);
-      return await context.programs.run(program, held.options, limits);
+      return await runToItsEnd({ program, options: held.options, limits }, context);
     });
   },
   render: renderResult,
 });
+
+/** Keeps the whole output of a command that is cut, where the profile wants that. */
+async function runToItsEnd(
+  { program, options, limits }: Run,
+  { programs, jobs, caller, profile }: ShellContext,
+) {
+  const keepsOutput = profile["exec.keeps_output"];
+  const log = jobs.openLog();
+  let job_id: string | undefined;
+  try {
+    const logged = keepsOutput ? { ...options, live: logging(log, options.live) } : options;
+    const { signal, ...result } = await programs.run(program, logged, limits);
+    if (!keepsOutput) return result;
+    if (result.stdout_truncated || result.stderr_truncated)
+      job_id = jobs.keep({ argv: program.argv, owner: caller }, { ...result, signal, log });
+    return { ...result, ...(signal !== null && { signal }), ...(job_id !== undefined && { job_id }) };
+  } finally {
+    if (job_id === undefined) log.drop();
+  }
+}
 
 interface Run {
   readonly program: Program;
@@ -124,30 +158,37 @@ const nothingYet = {
   timed_out: false,
 };
 
-interface Result {
-  readonly exit_code?: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly timed_out: boolean;
-  readonly stdout_truncated: boolean;
-  readonly stderr_truncated: boolean;
-  readonly content?: object;
-}
+type Result = Static<typeof response>;
 
-function renderResult(result: Result): string {
-  if (result.content !== undefined) return "[started; its output comes over the channel]";
-  const ending = result.timed_out
-    ? "timed out"
-    : `exit code ${result.exit_code ?? "none (a signal ended it)"}`;
+function renderResult(result: Result, { sentence }: Wording): string {
+  const { content, stdout, stderr, job_id, duration_ms: duration } = result;
+  if (content !== undefined) return "[started; its output comes over the channel]";
+  const notes = [
+    result.timed_out
+      ? sentence(`timed out after ${renderDuration(duration)}; shell::exec_bg runs what takes longer`)
+      : `${outcomeOf(result)}, ${renderDuration(duration)}`,
+    ...(job_id === undefined
+      ? []
+      : [
+          sentence(
+            `all of the output: shell::status with job_id ${JSON.stringify(job_id)} and grep or since`,
+          ),
+        ]),
+  ];
   return [
-    result.stdout.trimEnd(),
-    ...(isCutAtEnd(result.stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
-    ...(result.stderr === "" ? [] : ["[stderr]", result.stderr.trimEnd()]),
-    ...(isCutAtEnd(result.stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
-    `[${ending}]`,
+    stdout.trimEnd(),
+    ...(isCutAtEnd(stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
+    ...(stderr === "" ? [] : ["[stderr]", stderr.trimEnd()]),
+    ...(isCutAtEnd(stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
+    `[${notes.join("; ")}]`,
   ]
     .filter((part) => part !== "")
     .join("\n");
+}
+
+function outcomeOf({ exit_code: code, signal }: Result): string {
+  if (typeof code === "number") return `exit code ${code}`;
+  return signal === undefined ? "ended by a signal" : `ended by ${signal}`;
 }
 
 /** Whether the end is missing: what is cut in its middle says so there. */

@@ -1,23 +1,57 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { ForwardedResult } from "../processes/jobs.ts";
 import { refusePlainly } from "../processes/plain-refusal.ts";
 import type { Argv } from "../processes/words.ts";
-import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
-import { type CommandOptions, holdOptions, requireNoOptions } from "./command-options.ts";
+import { Nullable } from "../schema/fragments.ts";
+import {
+  argvOf,
+  commandFields,
+  parseCommand,
+  parsePlainly,
+  programOf,
+  resolveTimeout,
+  type ShellCommand,
+} from "./command.ts";
+import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
+import { JobSummarySchema } from "./job.ts";
+import { JobOutput, logging, selectOutput, usualOutputBytes, waitForOutput } from "./job-output.ts";
+import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
+const since = "0.4.0";
+
+/** What a job has that a command in the foreground has not. */
+const jobFields = {
+  job_id: Type.Optional(
+    Nullable(Type.String(), {
+      since,
+      description: "The id of the job, which no other has; it gets one if this is left out.",
+    }),
+  ),
+  start_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      since,
+      description: "Wait so long for an early end before the answer, with what was written until then.",
+    }),
+  ),
+};
+
 const request = Type.Object(
-  commandFields({
-    command: "Program name. See [`ExecRequest::command`].",
-    args: 'Arguments passed to the program. See [`ExecRequest::args`]. `None` (or `args: null` / absent) means "tokenize `command` via shell-words"; `Some(_)` (including the empty vec) means "use args verbatim, no shell-words." See `parse_argv` in `crate::exec::host`.',
-    timeout:
-      "Per-call timeout. Host-targeted background jobs IGNORE `timeout_ms`; sandbox-targeted ones forward it through `cfg.resolve_timeout`.",
-    target: "Where to run. See [`ExecRequest::target`].",
-  }),
+  {
+    ...commandFields({
+      command: "Program name. See [`ExecRequest::command`].",
+      args: 'Arguments passed to the program. See [`ExecRequest::args`]. `None` (or `args: null` / absent) means "tokenize `command` via shell-words"; `Some(_)` (including the empty vec) means "use args verbatim, no shell-words." See `parse_argv` in `crate::exec::host`.',
+      timeout:
+        "Per-call timeout. Host-targeted background jobs IGNORE `timeout_ms`; sandbox-targeted ones forward it through `cfg.resolve_timeout`.",
+      target: "Where to run. See [`ExecRequest::target`].",
+    }),
+    ...jobFields,
+  },
   {
     title: "ExecBgRequest",
     description:
@@ -30,6 +64,8 @@ const response = Type.Object(
     argv: Type.Array(Type.String()),
     job_id: Type.String(),
     content: Type.Optional(OutputChannel),
+    job: Type.Optional({ ...JobSummarySchema, since }),
+    output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
   },
   { title: "ExecBgResponse" },
 );
@@ -40,38 +76,72 @@ export const execBg = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
+  brief:
+    "Start a program that runs on, such as a server, a watcher or a long build. Answers after a moment with the id of the job, and with its end if it ended at once. shell::status follows it, shell::kill ends it.",
   effect: "writes",
   paths: [],
   isOpenWorld: true,
-  busFields: ["output"],
+  busFields: ["output", "target", "timeout_ms"],
   request,
-  parse: parseCommand,
+  parse: parseJob,
   program: programOf,
   response,
   examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
   async handle(command, context) {
     const argv = argvOf(command);
-    if (command.target.kind === "host")
-      return { ...(await startHere(command, argv, context)), argv: [...argv] };
-    const { target } = command;
-    const timeoutMs = resolveTimeout(command, context.config);
-    return { job_id: startInSandbox(command, { argv, target, timeoutMs }, context), argv: [...argv] };
+    const started = await start(command, argv, context);
+    const wait = command.start_ms ?? context.profile["exec_bg.start_ms"];
+    if (wait === undefined) return { ...started, argv: [...argv] };
+    return { ...started, argv: [...argv], ...(await firstNews(started.job_id, wait, context)) };
   },
+  render: ({ job_id: id, argv, job, output }) =>
+    job === undefined || output === undefined
+      ? `[${id}: started ${renderCommand(argv)}]`
+      : renderJob({ id, ending: job, output }),
 });
+
+type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
+
+/** Throws a plain refusal, also for an id that would not be one line. */
+function parseJob(payload: unknown): JobCommand {
+  const command = parseCommand(payload);
+  const { job_id, ...others } = parsePlainly(Type.Object(jobFields), payload);
+  if (job_id === undefined || job_id === null) return { ...command, ...others };
+  if (!/^\P{Cc}{1,100}$/u.test(job_id) || job_id.trim() === "" || !job_id.isWellFormed())
+    throw refusePlainly.badJobId(job_id);
+  return { ...command, ...others, job_id };
+}
+
+/** What became of a job in its first moments. */
+async function firstNews(id: string, milliseconds: number, { jobs, caller, config, deadline }: ShellContext) {
+  const { log, settled } = jobs.follow(id, caller);
+  const wait = Math.min(milliseconds, config.max_timeout_ms);
+  await waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
+  return { job: jobs.summary(id, caller), output: selectOutput(log, { maxBytes: usualOutputBytes }) };
+}
+
+async function start(command: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {
+  const { target } = command;
+  if (target.kind === "host") return startHere(command, argv, context);
+  const timeoutMs = resolveTimeout(command, context.config);
+  return { job_id: startInSandbox(command, { argv, target, timeoutMs }, context) };
+}
 
 interface StartedJob {
   readonly job_id: string;
   readonly content?: LiveChannel["reader"];
 }
 
-function startHere(options: CommandOptions, argv: Argv, context: ShellContext): Promise<StartedJob> {
+function startHere(options: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {
   const { jobs, programs, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     using held = holdOptions(options, context);
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
-    const starting = jobs.startProgram({ argv, owner: caller }, async () => {
-      const running = await programs.start(program, { ...held.options, live: channel?.live });
+    const order = { argv, owner: caller, id: options.job_id ?? undefined };
+    const starting = jobs.startProgram(order, async (log) => {
+      const live = logging(log, channel?.live);
+      const running = await programs.start(program, { ...held.options, live });
       void running.ended.then(() => channel?.finish({ exit_code: running.exitCode }));
       return running;
     });
@@ -83,11 +153,11 @@ function startHere(options: CommandOptions, argv: Argv, context: ShellContext): 
   });
 }
 
-function startInSandbox(options: CommandOptions, command: SandboxCommand, context: ShellContext): string {
+function startInSandbox(options: JobCommand, command: SandboxCommand, context: ShellContext): string {
   requireNoOptions(options);
   context.policy.validate(command.argv);
   admitSandbox(context);
-  const order = { argv: command.argv, owner: context.caller };
+  const order = { argv: command.argv, owner: context.caller, id: options.job_id ?? undefined };
   return context.jobs.forward(order, () => execForJob(command, context));
 }
 

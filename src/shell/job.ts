@@ -24,11 +24,20 @@ export const JobRecordSchema = Named("JobRecord", {
   stdout: Type.String(),
 });
 
-export const JobSummarySchema = Type.Object(summaryFields, {
-  $id: "JobSummary",
-  description:
-    "`shell::list` returns one `JobSummary` per record. argv, stdout, and stderr are deliberately omitted: the global JOBS map is process-wide and has no per-caller scope, so any caller could otherwise read every other caller's command line and captured output (which may embed credentials). Full records remain reachable via `shell::status <job_id>` — the random UUID acts as an unguessable capability for that record.",
-});
+/** What came later, in the profile `agent`. */
+const laterFields = {
+  argv: Type.Optional(Type.Array(Type.String(), { since: "0.4.0" })),
+  signal: Type.Optional(Type.String({ since: "0.4.0" })),
+};
+
+export const JobSummarySchema = Type.Object(
+  { ...summaryFields, ...laterFields },
+  {
+    $id: "JobSummary",
+    description:
+      "`shell::list` returns one `JobSummary` per record. argv, stdout, and stderr are deliberately omitted: the global JOBS map is process-wide and has no per-caller scope, so any caller could otherwise read every other caller's command line and captured output (which may embed credentials). Full records remain reachable via `shell::status <job_id>` — the random UUID acts as an unguessable capability for that record.",
+  },
+);
 
 /** The field that names a job. */
 export const jobId = { job_id: Type.String() };

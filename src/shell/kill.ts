@@ -2,7 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Nullable } from "../schema/fragments.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction } from "./define.ts";
-import { JobStatusSchema, jobId } from "./job.ts";
+import { JobStatusSchema, JobSummarySchema, jobId } from "./job.ts";
+import { renderEnding } from "./job-text.ts";
 import { findOrphans } from "./orphans.ts";
 
 const request = Type.Object(jobId, { title: "KillRequest" });
@@ -13,6 +14,7 @@ const response = Type.Object(
     killed: Type.Boolean(),
     reason: Type.Optional(Nullable(Type.String())),
     status: JobStatusSchema,
+    job: Type.Optional({ ...JobSummarySchema, since: "0.4.0" }),
   },
   { title: "KillResponse" },
 );
@@ -22,6 +24,7 @@ export const kill = defineShellFunction({
   id: "shell::kill",
   publishedIn: "shell 0.3.5",
   description: "Kill a running background job",
+  brief: "End a job with everything that it started.",
   effect: "writes",
   paths: [],
   touchesNoFiles: true,
@@ -32,6 +35,15 @@ export const kill = defineShellFunction({
   examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
   async handle({ job_id }, context) {
     await findOrphans(context);
-    return context.jobs.kill(job_id, context.caller);
+    const { jobs, caller, profile } = context;
+    const answer = await jobs.kill(job_id, caller);
+    return profile.followed_jobs ? { ...answer, job: jobs.summary(job_id, caller) } : answer;
+  },
+  render({ job_id: id, killed, reason, status, job }) {
+    const ending = job === undefined ? status : renderEnding(job);
+    if (killed) return `[${id}: ${ending}${reason ? `; ${reason}` : ""}]`;
+    return status === "killed" && reason !== "not running"
+      ? `[${id}: ${reason}]`
+      : `[${id} had ended already: ${ending}]`;
   },
 });

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { UInt } from "../schema/fragments.ts";
 import { defineShellFunction } from "./define.ts";
 import { JobSummarySchema } from "./job.ts";
+import { renderCommand, renderEnding } from "./job-text.ts";
 import { findOrphans } from "./orphans.ts";
 import { AnyValue } from "./target.ts";
 
@@ -15,6 +16,7 @@ export const list = defineShellFunction({
   id: "shell::list",
   publishedIn: "shell 0.3.5",
   description: "List all background jobs",
+  brief: "List the jobs, running and ended, with their command lines.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,
@@ -25,6 +27,13 @@ export const list = defineShellFunction({
   examples: [{ title: "All jobs", request: {} }],
   async handle(_, context) {
     await findOrphans(context);
-    return context.jobs.list(context.caller);
+    const { jobs, caller, profile } = context;
+    return profile.followed_jobs ? jobs.listInDetail(caller) : jobs.list(caller);
   },
+  render: ({ jobs }) =>
+    jobs
+      .map((job) =>
+        [job.id, renderEnding(job), ...(job.argv === undefined ? [] : [renderCommand(job.argv)])].join("  "),
+      )
+      .join("\n") || "[no jobs]",
 });

@@ -11,6 +11,14 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** What `shell::fs::*` may read and not change, where the configuration does not say. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
+  /** Whether the whole output of a command that was cut stays readable, as that of a job. */
+  "exec.keeps_output": { contract: false, agent: true },
+  /** Milliseconds that `exec_bg` waits for an early end. `undefined`: it answers at once. */
+  "exec_bg.start_ms": { contract: undefined, agent: 300 },
+  /** Whether ids of jobs are `job-1`, `job-2` and so on, not `job-` and a UUID. */
+  short_job_ids: { contract: false, agent: true },
+  /** Whether answers have the output of a job by positions, command lines, and how a command ended. */
+  followed_jobs: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
   /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */

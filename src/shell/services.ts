@@ -51,7 +51,7 @@ export async function openShell(
     log.warn("a program has left its session and goes on", { ...escaped });
   });
   const removeExitHandler = killOnExit(programs);
-  const jobs = createJobs(config);
+  const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
   const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
   const confinement = openConfinement(config, {
     isAgent,
@@ -105,8 +105,15 @@ const requestRulesOf = (
   places: { home, roots: [{ prefix: "", hostPath: root }], isAbsolute: true },
 });
 
-const createJobs = (config: ShellConfig): Jobs =>
+interface JobOptions {
+  readonly hasShortIds: boolean;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+const createJobs = (config: ShellConfig, { hasShortIds, environment }: JobOptions): Jobs =>
   new Jobs({
+    hasShortIds,
+    output: { maxBytes: config.max_job_output_bytes, temporaryFolder: environment["TMPDIR"] || "/tmp" },
     maxRunning: config.max_concurrent_jobs,
     maxRunMs: config.max_job_secs * 1000,
     isPrivate: config.private_jobs,

@@ -1,25 +1,142 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { parsePlainly } from "./command.ts";
-import { defineShellFunction } from "./define.ts";
+import { defineShellFunction, type ShellContext } from "./define.ts";
 import { JobRecordSchema, jobId } from "./job.ts";
+import {
+  compileLinePattern,
+  grepOutput,
+  JobOutput,
+  selectOutput,
+  usualOutputBytes,
+  waitForOutput,
+} from "./job-output.ts";
+import { renderJob } from "./job-text.ts";
 
-const request = Type.Object(jobId, { title: "StatusRequest" });
+const since = "0.4.0";
 
-const response = Type.Object({ job: JobRecordSchema }, { title: "StatusResponse" });
+/** Which part of the output is answered, and what is waited for first. */
+const outputFields = {
+  since: Type.Optional(
+    Type.Integer({ minimum: 1, since, description: "Only from this line on, numbered from 1." }),
+  ),
+  tail_lines: Type.Optional(
+    Type.Integer({ minimum: 1, since, description: "Only so many lines, the last ones." }),
+  ),
+  grep: Type.Optional(
+    Type.String({
+      minLength: 1,
+      since,
+      description: "Only lines that match this regex, each with its position and two lines around it.",
+    }),
+  ),
+  wait_for: Type.Optional(
+    Type.String({
+      minLength: 1,
+      since,
+      description: "Wait until a line matches this regex, or the job ends.",
+    }),
+  ),
+  wait_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      since,
+      description: "Wait at most so long: for wait_for, or without it for the end of the job.",
+    }),
+  ),
+  max_output_bytes: Type.Optional(
+    Type.Integer({ minimum: 1, since, description: "Bytes of output in the answer, 16384 if left out." }),
+  ),
+};
 
-/** `shell::status`: one job, with its command and its output (shell §7.3). */
+const request = Type.Object({ ...jobId, ...outputFields }, { title: "StatusRequest" });
+
+type StatusRequest = Static<typeof request>;
+
+const response = Type.Object(
+  {
+    job: JobRecordSchema,
+    output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
+    signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
+  },
+  { title: "StatusResponse" },
+);
+
+/** `shell::status`: one job, with its command and its output (shell §7.3, §15). */
 export const status = defineShellFunction({
   id: "shell::status",
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
+  brief:
+    "Show a job, running or ended: its output (by default the end of it), and how it ended. Waits for a line or for the end if asked to, so there is no need to poll. All of the output is kept: since pages through it, grep searches it.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,
   request,
   parse: (payload) => parsePlainly(request, payload),
   response,
-  examples: [{ title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } }],
-  handle: ({ job_id }, { jobs, caller, profile }) => ({
-    job: jobs.status(job_id, caller, { withRunning: profile["status.running_output"] }),
-  }),
+  examples: [
+    { title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } },
+    {
+      title: "A server, once it listens",
+      request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a", wait_for: "listening on", wait_ms: 500 },
+    },
+    {
+      title: "The errors of a build",
+      request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a", grep: "(?i)error" },
+    },
+  ],
+  async handle(call, context) {
+    const { jobs, caller, profile } = context;
+    const withRunning = profile["status.running_output"];
+    const wantsOutput =
+      profile.followed_jobs || Object.keys(outputFields).some((field) => Object.hasOwn(call, field));
+    if (!wantsOutput) return { job: jobs.status(call.job_id, caller, { withRunning }) };
+    const output = await outputOf(call, context);
+    const { signal } = jobs.follow(call.job_id, caller).record;
+    return {
+      job: jobs.status(call.job_id, caller, { withRunning }),
+      output,
+      ...(signal !== null && { signal }),
+    };
+  },
+  render({ job, output, signal }, _, { since, wait_for: awaited, grep }) {
+    const shown = output ?? recorded(job);
+    const missed = output?.found === undefined ? awaited : undefined;
+    return renderJob({
+      id: job.id,
+      ending: { ...job, signal },
+      output: shown,
+      since,
+      missed,
+      isSearch: grep !== undefined,
+    });
+  },
 });
+
+/** The output of a record, for an answer that has no other. */
+function recorded({ stdout, stderr }: Static<typeof JobRecordSchema>): JobOutput {
+  const text = stdout === "" || stdout.endsWith("\n") ? stdout + stderr : `${stdout}\n${stderr}`;
+  return { text, from: 1, next: 1, start: 1, end: 1 };
+}
+
+async function outputOf(call: StatusRequest, context: ShellContext): Promise<JobOutput> {
+  const { jobs, caller, regex, deadline, config } = context;
+  const { log, settled } = jobs.follow(call.job_id, caller);
+  const grep = call.grep === undefined ? undefined : compileLinePattern(call.grep, regex);
+  const awaited = call.wait_for === undefined ? undefined : compileLinePattern(call.wait_for, regex);
+  const longest = config.max_timeout_ms;
+  const wait = Math.min(call.wait_ms ?? (awaited ? longest : 0), longest);
+  const from = log.positionOf(call.since ?? 1);
+  const waiting = { from, pattern: awaited, milliseconds: wait, deadline, settled };
+  const found = wait > 0 || awaited !== undefined ? await waitForOutput(log, waiting) : undefined;
+  const selection = {
+    since: call.since,
+    tailLines: call.tail_lines,
+    maxBytes: Math.min(call.max_output_bytes ?? usualOutputBytes, config.max_output_bytes),
+  };
+  const output =
+    grep === undefined
+      ? selectOutput(log, selection)
+      : await grepOutput(log, { ...selection, pattern: grep, deadline });
+  return { ...output, ...(found !== undefined && { found }) };
+}

@@ -6,7 +6,6 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, subjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { readPid, waitForExit } from "./alive.ts";
-import { waitFor } from "./case.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
 
 const folder = temporaryFolder();
@@ -80,7 +79,9 @@ describe.each(subjects)("%s", (subject) => {
     const answer = await call("shell_exec", { command: "ls", args: ["missing"] });
     expect(answer).toMatchObject({
       structuredContent: { exit_code: 2, stdout: "" },
-      content: [{ type: "text", text: expect.stringMatching(/^\[stderr\]\nls: .*\n\[exit code 2\]$/s) }],
+      content: [
+        { type: "text", text: expect.stringMatching(/^\[stderr\]\nls: .*\n\[exit code 2, \d+ ms\]$/s) },
+      ],
     });
     expect(answer.isError).not.toBe(true);
   });
@@ -142,7 +143,9 @@ describe.each(subjects)("%s", (subject) => {
       args: ["-c", "echo one; until [ -e go ]; do sleep 0.01; done; echo two"],
     };
     const answer = await other.callTool({ name: "shell_exec", arguments: running }, { onprogress });
-    expect(answer.content).toEqual([{ type: "text", text: "one\ntwo\n[exit code 0]" }]);
+    expect(answer.content).toEqual([
+      { type: "text", text: expect.stringMatching(/^one\ntwo\n\[exit code 0, .* m?s\]$/) },
+    ]);
     expect(messages[0]).toBe("one");
     await other.close();
   });
@@ -177,10 +180,12 @@ describe("what would fill a model's context", () => {
 
   test("of an output the beginning and the end are kept, in whole lines, and the gap is said once", async () => {
     const text = textOf(await call("shell_exec", sh(`${numbered}; echo the error; exit 3`)));
-    expect(Buffer.byteLength(text)).toBeLessThan(65_536 + 100);
+    expect(Buffer.byteLength(text)).toBeLessThan(65_536 + 200);
     expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
     expect(text).toStartWith("line 1\nline 2\n");
-    expect(text).toEndWith("\nline 30000\nthe error\n[exit code 3]");
+    expect(text).toMatch(
+      /\nline 30000\nthe error\n\[exit code 3, .* m?s; all of the output: shell_status with job_id "job-\d+" and grep or since\]$/,
+    );
     expect(text).not.toContain("[cut:");
     const [, last, bytes, next] = /\nline (\d+)\n\[(\d+) bytes left out\]\nline (\d+)\n/.exec(text)!;
     const missing = Array.from({ length: Number(next) - Number(last) - 1 }, (_, i) => Number(last) + 1 + i);
@@ -194,33 +199,83 @@ describe("what would fill a model's context", () => {
     expect(text.match(/bytes left out/g)).toHaveLength(2);
   });
 
-  test("the newest output of a running job is shown", async () => {
-    const go = join(folder, "go-on");
-    rmSync(go, { force: true });
-    const started = await call(
-      "shell_exec_bg",
-      sh(`${numbered}; echo listening >&2; until [ -e go-on ]; do sleep 0.01; done; echo end`),
+  test("what was cut is kept, in pages and by lines that match", async () => {
+    const ended = textOf(await call("shell_exec", sh(`${numbered}; echo the error >&2; exit 3`)));
+    const job_id = /"(job-\d+)"/.exec(ended)![1]!;
+    const found = textOf(await call("shell_status", { job_id, grep: "^(the error|line 15000)$" }));
+    expect(found).toMatch(
+      /^14998-line 14998\n14999-line 14999\n15000→line 15000\n15001-line 15001\n15002-line 15002\n--\n/,
     );
-    const { job_id } = JSON.parse(textOf(started)) as { job_id: string };
-    const status = async () => JSON.parse(textOf(await call("shell_status", { job_id }))).job;
-    const until = (isDone: (job: { [key: string]: string }) => boolean) =>
-      waitFor(async () => {
-        const job = await status();
-        return isDone(job) ? job : undefined;
-      });
-    expect(await until(({ stderr }) => stderr !== "")).toMatchObject({
-      status: "running",
-      exit_code: null,
-      stderr: "listening\n",
-    });
-    const { stdout } = await until(({ stdout }) => stdout!.endsWith("line 30000\n"));
-    expect(stdout.length).toBeLessThan(65_536 + 100);
-    expect(stdout).toStartWith("line 1\n");
+    expect(found).toMatch(/\d+→the error\n/);
+    expect(found).toMatch(/\n\[job-\d+: exit code 3 after .* m?s; 2 lines match\]$/);
+    let pages = "";
+    for (let since: string | undefined = "1"; since !== undefined; ) {
+      const page = textOf(
+        await call("shell_status", { job_id, since: Number(since), max_output_bytes: 60_000 }),
+      );
+      const [, text, next] = /^([\s\S]*\n)\[job-\d+: .*?(?:more: since (\d+))?\]$/.exec(page)!;
+      pages += text;
+      since = next;
+    }
+    expect(pages.split("\n").filter((line) => line.startsWith("line"))).toHaveLength(30_000);
+    const last = textOf(await call("shell_status", { job_id, tail_lines: 2, max_output_bytes: 1000 }));
+    expect(last.split("\n")).toHaveLength(4);
+  });
+
+  test("a job is followed from line to line, and to its end", async () => {
+    const [go, on] = ["go-1", "go-2"].map((name) => join(folder, name)) as [string, string];
+    for (const file of [go, on]) rmSync(file, { force: true });
+    const until = (name: string) => `until [ -e ${name} ]; do sleep 0.01; done`;
+    const script = `echo one; echo two >&2; ${until("go-1")}; printf 'name? '; ${until("go-2")}; echo; exit 4`;
+    const started = textOf(await call("shell_exec_bg", { ...sh(script), start_ms: 1 }));
+    const [, job_id] = /\[(job-\d+): running for \d+ ms; go on with since \d+\]$/.exec(started)!;
+    const follow = async (more: object) => textOf(await call("shell_status", { job_id, ...more }));
+    expect(await follow({ wait_for: "^two$" })).toMatch(
+      /^one\ntwo\n\[job-\d+: running for .*; go on with since 3\]$/,
+    );
+    expect(await follow({ wait_for: "three", wait_ms: 10 })).toContain('; no line matched "three"; go on');
     writeFileSync(go, "");
-    expect(await until((job) => job["status"] !== "running")).toMatchObject({
-      status: "finished",
-      stdout: expect.stringMatching(/\nline 30000\nend\n$/),
-      stdout_truncated: true,
-    });
+    expect(await follow({ since: 3, wait_for: "\\? $" })).toMatch(/^name\? \n\[job-\d+: running for /);
+    expect(await follow({ since: 3, wait_ms: 1 })).toMatch(/^name\? \n\[job-\d+: running for /);
+    writeFileSync(on, "");
+    expect(await follow({ since: 3, wait_ms: 30_000 })).toMatch(
+      /^name\? \n\[job-\d+: exit code 4 after .*s\]$/,
+    );
+    expect(await follow({ since: 5 })).toMatch(
+      /^\[no output since line 5\]\n\[job-\d+: exit code 4 after .*s\]$/,
+    );
+  });
+
+  test("a job that ends at once is answered as ended, with what it wrote", async () => {
+    const text = textOf(
+      await call("shell_exec_bg", { ...sh("echo no such file >&2; exit 2"), start_ms: 30_000 }),
+    );
+    expect(text).toMatch(/^no such file\n\[job-\d+: exit code 2 after \d+ ms\]$/);
+  });
+
+  test("the list has command lines, and ending what has ended says how it did", async () => {
+    const started = await call("shell_exec_bg", { ...sh("kill -SEGV $$"), start_ms: 30_000 });
+    const job_id = /job-\d+/.exec(textOf(started))![0];
+    expect(textOf(await call("shell_list", {}))).toMatch(
+      new RegExp(`^${job_id}  ended by SIGSEGV after \\d+ ms  sh -c "kill -SEGV \\$\\$"$`, "m"),
+    );
+    expect(textOf(await call("shell_kill", { job_id }))).toMatch(
+      /^\[job-\d+ had ended already: ended by SIGSEGV after \d+ ms\]$/,
+    );
+    const running = /job-\d+/.exec(textOf(await call("shell_exec_bg", sh("exec sleep 1000"))))![0];
+    expect(textOf(await call("shell_kill", { job_id: running }))).toMatch(
+      /^\[job-\d+: killed \(SIGTERM\) after .*s\]$/,
+    );
+  });
+
+  test("a job has the id that its caller chooses, once", async () => {
+    const command = { ...sh("exit 0"), job_id: "build of today", start_ms: 30_000 };
+    expect(textOf(await call("shell_exec_bg", command))).toMatch(
+      /^\[no output\]\n\[build of today: exit code 0/,
+    );
+    const again = await call("shell_exec_bg", command);
+    expect(again.isError).toBe(true);
+    expect(textOf(again)).toStartWith("job_id: a job with the id build of today already exists.");
+    expect((await call("shell_exec_bg", { ...command, job_id: "a\nb" })).isError).toBe(true);
   });
 });

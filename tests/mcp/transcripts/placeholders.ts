@@ -12,7 +12,11 @@ const varying: readonly Varying[] = [
   { name: "transaction", isNumbered: true, pattern: /(?<=\btransaction )[0-9a-f]{16}\b/g },
   { name: "position", isNumbered: true, pattern: /\b[0-9a-f]{12}:\d+\b/g },
   { name: "cursor", isNumbered: true, pattern: /(?<="cursor": ")[\w+/=-]{24,}(?=")/g },
-  { name: "job", isNumbered: true, pattern: /\b(?:job-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g },
+  {
+    name: "duration",
+    isNumbered: false,
+    pattern: /(?<=\[(?:exit code \d+|ended by \w+), |(?:after|for) )\d+(?:\.\d+)? m?s\b/g,
+  },
   { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
   { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
   { name: "seconds", isNumbered: false, pattern: /\b1\d{9}\b/g },

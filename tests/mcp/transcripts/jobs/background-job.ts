@@ -1,4 +1,4 @@
-import { type AgentJob, callTool } from "../job.ts";
+import { type AgentJob, callTool, others } from "../job.ts";
 import { shop } from "../shop.ts";
 
 export default {
@@ -7,13 +7,12 @@ export default {
   tree: {
     ...shop,
     "build.sh": "echo compiling\necho done\n",
-    "serve.sh": "echo listening on $PORT\ntouch ready\nexec sleep 60\n",
+    "serve.sh": "until [ -e start ]; do sleep 0.01; done\necho listening on $PORT\nexec sleep 60\n",
   },
   worker: "shell",
   config: { allowlist: ["cat", "sh"] },
   steps: [
-    callTool("shell_exec_bg", { command: "sh", args: ["build.sh"] }),
-    callTool("shell_status", { job_id: "<job 1>" }, { until: /exit.code\W+0/ }),
+    callTool("shell_exec_bg", { command: "sh", args: ["build.sh"], start_ms: 20_000 }),
     callTool("shell_exec_bg", {
       command: "sh",
       args: ["serve.sh"],
@@ -21,13 +20,14 @@ export default {
       env: { PORT: "8080" },
       max_output_bytes: 1000,
     }),
-    callTool("shell_fs_stat", { path: "<base>/ready" }, { until: /isError: false/ }),
-    callTool("shell_status", { job_id: "<job 2>" }, { until: /listening on/ }),
+    others({ start: "" }),
+    callTool("shell_status", { job_id: "job-2", wait_for: "listening on", wait_ms: 20_000 }),
     callTool("shell_list"),
-    callTool("shell_kill", { job_id: "<job 2>" }),
-    callTool("shell_status", { job_id: "<job 2>" }),
-    callTool("shell_kill", { job_id: "<job 2>" }),
-    callTool("shell_exec_bg", { command: "cat", stdin: "given\n" }),
+    callTool("shell_kill", { job_id: "job-2" }),
+    callTool("shell_status", { job_id: "job-2", since: 2 }),
+    callTool("shell_kill", { job_id: "job-2" }),
+    callTool("shell_exec_bg", { command: "cat", stdin: "given\n", job_id: "copy", start_ms: 20_000 }),
+    callTool("shell_exec_bg", { command: "cat", job_id: "copy" }),
     callTool("shell_status", { job_id: "job-none" }),
   ],
 } satisfies AgentJob;

@@ -1,0 +1,157 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import fc from "fast-check";
+import { OutputLog } from "../processes/output-log.ts";
+import { createRegexEngine } from "../regex/engine.ts";
+import { deadlineIn } from "../scheduling/deadline.ts";
+import { compileLinePattern, grepOutput, selectOutput, waitForOutput } from "./job-output.ts";
+
+const regex = createRegexEngine({ threads: false });
+afterAll(() => regex.close());
+const compile = (pattern: string) => compileLinePattern(pattern, regex);
+
+function logOf(text: string): OutputLog {
+  const log = new OutputLog({ maxBytes: 1024 * 1024, temporaryFolder: tmpdir() });
+  log.add(Buffer.from(text), "stdout");
+  return log;
+}
+
+const many = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join("");
+
+describe("a part of an output", () => {
+  test("is its end, in whole lines", () => {
+    const part = selectOutput(logOf(many), { maxBytes: 25 });
+    expect(part.text).toBe("line 97\nline 98\nline 99\n");
+    expect(part).toMatchObject({ from: 98, next: 101, start: 1, end: 101 });
+  });
+
+  test("is a number of lines of its end, of those from one on", () => {
+    const log = logOf(`${many}unfinished`);
+    const text = (selection: { tailLines: number; since?: number; maxBytes?: number }) =>
+      selectOutput(log, { maxBytes: 1000, ...selection }).text;
+    expect(text({ tailLines: 1 })).toBe("unfinished");
+    expect(text({ tailLines: 2 })).toBe("line 99\nunfinished");
+    expect(text({ tailLines: 3, since: 100 })).toBe("line 99\nunfinished");
+    expect(text({ tailLines: 100, maxBytes: 20 })).toBe("line 98\nline 99\nunfinished");
+  });
+
+  test("is what came from a line on, with one that has not ended", () => {
+    const log = logOf("one\ntwo\nthr");
+    expect(selectOutput(log, { since: 2, maxBytes: 100 })).toMatchObject({
+      text: "two\nthr",
+      from: 2,
+      next: 3,
+    });
+    expect(selectOutput(log, { since: 3, maxBytes: 100 })).toMatchObject({ text: "thr", next: 3 });
+    expect(selectOutput(log, { since: 999, maxBytes: 100 })).toMatchObject({ text: "thr", from: 3, next: 3 });
+    expect(selectOutput(log, { since: 1, maxBytes: 5 })).toMatchObject({ text: "one\n", next: 2, end: 3 });
+  });
+
+  test("is one line at least, which is cut where it is too long by itself", () => {
+    const log = logOf(`short\n${"x".repeat(70_000)}\n${"y".repeat(3000)}\n`);
+    expect(selectOutput(log, { since: 2, maxBytes: 100 })).toMatchObject({
+      text: `${"x".repeat(100)}…\n`,
+      next: 3,
+    });
+    expect(selectOutput(log, { maxBytes: 100 })).toMatchObject({ text: `${"y".repeat(100)}…\n`, from: 3 });
+  });
+
+  test("the pages together are the whole", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "\n", "b", "\n"), maxLength: 300 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 20, max: 60 }), (written, maxBytes) => {
+        const log = logOf(written);
+        log.close();
+        let pages = "";
+        for (let since = 1, end = 2; since < end; ) {
+          const part = selectOutput(log, { since, maxBytes });
+          if (log.end > 0) expect(part.next).toBeGreaterThan(since);
+          const isWhole = part.next - since === 1 || Buffer.byteLength(part.text) <= maxBytes;
+          expect(isWhole).toBe(true);
+          pages += part.text;
+          since = part.next;
+          end = part.end;
+        }
+        expect(pages).toBe(log.read(0, log.end).toString());
+      }),
+    );
+  });
+});
+
+describe("a search in an output", () => {
+  const grep = (
+    log: OutputLog,
+    pattern: string,
+    more: { since?: number; tailLines?: number; maxBytes?: number } = {},
+  ) =>
+    grepOutput(log, { maxBytes: 10_000, ...more, pattern: compile(pattern), deadline: deadlineIn(10_000) });
+
+  test("shows lines that match with their numbers and two lines around them", async () => {
+    const log = logOf("a\nb\nc\nbad 1\nd\ne\nf\ng\nh\nbad 2\ni\n");
+    expect(await grep(log, "^bad")).toMatchObject({
+      text: "2-b\n3-c\n4→bad 1\n5-d\n6-e\n--\n8-g\n9-h\n10→bad 2\n11-i\n",
+      matches: 2,
+      next: 12,
+    });
+    expect((await grep(log, "^bad", { since: 5, tailLines: 2 })).text).toBe("10→bad 2\n11-i\n");
+    expect(await grep(log, "none")).toMatchObject({ text: "", matches: 0 });
+  });
+
+  test("ends when the text is full, and goes on from there", async () => {
+    const log = logOf(many);
+    const first = await grep(log, "[05]$", { maxBytes: 50 });
+    expect(first.next).toBeLessThan(first.end);
+    const rest = await grep(log, "[05]$", { since: first.next });
+    expect(first.matches! + rest.matches!).toBe(20);
+  });
+
+  test("shows of a long line what is around the match, and takes bytes that are not UTF-8", async () => {
+    const log = logOf(`${"x".repeat(3000)}needle${"y".repeat(3000)}\n`);
+    log.add(Buffer.from([0xff, 0x6e, 0x65, 0x65, 0x64, 0x6c, 0x65, 0x0a]), "stderr");
+    const { text } = await grep(log, "needle");
+    expect(text).toMatch(/^1→…x+needley+…\n2→\ufffdneedle\n$/);
+    expect(text.length).toBeLessThan(600);
+  });
+
+  test("a pattern that is none is refused", () => {
+    expect(() => compile("(")).toThrow('The pattern "(" is not valid: unclosed group');
+  });
+});
+
+describe("waiting", () => {
+  const never = new Promise<void>(() => {});
+  const wait = (log: OutputLog, pattern: string | undefined, more = {}) =>
+    waitForOutput(log, {
+      from: 0,
+      pattern: pattern === undefined ? undefined : compile(pattern),
+      milliseconds: 60_000,
+      deadline: deadlineIn(60_000),
+      settled: never,
+      ...more,
+    });
+
+  test("ends with a line that is there already, comes later, or has not ended", async () => {
+    const log = logOf("up\nlistening on 3000\n");
+    expect(await wait(log, "listening")).toBe("listening on 3000");
+    const later = wait(log, "ready");
+    log.add(Buffer.from("not yet\nread"), "stdout");
+    log.add(Buffer.from("y in 5 ms\n"), "stdout");
+    expect(await later).toBe("ready in 5 ms");
+    const prompt = wait(log, "Password: $", { from: log.end });
+    log.add(Buffer.from("Password: "), "stderr");
+    expect(await prompt).toBe("Password: ");
+  });
+
+  test("ends with the job, with its time, and with the call", async () => {
+    const log = logOf("up\n");
+    expect(await wait(log, "never", { settled: Promise.resolve() })).toBeUndefined();
+    expect(await wait(log, undefined, { milliseconds: 1 })).toBeUndefined();
+    const cancel = new AbortController();
+    const waiting = wait(log, "never", { deadline: deadlineIn(60_000, cancel.signal) });
+    cancel.abort();
+    expect(await waiting.catch((error: Error) => error.message)).toContain("cancelled");
+    expect(wait(log, undefined, { deadline: deadlineIn(60_000, cancel.signal) })).rejects.toThrow(
+      "cancelled",
+    );
+  });
+});

@@ -1,0 +1,330 @@
+/** Parts of the output of a job: by position, by lines at its end, or by lines that match. */
+import { isUtf8 } from "node:buffer";
+import { type Static, Type } from "@sinclair/typebox";
+import { refuse } from "../errors.ts";
+import type { LiveOutput } from "../processes/output.ts";
+import type { OutputLog } from "../processes/output-log.ts";
+import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
+import { toSource } from "../regex/regex-runtime.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import { createTimeSlice } from "../scheduling/time-slice.ts";
+import { Named, UInt64 } from "../schema/fragments.ts";
+
+/** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
+export const JobOutput = Named("JobOutput", {
+  text: Type.String({ description: "Both outputs in the order in which their lines ended." }),
+  from: UInt64({ description: "The number of the first line shown." }),
+  next: UInt64({ description: "The number of the line after the last: `since` of the next call." }),
+  start: UInt64({ description: "The number of the first line that is still kept." }),
+  end: UInt64({ description: "The number that the next line gets." }),
+  matches: Type.Optional(UInt64({ description: "With `grep`: the lines that match, up to `next`." })),
+  found: Type.Optional(Type.String({ description: "The line that `wait_for` has found." })),
+});
+
+export type JobOutput = Static<typeof JobOutput>;
+
+/** Bytes of output in an answer, unless the call asks for another number. */
+export const usualOutputBytes = 16 * 1024;
+
+/** Adds what is written to the log, and then hands it on. */
+export const logging =
+  (log: OutputLog, live: LiveOutput | undefined): LiveOutput =>
+  (piece, from) => {
+    log.add(piece, from);
+    return live?.(piece, from);
+  };
+
+/** Which part of the output is wanted. */
+export interface OutputSelection {
+  /** The number of a line. */
+  readonly since?: number | undefined;
+  readonly tailLines?: number | undefined;
+  /** Most bytes of the text. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Lines at the end of what is there, or from one on; those that have not ended come last, where all before them is shown. A
+ * line that is too long by itself is cut.
+ */
+export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: OutputSelection): JobOutput {
+  const isForward = since !== undefined && tailLines === undefined;
+  const first = since === undefined ? log.start : log.positionOf(since);
+  const from = isForward ? first : tailOf(log, { first, tailLines, maxBytes });
+  const to = isForward ? endOfPage(log, first, maxBytes) : log.end;
+  const unfinished = to === log.end ? log.unfinished() : Buffer.alloc(0);
+  const text = [...linesOf(log, from, to)].map(({ bytes }) => `${start(bytes, maxBytes)}\n`).join("");
+  return { text: text + start(unfinished, maxBytes), ...numbersOf(log, from, to) };
+}
+
+const numbersOf = (log: OutputLog, from: number, to: number) => ({
+  from: log.lineAt(from),
+  next: log.lineAt(to),
+  start: log.lineAt(log.start),
+  end: log.lineAt(log.end),
+});
+
+const start = (line: Buffer, maxBytes: number): string =>
+  line.length <= maxBytes ? decode(line) : `${decode(line.subarray(0, maxBytes))}…`;
+
+/** Where the last lines begin that fit, at least one of them. */
+function tailOf(
+  log: OutputLog,
+  { first, tailLines, maxBytes }: { first: number; tailLines: number | undefined; maxBytes: number },
+): number {
+  const unfinished = log.unfinished().length > 0 ? 1 : 0;
+  const most = tailLines === undefined ? Number.POSITIVE_INFINITY : tailLines - unfinished;
+  const earliest = Math.max(first, log.end - Math.max(maxBytes, longestLine));
+  const bytes = log.read(earliest, log.end);
+  let at = bytes.length;
+  for (let lines = 0; lines < most && at > 0; lines++) {
+    const before = at < 2 ? 0 : bytes.lastIndexOf(newline, at - 2) + 1;
+    // What begins before these bytes is not shown in part.
+    if (before === 0 && earliest > first) break;
+    if (bytes.length - before > maxBytes && lines + unfinished > 0) break;
+    at = before;
+  }
+  return earliest + at;
+}
+
+/** Bytes of the longest line that a log has. */
+const longestLine = 128 * 1024 + 1;
+
+/** Where a page of whole lines ends, of one line at least. */
+function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
+  const bytes = log.read(from, Math.min(log.end, from + Math.max(maxBytes, longestLine)));
+  if (bytes.length <= maxBytes && from + bytes.length === log.end) return log.end;
+  const whole = bytes.lastIndexOf(newline, maxBytes - 1) + 1;
+  return from + (whole || bytes.indexOf(newline) + 1);
+}
+
+/** A compiled pattern for single lines. */
+export interface LinePattern {
+  /** Where it matches in the line, in bytes, or -1. Throws a refusal if that takes too long. */
+  find(line: Buffer): number;
+}
+
+/** Most milliseconds for one line of at most 128 KiB: a thread of the worker stands still meanwhile. */
+const lineMilliseconds = 200;
+
+/** Throws a refusal for a pattern that is not one of Rust's dialect. */
+export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
+  let until = Number.POSITIVE_INFINITY;
+  const runtime = regex.openRuntime(() => {
+    if (performance.now() > until)
+      throw refuse.badPattern(pattern, "it takes too long on a line of this output");
+  });
+  try {
+    const compiled = runtime.compile(toSource({ pattern, ignoreCase: false }));
+    return {
+      find(line) {
+        const text = isUtf8(line) ? line : Buffer.from(decode(line));
+        until = performance.now() + lineMilliseconds;
+        try {
+          return compiled.find(text, 0, text.length);
+        } catch (error) {
+          throw refusalOfPattern(error, pattern);
+        }
+      },
+    };
+  } catch (error) {
+    throw refusalOfPattern(error, pattern);
+  }
+}
+
+interface OutputLine {
+  /** From 1. */
+  readonly number: number;
+  /** Where the line after it begins. */
+  readonly end: number;
+  /** Without its end. */
+  readonly bytes: Buffer;
+}
+
+const chunkBytes = 256 * 1024;
+
+/** The lines between two positions. What is dropped before its turn is left out. */
+export function* linesOf(
+  log: OutputLog,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): Generator<OutputLine, void> {
+  let number = log.lineAt(from);
+  for (let position = from; position < Math.min(to, log.end); ) {
+    if (position < log.start) {
+      position = log.start;
+      number = log.lineAt(position);
+    }
+    const chunk = log.read(position, Math.min(to, log.end, position + chunkBytes));
+    let done = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, done)) {
+      yield { number, bytes: chunk.subarray(done, end), end: position + end + 1 };
+      number++;
+      done = end + 1;
+    }
+    if (done === 0) return;
+    position += done;
+  }
+}
+
+/** Lines that are shown before and after each that matches. */
+const contextLines = 2;
+
+/** Most bytes that are shown of a line that matches. */
+const shownBytes = 512;
+
+export interface GrepOptions extends OutputSelection {
+  readonly pattern: LinePattern;
+  readonly deadline: Deadline;
+}
+
+const sliceMilliseconds = 20;
+
+/**
+ * The lines that match from `since` on, with two before and after each, as a search shows them: `number→line` and
+ * `number-line`. It ends when the text is full; `tailLines` are the last of those lines.
+ */
+export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
+  const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
+  const slice = createTimeSlice(sliceMilliseconds);
+  const from = log.positionOf(since);
+  const found = new FoundLines(tailLines);
+  let next = from;
+  for (const line of linesOf(log, from)) {
+    if (found.bytes > maxBytes) break;
+    found.add(line, pattern.find(line.bytes));
+    next = line.end;
+    if (!slice.isDue) continue;
+    await slice.yieldIfDue();
+    deadline.check();
+  }
+  return { text: found.text, matches: found.matches, ...numbersOf(log, Math.max(from, log.start), next) };
+}
+
+/** What is shown of lines that match and those around them. */
+class FoundLines {
+  matches = 0;
+  bytes = 0;
+  readonly #most: number | undefined;
+  readonly #lines: string[] = [];
+  readonly #before: string[] = [];
+  #after = 0;
+  #hasGap = false;
+
+  /** Keeps the last `most` of the lines that are shown. */
+  constructor(most: number | undefined) {
+    this.#most = most;
+  }
+
+  get text(): string {
+    return this.#lines.map((line) => `${line}\n`).join("");
+  }
+
+  add({ number, bytes }: OutputLine, at: number): void {
+    if (at >= 0) {
+      this.matches++;
+      if (this.#hasGap && this.#lines.length > 0) this.#show("--");
+      for (const before of this.#before.splice(0)) this.#show(before);
+      this.#show(`${number}→${excerpt(bytes, at)}`);
+      this.#after = contextLines;
+      this.#hasGap = false;
+    } else if (this.#after > 0) {
+      this.#after--;
+      this.#show(`${number}-${excerpt(bytes, 0)}`);
+    } else {
+      this.#before.push(`${number}-${excerpt(bytes, 0)}`);
+      if (this.#before.length <= contextLines) return;
+      this.#before.shift();
+      this.#hasGap = true;
+    }
+  }
+
+  #show(line: string): void {
+    this.#lines.push(line);
+    this.bytes += Buffer.byteLength(line) + 1;
+    if (this.#most === undefined || this.#lines.length <= this.#most) return;
+    this.bytes -= Buffer.byteLength(this.#lines.shift()!) + 1;
+  }
+}
+
+/** As much of a line as is shown of it, around the byte `at`. */
+function excerpt(line: Buffer, at: number): string {
+  if (line.length <= shownBytes) return decode(line);
+  const from = Math.max(0, Math.min(at - shownBytes / 2, line.length - shownBytes));
+  const to = Math.min(line.length, from + shownBytes);
+  return `${from > 0 ? "…" : ""}${decode(line.subarray(from, to))}${to < line.length ? "…" : ""}`;
+}
+
+const newline = 0x0a;
+
+const decode = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+export interface WaitOptions {
+  /** The position from which on a line may match. */
+  readonly from: number;
+  readonly pattern: LinePattern | undefined;
+  readonly milliseconds: number;
+  readonly deadline: Deadline;
+  /** Resolves when the job has ended. */
+  readonly settled: Promise<void>;
+}
+
+/** Waits for a line that matches, or for the end of the job. Returns that line; `undefined` if there is none. */
+export async function waitForOutput(log: OutputLog, options: WaitOptions): Promise<string | undefined> {
+  const { pattern, milliseconds, deadline, settled } = options;
+  deadline.check();
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const over = Promise.race([
+    settled,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+      deadline.signal.addEventListener("abort", () => resolve(), { once: true });
+    }),
+  ]).then(() => {
+    isOver = true;
+  });
+  const reader = pattern && new LineReader(log, options.from, pattern);
+  try {
+    for (;;) {
+      // Before what is there is read, so that nothing comes in between.
+      const changed = log.changed();
+      const found = await reader?.read(deadline);
+      if (found !== undefined) return found;
+      if (isOver) return undefined;
+      await (reader === undefined ? over : Promise.race([over, changed]));
+      deadline.check();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads each line once, as they come. */
+class LineReader {
+  readonly #log: OutputLog;
+  readonly #pattern: LinePattern;
+  #position: number;
+
+  constructor(log: OutputLog, from: number, pattern: LinePattern) {
+    this.#log = log;
+    this.#position = from;
+    this.#pattern = pattern;
+  }
+
+  /** Returns the first line that matches, also one that has not ended. */
+  async read(deadline: Deadline): Promise<string | undefined> {
+    const slice = createTimeSlice(sliceMilliseconds);
+    for (const { bytes, end } of linesOf(this.#log, this.#position)) {
+      this.#position = end;
+      const at = this.#pattern.find(bytes);
+      if (at >= 0) return excerpt(bytes, at);
+      if (!slice.isDue) continue;
+      await slice.yieldIfDue();
+      deadline.check();
+    }
+    const unfinished = this.#log.unfinished();
+    const at = unfinished.length === 0 ? -1 : this.#pattern.find(unfinished);
+    return at < 0 ? undefined : excerpt(unfinished, at);
+  }
+}

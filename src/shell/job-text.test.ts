@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { type CommandEnding, renderCommand, renderDuration, renderEnding, renderJob } from "./job-text.ts";
+
+test.each([
+  [-1, "0 ms"],
+  [12.4, "12 ms"],
+  [999, "999 ms"],
+  [1000, "1.0 s"],
+  [59_940, "59.9 s"],
+  [125_000, "2 min 5 s"],
+  [3_600_000, "1 h 0 min"],
+])("%d milliseconds are %s", (milliseconds, text) => {
+  expect(renderDuration(milliseconds)).toBe(text);
+});
+
+const ended = { started_at_ms: 1000, finished_at_ms: 1012 };
+
+test.each<[Partial<CommandEnding>, string]>([
+  [{ status: "finished", exit_code: 0 }, "exit code 0 after 12 ms"],
+  [{ status: "failed", exit_code: 3, signal: null }, "exit code 3 after 12 ms"],
+  [{ status: "failed", exit_code: null, signal: "SIGSEGV" }, "ended by SIGSEGV after 12 ms"],
+  [{ status: "failed", exit_code: null }, "failed after 12 ms"],
+  [{ status: "killed", signal: "SIGTERM" }, "killed (SIGTERM) after 12 ms"],
+  [{ status: "killed" }, "killed after 12 ms"],
+])("%j is %s", (how, text) => {
+  expect(renderEnding({ ...ended, status: "failed", ...how })).toBe(text);
+});
+
+test("a command line is quoted where it has to be", () => {
+  expect(renderCommand(["npm", "run", "a b", "--x=y", ""])).toBe('npm run "a b" --x=y ""');
+});
+
+describe("a job", () => {
+  const job = { id: "job-1", ending: { ...ended, status: "finished", exit_code: 0 } as const };
+  const output = { text: "a\nb\n", from: 1, next: 3, start: 1, end: 3 };
+
+  test.each([
+    [{}, "a\nb\n[job-1: exit code 0 after 12 ms]"],
+    [{ text: "" }, "[no output]\n[job-1: exit code 0 after 12 ms]"],
+    [{ end: 9 }, "a\nb\n[job-1: exit code 0 after 12 ms; more: since 3]"],
+    [
+      { from: 8, next: 10, end: 10 },
+      "[7 lines before: since 1, or grep]\na\nb\n[job-1: exit code 0 after 12 ms]",
+    ],
+    [
+      { from: 8, next: 10, end: 10, start: 8 },
+      "[lines before 8 are no longer kept]\na\nb\n[job-1: exit code 0 after 12 ms]",
+    ],
+    [{ found: "up" }, "found: up\na\nb\n[job-1: exit code 0 after 12 ms]"],
+    [{ found: "a" }, "a\nb\n[job-1: exit code 0 after 12 ms]"],
+  ])("with %j is shown so", (part, text) => {
+    expect(renderJob({ ...job, output: { ...output, ...part } })).toBe(text);
+  });
+
+  test("names what was waited for in vain", () => {
+    expect(renderJob({ ...job, output, missed: "up" })).toBe(
+      'a\nb\n[job-1: exit code 0 after 12 ms; no line matched "up"]',
+    );
+  });
+});

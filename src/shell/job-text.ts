@@ -1,0 +1,78 @@
+/** Jobs and commands as text for models and people. */
+import type { JobOutput } from "./job-output.ts";
+
+/** How a command ended, or that it runs. */
+export interface CommandEnding {
+  readonly status: "running" | "finished" | "killed" | "failed";
+  readonly exit_code?: number | null | undefined;
+  readonly signal?: string | null | undefined;
+  readonly started_at_ms: number;
+  readonly finished_at_ms?: number | null | undefined;
+}
+
+/** Such as `12 ms`, `3.4 s` or `2 min 5 s`. */
+export function renderDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Such as `exit code 1 after 3.4 s` or `running for 12 ms`. */
+export function renderEnding(ending: CommandEnding): string {
+  const { status, started_at_ms: started, finished_at_ms: finished } = ending;
+  const duration = renderDuration((finished ?? Date.now()) - started);
+  return status === "running" ? `running for ${duration}` : `${renderOutcome(ending)} after ${duration}`;
+}
+
+function renderOutcome({ status, exit_code: code, signal }: CommandEnding): string {
+  if (status === "killed") return `killed${signal ? ` (${signal})` : ""}`;
+  if (typeof code === "number") return `exit code ${code}`;
+  return signal ? `ended by ${signal}` : "failed";
+}
+
+interface ShownJob {
+  readonly id: string;
+  readonly ending: CommandEnding;
+  readonly output: JobOutput;
+  /** The line from which on output was asked for. */
+  readonly since?: number | undefined;
+  /** What was waited for, and not found. */
+  readonly missed?: string | undefined;
+  /** Whether `grep` chose the lines. */
+  readonly isSearch?: boolean;
+}
+
+/** The output, and a line in brackets with what became of the job and how to go on. */
+export function renderJob({ id, ending, output, since = 1, missed, isSearch = false }: ShownJob): string {
+  const { text, from, next, start, end, matches, found } = output;
+  const isRunning = ending.status === "running";
+  const first = Math.max(start, since);
+  const isShown = found === undefined || text.includes(found);
+  const notes = [
+    `${id}: ${renderEnding(ending)}`,
+    ...(isSearch ? [countMatches(matches ?? 0)] : []),
+    ...(missed === undefined ? [] : [`no line matched ${JSON.stringify(missed)}`]),
+    ...(next < end ? [`more: since ${next}`] : isRunning ? [`go on with since ${next}`] : []),
+  ];
+  return [
+    ...(start > since && from === start ? [`[lines before ${start} are no longer kept]`] : []),
+    ...(!isSearch && from > first ? [`[${countLines(from - first)} before: since ${first}, or grep]`] : []),
+    ...(isShown ? [] : [`found: ${found}`]),
+    text.replace(/\n$/, "") ||
+      (isSearch ? "" : since > 1 ? `[no output since line ${since}]` : "[no output]"),
+    `[${notes.join("; ")}]`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+const countLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
+
+const countMatches = (count: number): string =>
+  count === 0 ? "no line matches" : count === 1 ? "1 line matches" : `${count} lines match`;
+
+/** The command line as a person would type it. */
+export const renderCommand = (argv: readonly string[]): string =>
+  argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
