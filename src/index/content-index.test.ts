@@ -6,7 +6,7 @@ import { type SignedFiles, signed } from "./sign-files.ts";
 
 const needed = neededNgrams([[["needle"]]]) as NeededNgrams;
 
-/** A file with this inode, of which nothing is known but its stamps. */
+/** Returns a file with this inode, of which only the stamps are known. */
 const fileWith = (inode: number): SignedFiles => ({
   outcomes: Uint8Array.of(signed.yes),
   flags: Uint8Array.of(0),

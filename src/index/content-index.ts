@@ -1,4 +1,4 @@
-/** What is known of the contents of files, so that a search reads only those that may match. */
+/** Remembers facts about the contents of files, so that a search reads only those that may match. */
 import { stampWords } from "../jail/stamps.ts";
 import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
@@ -6,39 +6,50 @@ import { type SignedFiles, signed } from "./sign-files.ts";
 import type { Signature } from "./signature.ts";
 import { SignatureBlocks } from "./signature-blocks.ts";
 
-/** Which files a search has to read, as a message to threads. It holds as long as the search holds the index. */
+/**
+ * The files that a search has to read, as a message to threads. It is valid while the search holds the index.
+ */
 export interface CandidateSet {
-  /** Of `FileRecords`. */
+  /** The buffer of a `FileRecords`. */
   readonly records: SharedArrayBuffer;
-  /** A bit for each file, by its number, that may match: the others do not, unless their stamps differ from those that are known. */
+  /**
+   * One bit per file number, set if the file may match. The others do not match, unless their stamps differ
+   * from the known ones.
+   */
   readonly mayMatch: SharedArrayBuffer;
 }
 
-/** State of an index, for those who run the worker. */
+/** The state of an index, for the people who run the worker. */
 export interface IndexState {
-  /** Files of which something is known. */
+  /** The number of known files. */
   readonly files: number;
   readonly bytes: number;
 }
 
-/** Share of the memory for signatures; the rest is for stamps. */
+/** Share of the memory for signatures; stamps get the rest. */
 const signatureShare = 0.75;
-/** Share of the known files from which on a search reads all files at once: to look at their stamps would take longer. */
+/**
+ * Share of the known files from which on a search reads all files at once, because checking stamps would take
+ * longer.
+ */
 const mostCandidates = 0.4;
-/** Share of the known files whose news may wait for a moment in which no search holds the index. For more, the next searches go without it. */
+/**
+ * Share of the known files whose updates may wait until no search holds the index. Beyond it, searches go
+ * without the index.
+ */
 const mostWaitingShare = 1 / 8;
 
 export class ContentIndex {
   readonly #maxBytes: number;
   readonly #table = new FileTable();
   readonly #blocks: SignatureBlocks;
-  /** Searches that use candidates of it. */
+  /** The number of searches that use candidates of the index. */
   #holds = 0;
-  /** What came meanwhile, and of how many files. */
+  /** Updates that arrived while a search held the index, and the number of their files. */
   #waiting: SignedFiles[] = [];
   #waitingFiles = 0;
 
-  /** `maxBytes`: most memory. */
+  /** Creates an index that uses at most `maxBytes` of memory. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
@@ -48,14 +59,14 @@ export class ContentIndex {
     return { files: this.#table.count, bytes: this.#blocks.bytes + this.#table.buffer.byteLength };
   }
 
-  /** Whether nothing is known yet. */
+  /** Whether no file is known yet. */
   get isEmpty(): boolean {
     return this.#table.count === 0;
   }
 
   /**
-   * What a search that needs this has to read; it holds the index until it calls `release`. Undefined where that is too much, and
-   * where much news waits for those who hold it.
+   * Returns the files to read for a search that needs these n-grams, which holds the index until it calls
+   * `release`. Returns `undefined` if they are too many, or if too many updates wait for the holders.
    */
   judge(needed: NeededNgrams): CandidateSet | undefined {
     const { count } = this.#table;
@@ -77,7 +88,7 @@ export class ContentIndex {
     for (const files of this.#waiting.splice(0)) this.#takeAll(files);
   }
 
-  /** Keeps what is known of these files, as soon as no search uses what it would replace. */
+  /** Stores facts about these files, once no search uses the ones that they replace. */
   take(files: SignedFiles): void {
     if (this.#holds === 0) this.#takeAll(files);
     else {

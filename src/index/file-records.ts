@@ -1,32 +1,34 @@
 /**
- * What is known of files, by their inodes, in memory that threads share: the stamps that a file had when its content was read. One
- * thread writes, while no other reads.
+ * Facts about files, keyed by inode, in memory that threads share: the stamps that a file had when its
+ * content was read. One thread writes while no other reads.
  */
 import { sizeAt, stampWords } from "../jail/stamps.ts";
 
-/** What is known of a file besides its stamps. */
+/** Facts about a file besides its stamps. */
 export const fileFlags = {
-  /** It has to be read whatever is searched for. */
+  /** The file has to be read for every query. */
   alwaysRead: 1,
-  /** It holds a NUL byte. */
+  /** The file holds a NUL byte. */
   holdsNul: 2,
-  /** A search passes it over as a binary before it has read all of it. */
+  /** A search skips the file as a binary before it has read all of it. */
   isBinary: 4,
-  /** It has several names: what is read under one may change under another, of which a watched tree need not know. */
+  /**
+   * The file has several names: content read under one may change under another, unknown to a watched tree.
+   */
   hasSeveralNames: 8,
 } as const;
 
-/** Words of a record: its stamps, flags, and where its signature is. */
+/** The words of a record: stamps, flags, and the place of the signature. */
 const recordWords = 16;
 const flagsAt = stampWords;
 const placeAt = stampWords + 1;
-/** Records for each two places of the hash table, which lies before them. */
+/** Records per two places of the hash table, which precedes them. */
 const wordsPerTwo = 2 + recordWords;
 
-/** Looks files up. A file has a number from 0 on. */
+/** Finds files by their stamps. Files are numbered from 0. */
 export class FileRecords {
   readonly words: Uint32Array;
-  /** Places of the hash table: a power of two. */
+  /** The size of the hash table, a power of two. */
   readonly #places: number;
 
   constructor(buffer: SharedArrayBuffer) {
@@ -34,7 +36,7 @@ export class FileRecords {
     this.#places = (2 * this.words.length) / wordsPerTwo;
   }
 
-  /** The number of the file with this inode and device; -1 when it is not there. */
+  /** Returns the number of the file with this inode and device, or -1 if it is unknown. */
   find(stamps: Uint32Array): number {
     const { words } = this;
     for (let place = this.placeOf(stamps); words[place] !== 0; place = (place + 1) & (this.#places - 1)) {
@@ -44,25 +46,25 @@ export class FileRecords {
     return -1;
   }
 
-  /** Where the search for the stamps starts in the hash table. */
+  /** Returns the place of the hash table where probing for the stamps starts. */
   placeOf(stamps: Uint32Array): number {
     const key = stamps[0]! ^ Math.imul(stamps[1]!, 0x85ebca6b) ^ Math.imul(stamps[3]!, 0xc2b2ae35);
     const product = Math.imul(key, 0x9e3779b1);
     return (product ^ (product >>> 15)) & (this.#places - 1);
   }
 
-  /** Whether these are exactly the stamps of the file. */
+  /** Returns whether these are exactly the stamps of the file. */
   hasStamps(file: number, stamps: Uint32Array): boolean {
     return sameWords(this.words, this.#recordAt(file), stamps, stampWords);
   }
 
-  /** Of the file, as a double: of large ones some are the same. */
+  /** Returns the inode of the file as a double. Large inodes may share one. */
   inode(file: number): number {
     const at = this.#recordAt(file);
     return this.words[at]! + this.words[at + 1]! * 2 ** 32;
   }
 
-  /** Bytes of the file. */
+  /** Returns the size of the file in bytes. */
   size(file: number): number {
     const at = this.#recordAt(file) + sizeAt;
     return this.words[at]! + this.words[at + 1]! * 2 ** 32;
@@ -77,7 +79,7 @@ export class FileRecords {
   }
 }
 
-/** Stamps that say which file it is: inode and device. */
+/** The leading stamps, which identify a file: inode and device. */
 const inodeWords = 4;
 
 function sameWords(words: Uint32Array, at: number, others: Uint32Array, count: number): boolean {
@@ -85,16 +87,16 @@ function sameWords(words: Uint32Array, at: number, others: Uint32Array, count: n
   return true;
 }
 
-/** What is known of a file, to be kept. */
+/** Facts about a file, to be stored. */
 export interface FileRecord {
   readonly stamps: Uint32Array;
   readonly flags: number;
 }
 
-/** Fewest places of the hash table. */
+/** The initial number of places in the hash table. */
 const fewestPlaces = 1024;
 
-/** Keeps records. */
+/** Stores records in a growing buffer. */
 export class FileTable {
   #buffer: SharedArrayBuffer;
   #records: FileRecords;
@@ -118,8 +120,8 @@ export class FileTable {
   }
 
   /**
-   * Keeps a record in place of the one with the same inode, and returns the number of the file; undefined where that would take more
-   * memory than `maxBytes`.
+   * Stores a record, replacing the one with the same inode, and returns the number of the file. Returns
+   * `undefined` if that would take more memory than `maxBytes`.
    */
   put({ stamps, flags }: FileRecord, maxBytes: number): number | undefined {
     const known = this.#records.find(stamps);
@@ -134,7 +136,7 @@ export class FileTable {
     this.#records.words[this.#recordAt(file) + flagsAt] = flags;
   }
 
-  /** Whether another record takes more memory. */
+  /** Whether one more record needs a larger buffer. */
   get #isFull(): boolean {
     return 2 * (this.#count + 1) > this.#places;
   }
@@ -168,7 +170,7 @@ export class FileTable {
     }
   }
 
-  /** Where the signature of a file is; undefined for none. */
+  /** Returns the place of the file's signature, or `undefined` if it has none. */
   signaturePlace(file: number): number | undefined {
     const place = this.#records.words[this.#recordAt(file) + placeAt]!;
     return place === 0 ? undefined : place - 1;

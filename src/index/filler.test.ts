@@ -3,7 +3,7 @@ import { JailFixture } from "../jail/jail.test-kit.ts";
 import type { ContentIndex } from "./content-index.ts";
 import { Filler, type SignJob } from "./filler.ts";
 
-/** A filler for one file, whose clock stands still, and the jobs that it gives to a thread. */
+/** Returns a filler for one file, whose clock stands still, and the jobs that it sends to a thread. */
 function openFiller(fixture: JailFixture) {
   const clock = { now: 0 };
   const jobs: SignJob[] = [];

@@ -5,69 +5,72 @@ import { type SignedFiles, signed } from "./sign-files.ts";
 
 /** Files in the order of their paths, folder by folder. */
 export interface FilesByFolder {
-  /** The names as they are on disk, each followed by a NUL; one character per byte. */
+  /** The names on disk, one character per byte, each followed by a NUL. */
   readonly names: string;
   readonly count: number;
-  /** Index of the first file of each folder. */
+  /** The index of each folder's first file. */
   readonly firsts: readonly number[];
 }
 
-/** Files to be signed. */
+/** Files that should be signed. */
 export interface FilesToSign extends FilesByFolder {
   /** The path of each folder, from the base. */
   readonly folders: readonly string[];
-  /** How often they were found to have changed just now. */
+  /** The number of times they were found to have just changed. */
   readonly attempts?: number;
 }
 
-/** The same, as a message to a thread. */
+/** Like `FilesToSign`, but as a message to a thread. */
 export interface SignJob extends FilesByFolder {
   readonly what: "sign";
-  /** Each holds a folder. */
+  /** The descriptors of the folders. */
   readonly descriptors: readonly number[];
-  /** Not 0: the job has to end. */
+  /** Anything but 0 means that the job has to end. */
   readonly signal: Int32Array;
 }
 
 export interface FillerOptions {
   readonly index: ContentIndex;
   readonly jail: Pick<Jail, "reopenFolder" | "deniesBytesIn">;
-  /** Signs files in a thread; undefined where the thread ended. */
+  /** Signs files in a thread. Resolves to `undefined` if the thread ended. */
   readonly sign: (job: SignJob) => Promise<SignedFiles | undefined>;
-  /** Milliseconds since some moment; default: `performance.now`. */
+  /** Returns milliseconds since a fixed moment. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
-/** Files that may wait; more are left out, until a search meets them again. */
+/** Maximum files that may wait. The rest are dropped, until a search meets them again. */
 const mostWaiting = 2_000_000;
 const sliceMilliseconds = 2;
-/** Milliseconds after which the filler tries again to sign files that had changed just now. */
+/** Delays in milliseconds before the filler retries files that had just changed. */
 const retryAfter = [150, 1000, 4000];
-/** Milliseconds without a search before it begins: its work would delay a next call. */
+/** Milliseconds without a search before the filler begins, because its work would delay a next call. */
 const idleMilliseconds = 5;
-/** Milliseconds that files wait at most for a moment without a search. Then searches share the threads with it. */
+/**
+ * Maximum milliseconds that files wait for a moment without a search. After that, searches share the threads
+ * with the filler.
+ */
 const mostDelay = 1000;
 
 /**
- * Fills an index in the background, while no search is under way; where there always is one, beside them, as each of them would take
- * less time with it.
+ * Fills an index in the background, while no search is running. If searches never pause, it runs beside them,
+ * since the index makes each of them faster.
  */
 export class Filler {
   readonly #options: FillerOptions;
   readonly #now: () => number;
   readonly #waiting: FilesToSign[] = [];
   #files = 0;
-  /** Paths of folders whose file system does not say when contents change. */
+  /** Paths of folders whose file system does not report when contents change. */
   readonly #hopeless = new Set<string>();
   #signal = new Int32Array(new SharedArrayBuffer(4));
   #isPaused = true;
   #isClosed = false;
-  /** When the first of the files that wait came. */
+  /** The time when the first of the waiting files arrived. */
   #waitingSince = 0;
   #running: Promise<void> | undefined;
   #start: ReturnType<typeof setTimeout> | undefined;
   readonly #retries = new Set<ReturnType<typeof setTimeout>>();
-  /** Wake those who wait until nothing is left to do. */
+  /** Callbacks of those who wait until nothing is left to do. */
   #onIdle: (() => void)[] = [];
 
   constructor(options: FillerOptions) {
@@ -75,7 +78,7 @@ export class Filler {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Files that wait. */
+  /** The number of waiting files. */
   get files(): number {
     return this.#files;
   }
@@ -90,7 +93,7 @@ export class Filler {
     return !this.hasWork && this.#retries.size === 0;
   }
 
-  /** Whether files wait or are being signed; not those that are tried again later. */
+  /** Whether files are waiting or being signed. Those scheduled for a retry do not count. */
   get hasWork(): boolean {
     return this.#waiting.length > 0 || this.#running !== undefined;
   }
@@ -102,7 +105,7 @@ export class Filler {
     this.#waiting.push(files);
   }
 
-  /** A search begins: the job under way ends soon, unless files have waited for too long. */
+  /** Called when a search begins. The current job ends soon, unless files have waited for too long. */
   pause(): void {
     this.#isPaused = true;
     if (this.#mayRun) return;
@@ -110,7 +113,10 @@ export class Filler {
     Atomics.store(this.#signal, 0, 1);
   }
 
-  /** A search has ended, and none is under way, or others are. Returns whether the time has come to do work in the background. */
+  /**
+   * Called when a search has ended; `isIdle` says that no other is running. Returns whether background work
+   * may start now.
+   */
   resume(isIdle: boolean): boolean {
     this.#isPaused = !isIdle;
     if (!this.#mayRun) return false;
@@ -129,7 +135,7 @@ export class Filler {
     return this.hasWork && this.#now() - this.#waitingSince >= mostDelay;
   }
 
-  /** Ends its work. */
+  /** Stops all work for good. */
   close(): void {
     this.#isClosed = true;
     this.pause();
@@ -184,11 +190,11 @@ export class Filler {
   }
 }
 
-/** Files whose folders are open. Denied ones are not among them. */
+/** Files whose folders are open, without the denied ones. */
 class OpenedFiles {
   readonly #folders: Folder[] = [];
   readonly #firsts: number[] = [];
-  /** One character per byte. */
+  /** Names, one character per byte. */
   readonly #names: string[] = [];
   readonly #attempts: number;
 
@@ -202,7 +208,7 @@ class OpenedFiles {
     folders.forEach((path, index) => {
       const folder = hopeless.has(path) ? undefined : openFolder(jail, path);
       if (folder === undefined) return;
-      // The path may lead elsewhere by now.
+      // The path may lead elsewhere since it was listed.
       const isDenied = (bytes: Buffer) => jail.deniesBytesIn(folder, bytes, 0, bytes.length);
       const own = all.slice(firsts[index], firsts[index + 1] ?? count);
       const allowed = own.filter((name) => !isDenied(Buffer.from(name, "latin1")));
@@ -229,7 +235,7 @@ class OpenedFiles {
     return { names: names.map((name) => `${name}\0`).join(""), count: names.length, firsts };
   }
 
-  /** The files that have this outcome. */
+  /** Returns the files with this outcome. */
   with(outcome: number, outcomes: Uint8Array): FilesToSign {
     const [names, firsts, folders]: [string[], number[], string[]] = [[], [], []];
     this.#folders.forEach(({ path }, index) => {
@@ -243,7 +249,7 @@ class OpenedFiles {
     return { ...this.#list(names, firsts), folders, attempts: this.#attempts };
   }
 
-  /** Adds the paths of the folders whose files never can be signed. */
+  /** Adds the paths of the folders whose files can never be signed. */
   noteFolders(outcomes: Uint8Array, hopeless: Set<string>): void {
     this.#firsts.forEach((first, index) => {
       if (outcomes[first] === signed.never) hopeless.add(this.#folders[index]!.path);
@@ -255,14 +261,14 @@ class OpenedFiles {
   }
 }
 
-/** Undefined when it is gone, or denied, or cannot be read. */
+/** Opens a folder. Returns `undefined` if it is gone, denied or unreadable. */
 function openFolder(jail: FillerOptions["jail"], path: string): Folder | undefined {
   try {
     const folder = jail.reopenFolder(path);
     if (folder.descriptor !== undefined) return folder;
     folder.close();
   } catch {
-    // A search will meet that.
+    // A search will meet and report the error.
   }
   return undefined;
 }

@@ -2,21 +2,24 @@ import { byteBits } from "../prefilter/byte-frequency.ts";
 import type { LiteralSeq, Literals } from "../prefilter/inner-literals.ts";
 import { foldByte, hashNgram, ngramLengths } from "./ngrams.ts";
 
-/** Hashes of n-grams, of which a text has to hold one. */
+/** Hashes of n-grams. A text must contain at least one of them. */
 export type AnyNgram = Int32Array;
 
 /**
- * What a text has to hold to be of interest: for one of these, an n-gram of each of its sets. Structured-cloneable, so that
- * threads can send it.
+ * The n-grams that a matching text must contain: for at least one of the alternatives, an n-gram from each of
+ * its sets. Structured-cloneable, so that it can be sent to threads.
  */
 export type NeededNgrams = readonly (readonly AnyNgram[])[];
 
-/** N-grams of which one is needed: a set of more says little. */
+/** Maximum n-grams in a set. A larger set rules out little. */
 const mostAlternatives = 16;
-/** Sets of one sequence: the rarest ones. */
+/** Maximum sets per sequence; the rarest ones are kept. */
 const mostSets = 32;
 
-/** The n-grams of texts that hold one of `seqs` and each of `also`; undefined where there are none for one of `seqs`. */
+/**
+ * Returns the n-grams of texts that contain one of `seqs` and each of `also`, or `undefined` if one of `seqs`
+ * has none.
+ */
 export function neededNgrams(
   seqs: readonly LiteralSeq[],
   also: readonly LiteralSeq[] = [],
@@ -31,7 +34,7 @@ const rarest = (sets: readonly RankedSet[]): AnyNgram[] =>
     .slice(0, mostSets)
     .map(({ hashes }) => hashes);
 
-/** For each offset of the sequence at which all strings go on, the n-grams that may begin there. */
+/** Returns, for each offset of the sequence at which all strings go on, the n-grams that may begin there. */
 const setsOf = (seq: LiteralSeq): RankedSet[] =>
   seq
     .flatMap((literals, index) => {
@@ -48,13 +51,15 @@ interface RankedSet {
 }
 
 interface NgramPlace {
-  /** Of the literals that they begin in, and the byte in each of these. */
+  /** The index of the literals that they begin in, and the byte within each of these. */
   readonly index: number;
   readonly from: number;
   readonly length: number;
 }
 
-/** The n-grams that begin at the place; undefined for too many, and past the end. */
+/**
+ * Returns the n-grams that begin at the place, or `undefined` if they are too many, or if it is past the end.
+ */
 function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramPlace): RankedSet | undefined {
   let starts: Literals = seq[index]!.map((string) => string.slice(from, from + length));
   for (let next = index + 1; starts.some((start) => start.length < length); next++) {

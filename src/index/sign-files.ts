@@ -14,48 +14,48 @@ import {
 import { type FileRecord, fileFlags } from "./file-records.ts";
 import type { Signature, Signer } from "./signature.ts";
 
-/** Files, folder by folder; itself the name of the current one. */
+/** A cursor over files, folder by folder, which is itself the name of the current one. */
 export interface FileNamesCursor extends NameBytes {
   readonly folder: number;
   readonly index: number;
   next(): boolean;
 }
 
-/** What became of a file that was to be signed. */
+/** The outcomes for a file that was to be signed. */
 export const signed = {
-  /** The job ended before. */
+  /** The job ended before it reached the file. */
   notReached: 0,
-  /** Its record is to be kept. */
+  /** The record of the file should be stored. */
   yes: 1,
-  /** It is gone, or cannot be read. */
+  /** The file is gone, or cannot be read. */
   no: 2,
-  /** It has changed just now. */
+  /** The file has just changed. */
   notYet: 3,
-  /** Its file system does not say when contents change. */
+  /** The file system does not report when contents change. */
   never: 4,
 } as const;
 
 /** The records and signatures of files, as a message between threads. */
 export interface SignedFiles {
-  /** Of each file one of `signed`. */
+  /** For each file, one of `signed`. */
   readonly outcomes: Uint8Array;
-  /** Of each file the flags of its record. */
+  /** For each file, the flags of its record. */
   readonly flags: Uint8Array;
-  /** Of each file `stampWords` words. */
+  /** For each file, `stampWords` words. */
   readonly stamps: Uint32Array;
-  /** Of each file the bits of its signature; 0 for none. */
+  /** For each file, the bits of its signature, or 0 if it has none. */
   readonly bits: Uint8Array;
   /** The words of all signatures, in order. */
   readonly words: Uint32Array;
 }
 
-/** Largest file that gets a signature: of larger ones few are ruled out. */
+/** Maximum size of a file that gets a signature. Few larger ones could be ruled out. */
 const maxSignedBytes = 4 * 1024 * 1024;
 
-/** Reads files and signs them. */
+/** Reads files and computes their signatures. */
 export class FileSigner {
   readonly #signer: Signer;
-  /** Reads files into the memory of the signer. */
+  /** A buffer that reads files into the memory of the signer. */
   readonly #buffer: FileBuffer;
 
   constructor(signer: Signer) {
@@ -74,13 +74,13 @@ export class FileSigner {
       try {
         this.#signFile(openFileBelow(descriptors[file.folder]!, file), file.index, all);
       } catch {
-        // It is gone, or cannot be read: a search will meet that.
+        // The file is gone or unreadable; a search will report that.
       }
     }
     return all.build();
   }
 
-  /** Closes the descriptor. */
+  /** Signs one file, and closes the descriptor. */
   #signFile(descriptor: number, index: number, all: SignedFilesBuilder): void {
     let isReadable = false;
     try {
@@ -94,13 +94,13 @@ export class FileSigner {
     if (isReadable) this.#signContents(descriptor, index, all);
   }
 
-  /** The stamps are those of the file. They have to be the same after each read. */
+  /** Signs the contents of the file whose stamps were just read. They must be unchanged after each read. */
   #signContents(descriptor: number, index: number, all: SignedFilesBuilder): void {
     const before = stamps.slice();
     const names = linksOfStamped() > 1 ? fileFlags.hasSeveralNames : 0;
     const size = before[sizeAt]! + before[sizeAt + 1]! * 2 ** 32;
     const isSame = () => readStamps(descriptor) && stamps.every((word, at) => word === before[at]);
-    // Who opens the file for writing from now on changes its stamps with the first store.
+    // A program that opens the file for writing after this changes its stamps with the first store.
     if (!hasNoWriter(descriptor)) {
       all.add(index, { stamps: before, flags: fileFlags.alwaysRead | names });
       closeSync(descriptor);

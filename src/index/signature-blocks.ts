@@ -2,23 +2,26 @@ import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
 import type { Signature } from "./signature.ts";
 
-/** Signatures in one block: one for each bit of a number. */
+/** Signatures per block, one for each bit of a number. */
 const blockFiles = 32;
 
-/** Signatures of one size, bit-sliced: for each hash a number, which has a bit for each signature that holds the hash. */
+/**
+ * Signatures of one size, bit-sliced: for each hash a number with one bit per signature, set if that
+ * signature contains the hash.
+ */
 interface Block {
   readonly bits: number;
   readonly rows: Uint32Array;
-  /** Of each signature the number of its file. */
+  /** The file number of each signature. */
   readonly files: Int32Array;
-  /** A bit for each signature that is there. */
+  /** A mask of the occupied columns. */
   used: number;
 }
 
-/** Where a signature is: the index of its block, and of its bit. */
+/** The place of a signature: the index of its block, and of its bit. */
 export type SignaturePlace = number;
 
-/** The signatures of files, in memory up to a limit. */
+/** Stores the signatures of files, within a limit of memory. */
 export class SignatureBlocks {
   readonly #maxBytes: number;
   readonly #blocks: Block[] = [];
@@ -30,12 +33,12 @@ export class SignatureBlocks {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of all blocks. */
+  /** The size of all blocks, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds the signature of a file, which has a number; undefined when there is no memory left for it. */
+  /** Adds the signature of a numbered file. Returns `undefined` if no memory is left for it. */
   add({ words, bits }: Signature, file: number): SignaturePlace | undefined {
     const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits);
     if (index === undefined) return undefined;
@@ -68,7 +71,7 @@ export class SignatureBlocks {
     block.used &= ~bit;
   }
 
-  /** Calls `visit` with the number of each file that may hold what is needed, in no order. */
+  /** Calls `visit` with the number of each file that may contain what is needed, in no order. */
   visit(needed: NeededNgrams, visit: (file: number) => void): void {
     for (const block of this.#blocks) {
       for (let left = matchesIn(block, needed); left !== 0; left &= left - 1)
@@ -77,7 +80,7 @@ export class SignatureBlocks {
   }
 }
 
-/** Sets the bit in each row whose hash the signature holds. */
+/** Sets the bit in each row whose hash the signature contains. */
 function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
   for (let i = 0; i < words.length; i++) {
     for (let left = words[i]!; left !== 0; left &= left - 1)
@@ -85,7 +88,7 @@ function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
   }
 }
 
-/** A bit for each signature of the block that may hold what is needed. */
+/** Returns a mask of the block's signatures that may contain what is needed. */
 function matchesIn({ rows, bits, used }: Block, needed: NeededNgrams): number {
   const mask = 2 ** bits - 1;
   let matches = 0;

@@ -29,12 +29,12 @@ import {
 } from "../wasm/assembly.ts";
 import { hashMultiplier } from "./ngrams.ts";
 
-/** A mark has the bit that `i8x16_bitmask` collects. */
+/** The value of a mark, whose top bit `i8x16_bitmask` collects. */
 const mark = 0x80;
 
 /**
- * mark_ngrams(at, end, marks, mask): marks the hashes of the n-grams in [at, end), as far as the mask leaves them, each with a byte
- * in the table at `marks`. The text has two bytes at least.
+ * mark_ngrams(at, end, marks, mask): marks the hashes of the n-grams in [at, end), reduced by the mask, each
+ * with a byte in the table at `marks`. The text has at least two bytes.
  */
 export function markNgrams(): Routine {
   const [at, end, marks, mask, ngram, byte, hash] = [0, 1, 2, 3, 4, 5, 6];
@@ -67,7 +67,7 @@ export function markNgrams(): Routine {
         br_if(1, i32_ge_s(local_get(at), local_get(end))),
         shiftIn,
         markHashOf(i32_shr_u(local_get(ngram), i32_const(8))),
-        // The first one is none: it has a NUL byte before the text.
+        // The first 4-gram does not count: it has a NUL byte before the text.
         markHashOf(local_get(ngram)),
         br(0),
       ),
@@ -78,8 +78,8 @@ export function markNgrams(): Routine {
 }
 
 /**
- * pack_marks(marks, end, bits): a bit for each byte of [marks, end), which is a multiple of sixteen bytes, written from `bits` on.
- * Clears the bytes, and returns how many were marked.
+ * pack_marks(marks, end, bits): writes a bit for each byte of [marks, end), whose length is a multiple of
+ * sixteen, from `bits` on. Clears the bytes, and returns how many were marked.
  */
 export function packMarks(): Routine {
   const [marks, end, bits, packed, count] = [0, 1, 2, 3, 4];

@@ -18,7 +18,10 @@ function sign(text: Buffer): Signature {
   return { words: words.slice(), bits };
 }
 
-/** Letters that fold in Unicode to ASCII ones and those do to them, others with two cases, and bytes of all kinds. */
+/**
+ * Letters that Unicode folds to ASCII, the ASCII letters themselves, other letters with two cases, and bytes
+ * of all kinds.
+ */
 const letters = fc.constantFrom(..."abckKsS\u017f\u212aéÉßяЯ0_ \n\t日😀İi");
 const words = fc.string({ unit: letters, minLength: 1, maxLength: 8 });
 const patterns = fc.oneof(
@@ -34,7 +37,7 @@ const patterns = fc.oneof(
     .map((parts) => ({ regex: true, pattern: parts.join("") })),
 );
 
-/** Spellings that some search takes for the same. */
+/** Variants of a text that some search treats as equal. */
 const spellings: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

@@ -1,35 +1,44 @@
-/** Signatures: of each file a set of hashed n-grams, by which a search rules out most files without reading them. */
+/**
+ * Signatures: for each file a set of hashed n-grams, with which a search rules out nearly all files without
+ * reading them.
+ */
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate, validates } from "../wasm/module.ts";
 import { hashBits, ngramLengths, shortestNgram } from "./ngrams.ts";
 import { markNgrams, packMarks } from "./signature-routines.ts";
 
-/** Which n-grams a text may hold: a Bloom filter with one hash function. */
+/** The n-grams that a text may contain: a Bloom filter with one hash function. */
 export interface Signature {
-  /** A bit for each hash, by its low `bits` bits. */
+  /** One bit per hash, addressed by the lowest `bits` bits of the hash. */
   readonly words: Uint32Array;
-  /** From `fewestBits` to `hashBits`. */
+  /** A number from `fewestBits` to `hashBits`. */
   readonly bits: number;
 }
 
-/** Computes the signatures of texts, which are always in the buffer that `reserve` returned last. */
+/** Computes the signatures of texts, which must be in the buffer that `reserve` last returned. */
 export interface Signer {
-  /** Grows the buffer of texts to at least `bytes`. It keeps its content; earlier views of it are detached. */
+  /** Grows the text buffer to at least `bytes`. It keeps its content; earlier views of it are detached. */
   readonly reserve: (bytes: number) => Buffer;
-  /** The signature of `text[0, length)`; undefined when it would rule out too little. It is overwritten by the next. */
+  /**
+   * Returns the signature of `text[0, length)`, or `undefined` if it would rule out too little. The next call
+   * overwrites it.
+   */
   sign(length: number): Signature | undefined;
 }
 
-/** The smallest signature has 2 to the power of this bits. */
+/** The binary logarithm of the smallest signature's size in bits. */
 export const fewestBits = 8;
 
-/** Fewest bits of a signature for each n-gram: up to twice as many, so that a third to a half of them are set. */
+/**
+ * Minimum bits of a signature per n-gram. It gets up to twice as many, so that a third to a half of them are
+ * set.
+ */
 const bitsPerNgram = 1.5;
-/** A signature with a larger share of its bits set is of no use. */
+/** Maximum share of set bits. A denser signature is useless. */
 const densest = 0.55;
 
 const pageBytes = 65_536;
-/** Addresses: the table of marks, the packed bits, and the text. */
+/** The addresses of the table of marks, the packed bits, and the text. */
 const marksAt = 0;
 const bitsAt = 2 ** hashBits;
 const textAt = bitsAt + pageBytes;
@@ -42,10 +51,10 @@ interface Exports {
 
 const assembleSigner = (): Uint8Array => assemble([markNgrams(), packMarks()], textAt / pageBytes + 1);
 
-/** Whether threads can create signers: the machine has SIMD in WebAssembly. */
+/** Returns whether threads can create signers, for which the machine needs SIMD in WebAssembly. */
 export const canSign = (): boolean => validates(assembleSigner());
 
-/** Throws where `canSign` says that it cannot. */
+/** Creates a signer. Throws if `canSign` returns false. */
 export const createSigner = (): Signer =>
   new WasmSigner(instantiate(compileModule(assembleSigner()), {}) as Exports);
 
@@ -58,7 +67,7 @@ class WasmSigner implements Signer {
     this.#bits = this.#viewBits();
   }
 
-  // A property, so that callers can pass it on without the signer.
+  // This is a property, so that callers can pass it on without the signer.
   readonly reserve = (bytes: number): Buffer => {
     const { memory } = this.#exports;
     const missing = textAt + bytes - memory.buffer.byteLength;
@@ -89,7 +98,7 @@ class WasmSigner implements Signer {
   }
 }
 
-/** Whether a text with this signature may hold the n-gram with the hash. */
+/** Returns whether a text with this signature may contain the n-gram with the hash. */
 export function mayHold({ words, bits }: Signature, hash: number): boolean {
   const bit = hash & (2 ** bits - 1);
   return (words[bit >>> 5]! & (1 << (bit & 31))) !== 0;

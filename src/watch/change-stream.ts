@@ -1,12 +1,12 @@
-/** Makes changes of the kernel's events. */
+/** Turns events of the kernel into changes. */
 import type { FolderNode } from "./folder-node.ts";
 import { events } from "./inotify.ts";
 import type { TreeChange } from "./tree.ts";
 
-/** An event in a watched folder. */
+/** An event for an entry of a watched folder. */
 interface NamedEvent {
   readonly folder: FolderNode;
-  /** One character per byte. */
+  /** The name of the entry, one character per byte. */
   readonly name: string;
   readonly mask: number;
   readonly cookie: number;
@@ -16,9 +16,9 @@ type MoreOfChange = Pick<TreeChange, "from" | "isMovedIn" | "isOnlyClosed">;
 
 export class ChangeStream {
   readonly #onChange: (change: TreeChange) => void;
-  /** The first halves of moves, by their cookies. */
+  /** The first halves of moves, keyed by their cookies. */
   readonly #departed = new Map<number, NamedEvent>();
-  /** Where folders are that were moved since the tree was brought up to date. */
+  /** The current paths of folders moved since the tree was last brought up to date. */
   readonly #moved = new Map<FolderNode, string>();
   #last: TreeChange | undefined;
 
@@ -37,14 +37,17 @@ export class ChangeStream {
     else this.#report("modified", event, { isOnlyClosed: true });
   }
 
-  /** The queue is empty: what has not arrived by now was moved out of the tree, or arrives as something new. */
+  /**
+   * Called when the queue is empty. A move whose second half has not arrived went out of the tree; if it does
+   * arrive, it counts as a new entry.
+   */
   flush(): void {
     for (const event of this.#departed.values()) this.#report("removed", event);
     this.#departed.clear();
     this.#last = undefined;
   }
 
-  /** The tree has been brought up to date. */
+  /** Called when the tree has been brought up to date. */
   forgetMoves(): void {
     this.#moved.clear();
   }

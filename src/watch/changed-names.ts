@@ -1,6 +1,6 @@
 import type { FolderNode } from "./folder-node.ts";
 
-/** Names of which an event says that something about them changed: what is there now, the disk says. */
+/** The names that events reported as changed. Only the disk knows what stands there now. */
 export class ChangedNames {
   readonly #names = new Map<FolderNode, Set<string>>();
 
@@ -18,12 +18,12 @@ export class ChangedNames {
     return this.#names.get(folder)?.has(name) === true;
   }
 
-  /** Whether it was there. */
+  /** Returns whether the name was pending. */
   delete(folder: FolderNode, name: string): boolean {
     return this.#names.get(folder)?.delete(name) === true;
   }
 
-  /** A folder and its names, which are no longer pending; undefined when nothing is. */
+  /** Removes one folder with its pending names and returns them, or `undefined` if nothing is pending. */
   take(): [FolderNode, ReadonlySet<string>] | undefined {
     const [first] = this.#names;
     if (first !== undefined) this.#names.delete(first[0]);

@@ -8,7 +8,10 @@ import { events, type OnEvent, type WatchQueue } from "./inotify.ts";
 import { TransientWrites } from "./transient-writes.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
 
-/** Most reads of a drain, of some thousand events each: a queue that is longer is filled as fast as it is read. */
+/**
+ * Maximum reads per drain, of some thousand events each. A queue that outlasts them is filled as fast as it
+ * is read.
+ */
 const mostReads = 4096;
 
 const contentEvents = events.modify | events.closeWrite | events.attrib;
@@ -32,7 +35,10 @@ export class EventReader {
     this.#changes = new ChangeStream((change) => options.listener.onChange?.(change));
   }
 
-  /** Reads until the queue is empty. Returns why the tree cannot be kept up to date with what was read. */
+  /**
+   * Reads until the queue is empty. Returns a reason if the events do not suffice to bring the tree up to
+   * date.
+   */
   read(): IncompleteReason | undefined {
     this.#failure = undefined;
     for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
@@ -41,7 +47,7 @@ export class EventReader {
     return this.#failure;
   }
 
-  /** The tree is as the events that were read say. */
+  /** Called when the tree reflects all events read so far. */
   onSettled(): void {
     this.#changes.forgetMoves();
     const { table, listener } = this.#options;
@@ -59,7 +65,7 @@ export class EventReader {
     }
     if (isTemporaryIn(bytes, from, to)) return;
     const name = bytes.toString("latin1", from, to);
-    // A listener may come to want them while the tree is open.
+    // A listener may start to want changes while the tree is open.
     if (listener.onChange !== undefined) this.#changes.add({ folder, name, mask, cookie });
     const entry = folder.entryOf(name);
     const isKnown = (mask & events.isFolder) !== 0 ? isWatched(folder, name) : typeof entry === "number";
@@ -70,7 +76,10 @@ export class EventReader {
     } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
   };
 
-  /** An event of a watched folder itself. Those of folders below the base come from the folder above too. */
+  /**
+   * Handles an event for a watched folder itself. Folders below the base get a second event, from their
+   * parent.
+   */
   #onOwnEvent(watch: number, mask: number): void {
     const { table, pending } = this.#options;
     const folder = table.ofWatch(watch)!;

@@ -1,8 +1,8 @@
 import type { TreeListener } from "./tree.ts";
 
-/** Numbers for the files of a tree, small ones, which are used again. */
+/** Hands out small numbers for the files of a tree, and reuses those that were released. */
 export class FileNumbers {
-  /** After the largest number. */
+  /** One more than the largest number in use. */
   end = 0;
   readonly #free: number[] = [];
   readonly #listener: TreeListener;

@@ -1,4 +1,4 @@
-/** A folder of a watched tree. */
+/** A folder of the watched tree. */
 import type { UnwatchedReason, WatchedEntry, WatchedFolder } from "./tree.ts";
 
 export class FolderNode implements WatchedFolder {
@@ -7,9 +7,9 @@ export class FolderNode implements WatchedFolder {
   keys: string[] = [];
   entries: NodeEntry[] = [];
   unwatched: UnwatchedReason | undefined;
-  /** The kernel's number for its watch; undefined before it is listed, and when it has none. */
+  /** The kernel's watch descriptor, or `undefined` if the folder was not listed yet or has no watch. */
   watch: number | undefined;
-  /** Of the folder that is watched. */
+  /** The inode of the watched folder. */
   inode: bigint | undefined;
 
   constructor(parent: FolderNode | undefined, name: string) {
@@ -17,7 +17,7 @@ export class FolderNode implements WatchedFolder {
     this.name = name;
   }
 
-  /** Its path from the base, one character per byte; "" for the base. */
+  /** The path from the base, one character per byte; "" for the base itself. */
   get path(): string {
     let path = this.name;
     for (let above = this.parent; above !== undefined; above = above.parent)
@@ -25,14 +25,14 @@ export class FolderNode implements WatchedFolder {
     return path;
   }
 
-  /** Folders from the base to here. */
+  /** The number of folders between the base and this one. */
   get depth(): number {
     let depth = 0;
     for (let above = this.parent; above !== undefined; above = above.parent) depth++;
     return depth;
   }
 
-  /** The index of the first key that does not come before this one. */
+  /** Returns the index of the first key that does not sort before this one. */
   indexOf(key: string): number {
     let [low, high] = [0, this.keys.length];
     while (low < high) {
@@ -43,7 +43,7 @@ export class FolderNode implements WatchedFolder {
     return low;
   }
 
-  /** The entry with this name, with or without the "/" of a folder. */
+  /** Returns the entry with this name; the name of a folder needs its trailing "/". */
   entryOf(key: string): NodeEntry | undefined {
     const index = this.indexOf(key);
     return this.keys[index] === key ? this.entries[index] : undefined;
@@ -62,5 +62,5 @@ export class FolderNode implements WatchedFolder {
   }
 }
 
-/** An entry of a node. */
+/** An entry of a folder node. */
 export type NodeEntry = Exclude<WatchedEntry, WatchedFolder> | FolderNode;

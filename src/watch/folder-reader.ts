@@ -1,4 +1,7 @@
-/** Opens and lists the folders of a watched tree, each by its path from the base in one step that follows no link. */
+/**
+ * Opens and lists the folders of a watched tree, each by its path from the base in one step that follows no
+ * link.
+ */
 import { closeSync, constants } from "node:fs";
 import { isCasefolded } from "../jail/casefold.ts";
 import type { OnDirent } from "../jail/dirents.ts";
@@ -14,13 +17,13 @@ import type { MountTable } from "./mount-table.ts";
 import { partsOf } from "./path-parts.ts";
 import type { UnwatchedReason } from "./tree.ts";
 
-/** The entries of a folder in the order of their keys (`WatchedFolder.keys`). */
+/** The entries of a folder, sorted by their keys (`WatchedFolder.keys`). */
 export interface Listing {
   readonly keys: readonly string[];
   readonly kinds: readonly EntryKind[];
 }
 
-/** A folder that is open for listing. Close its descriptor. */
+/** A folder opened for listing. The caller closes the descriptor. */
 export interface OpenedFolder {
   readonly descriptor: number;
   readonly inode: bigint;
@@ -32,7 +35,7 @@ export class FolderReader {
   readonly #mayFold: boolean;
   readonly #mounts: MountTable;
 
-  /** For the base that `descriptor` holds, on a file system of this type. */
+  /** Reads below the base that `descriptor` holds, on a file system of this type. */
   constructor(descriptor: number, { type, mounts }: { readonly type: number; readonly mounts: MountTable }) {
     this.#mounts = mounts;
     this.#base = descriptor;
@@ -41,14 +44,14 @@ export class FolderReader {
   }
 
   /**
-   * Opens the folder at this path from the base, one character per byte; else says why it cannot be watched, or that there
-   * is none.
+   * Opens the folder at this path from the base, one character per byte. Returns a reason if it cannot be
+   * watched, or "gone" if it does not exist.
    */
   open(path: string): OpenedFolder | UnwatchedReason | "gone" {
     if (this.#mounts.hasFileIn(path)) return "mount";
     const descriptor = this.#openPath(path);
     if (descriptor === undefined) return this.#reasonAgainst(path);
-    // Needs the permission to enter it, which opening it does not.
+    // Unlike opening the folder, this needs the permission to enter it.
     const own = linksAt(descriptor, ".");
     const reason =
       own === undefined || own === "missing" ? "unreadable" : this.#reasonAgainstNames(descriptor);
@@ -58,11 +61,12 @@ export class FolderReader {
   }
 
   /**
-   * Lists an opened folder as it is now, without temporary files. Undefined when that fails, as for one that was removed
-   * meanwhile.
+   * Lists an opened folder, without temporary files. Returns `undefined` on failure, for example if the
+   * folder has just been removed.
    */
   *list(folder: number): Steps<Listing | undefined> {
-    // Btrfs lists what was there when the descriptor was opened, which was before the folder was watched.
+    // Btrfs lists the entries of the moment when the descriptor was opened, which was before the folder was
+    // watched.
     const descriptor = openBeneath(folder, ".", "list");
     if (descriptor === undefined) return undefined;
     try {
@@ -139,6 +143,6 @@ export class FolderReader {
 
 const unreadableErrors: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
 
-/** The kind of an entry; "other" when it is gone, of which an event will say so. */
+/** Returns the kind of an entry, or "other" if it is gone: an event will report that. */
 const kindAt = (folder: number, name: string): EntryKind =>
   statAt(folder, Buffer.from(name, "latin1"))?.kind ?? "other";

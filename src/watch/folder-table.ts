@@ -1,4 +1,4 @@
-/** The folders and files that a watched tree has, and how listings change them. */
+/** Holds the folders and files of a watched tree, and applies listings to them. */
 import type { EntryKind } from "../jail/kind.ts";
 import { FileNumbers } from "./file-numbers.ts";
 import { FolderNode, type NodeEntry } from "./folder-node.ts";
@@ -6,15 +6,15 @@ import type { Listing } from "./folder-reader.ts";
 import type { WatchQueue } from "./inotify.ts";
 import type { TreeListener, UnwatchedReason } from "./tree.ts";
 
-/** The folders of a tree by their watches. */
+/** The folders of a tree, keyed by their watches. */
 export class FolderTable {
   readonly base = new FolderNode(undefined, "");
   readonly numbers: FileNumbers;
-  /** See `WatchedTree.version`. */
+  /** Documented at `WatchedTree.version`. */
   version = 0;
   folders = 1;
   unwatchedFolders = 0;
-  /** Folders that came with a listing, and have not been listed themselves. */
+  /** Folders found in a listing that have not been listed themselves. */
   readonly unlisted: FolderNode[] = [];
   readonly #inotify: WatchQueue;
   readonly #byWatch = new Map<number, FolderNode>();
@@ -28,7 +28,7 @@ export class FolderTable {
     return this.#byWatch.get(watch);
   }
 
-  /** All folders, each before those in it. */
+  /** Yields all folders, each before those it contains. */
   *all(): Generator<FolderNode> {
     const rest = [this.base];
     for (let folder = rest.pop(); folder !== undefined; folder = rest.pop()) {
@@ -37,7 +37,7 @@ export class FolderTable {
     }
   }
 
-  /** Whether the folder is one of this tree still. */
+  /** Returns whether the folder still belongs to this tree. */
   holds(folder: FolderNode): boolean {
     let top = folder;
     while (top.parent !== undefined) top = top.parent;
@@ -45,8 +45,8 @@ export class FolderTable {
   }
 
   /**
-   * Notes that the folder has this watch. What is known of it goes if that was of another one. Returns the folder that had
-   * the watch before: it was moved here.
+   * Records the watch of a folder, and forgets the folder's contents if it had a different one. Returns the
+   * folder that had the watch before, which must have been moved here.
    */
   setWatch(folder: FolderNode, watch: number): FolderNode | undefined {
     if (folder.watch === watch) return undefined;
@@ -58,7 +58,7 @@ export class FolderTable {
     return earlier;
   }
 
-  /** Forgets what is in the folder, and its watch. */
+  /** Forgets the contents of the folder and its watch. */
   clear(folder: FolderNode): void {
     this.#setReason(folder, undefined);
     this.#unwatch(folder);
@@ -69,13 +69,13 @@ export class FolderTable {
     for (const entry of entries) this.#drop(entry);
   }
 
-  /** Notes that nothing is known of what is in the folder. */
+  /** Records that the contents of the folder are unknown. */
   setUnwatched(folder: FolderNode, reason: UnwatchedReason): void {
     this.clear(folder);
     this.#setReason(folder, reason);
   }
 
-  /** The kernel has ended this watch. */
+  /** Records that the kernel has ended this watch. */
   forgetWatch(watch: number): void {
     const folder = this.#byWatch.get(watch);
     if (folder !== undefined) folder.watch = undefined;
@@ -83,8 +83,8 @@ export class FolderTable {
   }
 
   /**
-   * Makes the entries of the folder those of the listing. Files and folders that are still there stay the same; returns the
-   * names of files that were not.
+   * Replaces the entries of the folder with those of the listing. Files and folders that are still there keep
+   * their identity. Returns the names of new files.
    */
   setListing(folder: FolderNode, { keys, kinds }: Listing): string[] {
     const [oldKeys, oldEntries] = [folder.keys, folder.entries];
@@ -107,7 +107,10 @@ export class FolderTable {
     return added;
   }
 
-  /** Makes the entry with this name one of this kind, or removes it, and returns it. A folder that is new is `unlisted`. */
+  /**
+   * Sets the entry of this name to the given kind, or removes it, and returns it. A new folder becomes
+   * `unlisted`.
+   */
   setEntry(folder: FolderNode, name: string, kind: EntryKind | undefined): NodeEntry | undefined {
     const key = kind === "dir" ? `${name}/` : name;
     const otherKey = kind === "dir" ? name : `${name}/`;
@@ -133,7 +136,7 @@ export class FolderTable {
     this.#drop(entry);
   }
 
-  /** The entry for something of this kind: the old one where it fits. */
+  /** Returns an entry of this kind, reusing the old one if its kind fits. */
   #entryOf(folder: FolderNode, key: string, kind: EntryKind, old: NodeEntry | undefined): NodeEntry {
     if (kind === "dir") {
       if (old instanceof FolderNode) return old;
@@ -148,7 +151,7 @@ export class FolderTable {
     return kind === "file" ? this.numbers.assign() : kind;
   }
 
-  /** Releases what an entry holds. */
+  /** Releases everything that an entry holds. */
   #drop(entry: NodeEntry): void {
     if (typeof entry === "number") this.numbers.release(entry);
     if (!(entry instanceof FolderNode)) return;

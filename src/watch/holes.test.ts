@@ -1,4 +1,4 @@
-/** Changes of content of which the kernel reports nothing, and what shows them: see decision 32. */
+/** Changes of content that the kernel does not report, and how they show nevertheless: see decision 32. */
 import { expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -14,7 +14,7 @@ import { hasNoWriter, readStamps, stamps } from "../jail/stamps.ts";
 import { mapShared } from "./torture-writer.test-kit.ts";
 import { TreeFixture } from "./tree.test-kit.ts";
 
-/** What who reads a file may rely on. */
+/** Returns the facts that a reader of the file may rely on. */
 function read(path: string): { readonly hasNoWriter: boolean; readonly stamps: string } {
   const descriptor = openSync(path, constants.O_RDONLY);
   try {

@@ -1,4 +1,4 @@
-/** A tree that follows the kernel's events: see `WatchedTree`. */
+/** Follows the kernel's events: see `WatchedTree`. */
 import { createTimeSlice, runInSlices, type Steps } from "../scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../scheduling/walk-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
@@ -19,16 +19,16 @@ import type {
 import { TreeUpdater } from "./tree-updater.ts";
 
 export interface InotifyTreeOptions {
-  /** Holds the base. */
+  /** The descriptor that holds the base. */
   readonly descriptor: number;
-  /** Of its file system. */
+  /** The type of the base's file system. */
   readonly type: number;
   readonly inotify: WatchQueue;
   readonly mounts: MountTable;
   readonly listener: TreeListener;
-  /** How many folders it may watch; asked before each build. */
+  /** Returns the maximum number of folders to watch. Called before each build. */
   readonly mostFolders: () => number;
-  /** How long a drain or a build runs before it yields. Default: as long as a walk. */
+  /** How long a drain or a build runs before it yields. Default: the time slice of a walk. */
   readonly sliceMilliseconds?: number;
 }
 
@@ -43,7 +43,7 @@ export class InotifyTree implements WatchedTree {
   readonly #updater: TreeUpdater;
   #state: WatchState = incomplete("unlisted");
   #isClosed = false;
-  /** What changes the tree now, and the drain that comes after it. */
+  /** The operation that is changing the tree, and the drain that follows it. */
   #running: Promise<WatchState> | undefined;
   #next: Promise<WatchState> | undefined;
 
@@ -98,7 +98,7 @@ export class InotifyTree implements WatchedTree {
   async drain(): Promise<WatchState> {
     if (!this.#state.isComplete || this.#isClosed) return this.#state;
     if (this.#running !== undefined) {
-      // What happened after the running drain began belongs to the next one, which all callers since then share.
+      // Changes made since the running drain began belong to the next one, which all later callers share.
       const drainNext = () => {
         this.#next = undefined;
         return this.drain();

@@ -4,7 +4,7 @@ import { endianness } from "node:os";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { events, Inotify, parseEvents } from "./inotify.ts";
 
-/** A record of struct inotify_event. */
+/** Returns a record of struct inotify_event. */
 function record(watch: number, mask: number, name: string): Buffer {
   const padded = Buffer.alloc(name === "" ? 0 : 16 * Math.ceil((name.length + 1) / 16));
   padded.write(name, "latin1");

@@ -1,4 +1,6 @@
-/** Calls inotify(7), which JavaScript runtimes offer only through wrappers that hide when the queue is empty. */
+/**
+ * Calls inotify(7), which JavaScript runtimes offer only through wrappers that hide when the queue is empty.
+ */
 import { closeSync } from "node:fs";
 import { openErrno, openLibc } from "../bun.ts";
 import { pathArgument, putPath } from "../jail/path-argument.ts";
@@ -19,7 +21,7 @@ export const events = {
   isFolder: 0x40000000,
 } as const;
 
-/** What the watch of a folder reports. */
+/** The events that the watch of a folder reports. */
 const watched =
   events.modify |
   events.attrib |
@@ -31,14 +33,14 @@ const watched =
   events.deleteSelf;
 const onlyFolders = 0x01000000;
 
-/** An event. It is the same object each time, and valid only during the call that gets it. */
+/** An event. The object is reused, so it is valid only during the call that receives it. */
 export interface InotifyEvent {
-  /** The watch that it is for. */
+  /** The watch that reported the event. */
   watch: number;
   mask: number;
-  /** What both events of a move have. */
+  /** A number that both events of a move share. */
   cookie: number;
-  /** The name is `bytes[from, to)`, and empty in an event of the folder itself. */
+  /** The name is `bytes[from, to)`. It is empty in an event for the folder itself. */
   bytes: Buffer;
   from: number;
   to: number;
@@ -46,13 +48,16 @@ export interface InotifyEvent {
 
 export type OnEvent = (event: Readonly<InotifyEvent>) => void;
 
-/** Why a folder cannot be watched: the limit of watches or the memory is used up, it may not be read, or another reason. */
+/**
+ * The reason why a folder cannot be watched: the limit of watches or the memory is used up ("limit"), the
+ * folder may not be read ("unreadable"), or something else.
+ */
 export type WatchFailure = "limit" | "unreadable" | "other";
 
-/** What a tree uses of `Inotify`. */
+/** The part of `Inotify` that a tree uses. */
 export type WatchQueue = Pick<Inotify, "watch" | "unwatch" | "read" | "close">;
 
-/** The kernel's queue of events for the folders that are watched. */
+/** The kernel's event queue for the watched folders. */
 export class Inotify {
   readonly #descriptor: number;
   readonly #calls: Calls;
@@ -62,7 +67,10 @@ export class Inotify {
     this.#calls = calls;
   }
 
-  /** Undefined where this runtime or system has none, and "limit" when the user has as many as are allowed. */
+  /**
+   * Opens a queue. Returns `undefined` if this runtime or system has no inotify, and "limit" if the user has
+   * as many queues as are allowed.
+   */
   static open(): Inotify | "limit" | undefined {
     const calls = load();
     if (calls === undefined) return undefined;
@@ -71,7 +79,10 @@ export class Inotify {
     return limitErrors.has(calls.errno()) ? "limit" : undefined;
   }
 
-  /** Watches the folder that the descriptor holds, under whatever name: the number is the same for the same folder. */
+  /**
+   * Watches the folder that the descriptor holds, whatever its name. The same folder always gets the same
+   * number.
+   */
   watch(folder: number): number | WatchFailure {
     putPath(`/proc/self/fd/${folder}`);
     const watch = this.#calls.inotify_add_watch(this.#descriptor, pathArgument, watched | onlyFolders);
@@ -86,7 +97,10 @@ export class Inotify {
     this.#calls.inotify_rm_watch(this.#descriptor, watch);
   }
 
-  /** Reports the next events of the queue, some hundred at most; false when there are none. Throws when it is broken. */
+  /**
+   * Reports the next events of the queue, at most some hundred. Returns false if the queue is empty. Throws
+   * if it is broken.
+   */
   read(onEvent: OnEvent): boolean {
     buffer ??= Buffer.allocUnsafeSlow(bufferBytes);
     const length = Number(this.#calls.read(this.#descriptor, buffer, bufferBytes));
@@ -125,7 +139,7 @@ const headBytes = 16;
 const bufferBytes = 64 * 1024;
 let buffer: Buffer | undefined;
 
-/** The same on all architectures that Bun runs on. */
+/** These values are the same on all architectures that Bun runs on. */
 const nonBlocking = 0o4000;
 const closeOnExec = 0o2000000;
 /** asm-generic/errno-base.h */

@@ -1,4 +1,4 @@
-/** What is mounted below the base of a tree, and whether that has changed. */
+/** Tracks the mounts below the base of a tree, and notices when they change. */
 import { closeSync, openSync } from "node:fs";
 import { openLibc } from "../bun.ts";
 import type { Folder } from "../jail/folder.ts";
@@ -6,11 +6,11 @@ import { mountsBelow } from "../jail/mounts.ts";
 
 export class MountTable {
   readonly #base: Folder;
-  /** The list of mounts, which is ready for poll(2) when it has changed. */
+  /** The open mountinfo file, which poll(2) reports as ready when the mounts have changed. */
   readonly #descriptor: number;
   readonly #calls: Libc;
   #known: string;
-  /** Folders in which files are mount points. */
+  /** The folders in which some file is a mount point. */
   #withFiles: ReadonlySet<string> = new Set();
 
   private constructor(base: Folder, descriptor: number, calls: Libc) {
@@ -20,14 +20,14 @@ export class MountTable {
     this.#known = this.#read();
   }
 
-  /** Undefined where the system has no list of mounts. */
+  /** Opens the table, or returns `undefined` if the system has no list of mounts. */
   static open(base: Folder): MountTable | undefined {
     const calls = load();
     if (calls === undefined || mountsBelow(base) === undefined) return undefined;
     return new MountTable(base, openSync("/proc/self/mountinfo", "r"), calls);
   }
 
-  /** Whether there are other mounts below the base than at the last call. */
+  /** Returns whether the mounts below the base differ from those at the last call. */
   hasChanged(): boolean {
     polled.setInt32(0, this.#descriptor, true);
     polled.setUint32(4, POLLPRI, true);
@@ -37,7 +37,10 @@ export class MountTable {
     return this.#known !== before;
   }
 
-  /** Whether a file in the folder at this path is a mount point: it is written to under another name, unseen here. */
+  /**
+   * Returns whether some file in the folder at this path is a mount point. Such a file can be written to
+   * under its other name, without an event here.
+   */
   hasFileIn(path: string): boolean {
     return this.#withFiles.has(path);
   }
@@ -54,7 +57,7 @@ export class MountTable {
   }
 }
 
-/** struct pollfd: the descriptor, the wanted events and the events that are there. */
+/** The struct pollfd: a descriptor, the requested events, and the returned events. */
 const polledBytes = new Uint8Array(8);
 const polled = new DataView(polledBytes.buffer);
 /** poll.h */

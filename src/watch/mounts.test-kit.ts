@@ -1,4 +1,7 @@
-/** A program, run where it may mount: it prints what a tree says of mounts that come and go below its base. */
+/**
+ * A program, started in a namespace where it may mount. It prints how a tree reacts to mounts that come and
+ * go below its base.
+ */
 import { execFileSync } from "node:child_process";
 import { TreeFixture, unwatchedIn } from "./tree.test-kit.ts";
 

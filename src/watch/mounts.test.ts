@@ -14,13 +14,13 @@ testUnless(
     const all = ["d/f", "d/point/g", "e/f"];
     const noticed = { isComplete: false, reason: "mounts" };
     expect(report).toEqual([
-      // Beside the base.
+      // A mount beside the base changes nothing.
       [{ isComplete: true }, true, all, []],
       [noticed, true, ["d/f", "e/f"], ["d/point mount"]],
       [noticed, true, all, []],
       [noticed, true, ["d/f", "e/f"], ["d/point mount"]],
       [noticed, true, all, []],
-      // The file is written to where it is mounted from, of which no folder of the tree gets an event.
+      // The file is written to under the path it is mounted from, which raises no event in the tree.
       [noticed, true, ["e/f"], ["d mount"]],
       [noticed, true, all, []],
     ]);

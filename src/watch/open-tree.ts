@@ -8,20 +8,21 @@ import { MountTable } from "./mount-table.ts";
 import type { TreeListener, WatchedTree } from "./tree.ts";
 
 /**
- * Why no tree can be watched: the runtime or the system has no inotify(7) or no openat2(2), or the jail holds folders in
- * another way; the file system is not one of those for which events are known to be complete; the user has too many
- * inotify instances.
+ * The reason why no tree can be watched: the runtime or the system lacks inotify(7) or openat2(2), or the
+ * jail uses a different backend ("unsupported"); the events of the file system are not known to be complete
+ * ("filesystem"); the user has too many inotify instances ("limit").
  */
 export type Unwatchable = "unsupported" | "filesystem" | "limit";
 
 /**
- * File systems (linux/magic.h) that change only by system calls on this machine, each of which queues its events: ext2 to
- * ext4, XFS, Btrfs, tmpfs, and overlay where nothing changes the layers beneath.
+ * File systems (linux/magic.h) that change only through system calls on this machine, each of which queues
+ * its events: ext2 to ext4, XFS, Btrfs, tmpfs, and overlay if nothing changes its layers.
  */
 const watchableTypes: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]);
 
 /**
- * A tree of what is in `base`, which must stay open as long as the tree. Nothing is listed or watched before `build`.
+ * Opens a tree of everything in `base`, which must stay open as long as the tree. Nothing is listed or
+ * watched before `build`.
  */
 export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTree | Unwatchable {
   const { descriptor } = base;
@@ -37,10 +38,10 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
   return inotify ?? "unsupported";
 }
 
-/** The share of the watches of a user that a tree takes: editors and servers of the same user need theirs. */
+/** The share of a user's watches that a tree may take. Editors and servers of the same user need the rest. */
 const watchShare = 0.75;
 
-/** The limit is one of sysctl(8), and may change at any time. */
+/** Reads the limit again on each call, since sysctl(8) may change it at any time. */
 function mostFolders(): number {
   try {
     return watchShare * Number(readFileSync("/proc/sys/fs/inotify/max_user_watches", "latin1"));

@@ -1,7 +1,7 @@
-/** Longest path that is opened in one step. */
+/** Maximum length of a path that is opened in one step. */
 const longestPart = 1000;
 
-/** A path in parts that are short enough, each of whole names. */
+/** Splits a path into parts that are short enough, each made of whole names. */
 export function partsOf(path: string): string[] {
   if (path === "") return ["."];
   const parts: string[] = [];

@@ -23,7 +23,7 @@ class SharedFixture extends JailFixture {
   }
 }
 
-/** A listener method, and what it is called with first. */
+/** Returns a listener method, and a promise of the first argument that it is called with. */
 function firstCall<T>(): { readonly method: (value: T) => void; readonly value: Promise<T> } {
   let method: ((value: T) => void) | undefined;
   const value = new Promise<T>((resolve) => {
@@ -119,12 +119,12 @@ test("a base whose tree cannot be opened is closed", () => {
   expect(closed).toBe(1);
 });
 
-/** How often the tree is drained in the next ten seconds of fake time. */
+/** Counts the drains of the tree in the next ten seconds of fake time. */
 async function drainsIn(drains: () => number): Promise<number> {
   const before = drains();
   for (let step = 0; step < 100; step++) {
     jest.advanceTimersByTime(100);
-    // What a drain waits for is settled by then.
+    // Everything that a drain waits for has settled after this.
     await new Promise((resolve) => process.nextTick(() => setImmediate(resolve)));
   }
   return drains() - before;

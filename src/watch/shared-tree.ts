@@ -1,52 +1,62 @@
-/** One watched tree for all in a worker that want to know what changes: a kernel's queue and watches for each would be many. */
+/**
+ * Shares one watched tree among all parts of a worker that follow changes, so that only one queue and one set
+ * of watches is needed.
+ */
 import type { Folder } from "../jail/folder.ts";
 import { openWatchedTree, type Unwatchable } from "./open-tree.ts";
 import type { IncompleteReason, TreeChange, TreeListener, WatchedTree, WatchState } from "./tree.ts";
 
 /**
- * Milliseconds between two drains without a request. In 100 few programs fill the kernel's queue. At rest, where no listener wants to know
- * each change, fewer wakeups are worth that the tree may have to be built again.
+ * Milliseconds between two drains without a request. Few programs fill the kernel's queue within 100. At
+ * rest, if no listener follows each change, fewer wakeups are worth the risk of having to rebuild the tree.
  */
 const drainEvery = { active: 100, atRest: 1000 } as const;
-/** Milliseconds without a request or an event after which a tree is at rest. */
+/** Milliseconds without a request or an event until a tree counts as at rest. */
 const restAfter = 30_000;
-/** Milliseconds between two builds of a tree that becomes incomplete again and again: at first, and at most. */
+/**
+ * Milliseconds between two builds of a tree that keeps becoming incomplete: the first delay, and the maximum.
+ */
 const buildEvery = { first: 250, most: 8000 } as const;
-/** The same where the system allows no more watches. */
+/** Like `buildEvery`, but for a system that allows no further watches. */
 const buildEveryAtLimit = { first: 60_000, most: 3_600_000 } as const;
 
-/** The part that one listener has in the tree. */
+/** The share of one listener in the tree. */
 export interface TreeSubscription {
   readonly tree: WatchedTree;
-  /** As `WatchedTree.drain`; but where the queue cannot be read, the tree is incomplete. */
+  /** Like `WatchedTree.drain`, but if the queue cannot be read, the tree is incomplete. */
   drain(): Promise<WatchState>;
-  /** Reports nothing to the listener any more. The last one closes the tree. */
+  /** Stops reporting to the listener. The last one to end closes the tree. */
   end(): void;
 }
 
 export interface SharedTreeOptions {
-  /** Opens the base, which the tree holds until it is closed. */
+  /** Opens the base. The tree holds it until it is closed. */
   readonly openBase: () => Folder;
   readonly open?: typeof openWatchedTree;
-  /** The tree was complete, or is built for the first time, and is incomplete for this reason: called once until it is complete. */
+  /**
+   * Called when a complete tree becomes incomplete, or when the first build fails, with the reason; then not
+   * again before it is complete.
+   */
   readonly onIncomplete?: ((reason: Exclude<IncompleteReason, "unlisted">) => void) | undefined;
 }
 
 /**
- * Opens the tree for the first listener, builds it in the background, and again whenever it has become incomplete. It is drained
- * on a timer too, so that the kernel's queue does not overflow between requests.
+ * Opens the tree for the first listener, builds it in the background, and rebuilds it whenever it becomes
+ * incomplete. It is also drained on a timer, so that the kernel's queue does not overflow between requests.
  */
 export class SharedTree {
   readonly #options: SharedTreeOptions;
   readonly #listeners = new Listeners();
   #opened: { readonly tree: WatchedTree; readonly base: Folder } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When there was a request or an event, as `performance.now()`. */
+  /** The time of the last request or event, from `performance.now()`. */
   #activeAt = 0;
-  /** When it may be built again, as `performance.now()`, and how long that was put off. */
+  /**
+   * The time from which the tree may be built again, from `performance.now()`, and the delay that led to it.
+   */
   #buildAt = 0;
   #delay = 0;
-  /** Why it is incomplete, once that was reported. */
+  /** The reason why the tree is incomplete, once it was reported. */
   #reported: IncompleteReason | undefined;
   #isClosed = false;
 
@@ -55,8 +65,8 @@ export class SharedTree {
   }
 
   /**
-   * Reports to the listener from now on, of a tree that may be complete already, or is built soon. Says why there is none where
-   * there is none. Throws a refusal where the base is gone.
+   * Reports changes to the listener from this call on. The tree may be complete already, or be built soon.
+   * Returns a reason if no tree can be watched. Throws a refusal if the base is gone.
    */
   subscribe(listener: TreeListener): TreeSubscription | Unwatchable {
     const tree = this.#open();
@@ -113,7 +123,7 @@ export class SharedTree {
     this.#buildAt = 0;
   }
 
-  /** Until it ends, drains the tree, or builds it if it is incomplete and that is due. */
+  /** Drains the tree until it ends. An incomplete tree is built instead, once a build is due. */
   async #maintain(tree: WatchedTree): Promise<void> {
     const { reports } = this.#listeners;
     const state = await drained(tree);
@@ -145,21 +155,21 @@ export class SharedTree {
   #putOffNextBuild(isLimit: boolean): void {
     const { first, most } = isLimit ? buildEveryAtLimit : buildEvery;
     const now = performance.now();
-    // Where it was complete for long, it may be built at once.
+    // A tree that stayed complete for long may be rebuilt at once.
     const wasLong = now - this.#buildAt > most;
     this.#delay = wasLong ? first : Math.min(Math.max(2 * this.#delay, first), most);
     this.#buildAt = now + this.#delay;
   }
 }
 
-/** Where the queue cannot be read the tree is incomplete. */
+/** Drains the tree. If the queue cannot be read, the tree is incomplete. */
 const drained = (tree: WatchedTree): Promise<WatchState> => tree.drain().catch(() => tree.state);
 
-/** A listener that reports to others. */
+/** Forwards each report to all listeners. */
 class Listeners implements TreeListener {
-  /** There while one of them wants it: to follow moves takes time. */
+  /** Set only if some listener wants changes, because following moves takes time. */
   onChange: ((change: TreeChange) => void) | undefined;
-  /** How often something was reported. */
+  /** The number of reports so far. */
   reports = 0;
   readonly #all = new Set<TreeListener>();
 

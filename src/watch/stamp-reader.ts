@@ -1,4 +1,6 @@
-/** Reads what is under a name of a watched tree now, by its path from the base, through no link and no mount. */
+/**
+ * Reads the entry under a name of a watched tree, by its path from the base, through no link and no mount.
+ */
 import { closeSync } from "node:fs";
 import { openBeneath } from "../jail/openat.ts";
 import { type Stamps, stampsAt } from "../jail/statx.ts";
@@ -7,12 +9,15 @@ import { partsOf } from "./path-parts.ts";
 export class StampReader {
   readonly #base: number;
 
-  /** For the base that `descriptor` holds, as long as it is open. */
+  /** Reads below the base that `descriptor` holds. It must stay open. */
   constructor(descriptor: number) {
     this.#base = descriptor;
   }
 
-  /** Of the entry at this path, one character per byte; "missing" too for one that cannot be reached. */
+  /**
+   * Returns the stamps of the entry at this path, one character per byte, or "missing" if it cannot be
+   * reached.
+   */
   at(path: string): Stamps | "missing" {
     const slash = path.lastIndexOf("/");
     const folder = slash < 0 ? this.#base : this.#open(path.slice(0, slash));

@@ -1,6 +1,6 @@
 /**
- * A program that changes a tree at random: `FOLDER OUTSIDE SEED`. For each line of its standard input, a number, it makes
- * that many changes, and then prints a line with how many of them there were.
+ * A program that changes a tree at random: `FOLDER OUTSIDE SEED`. For each number on its standard input, one
+ * per line, it makes that many changes, and then prints a line with the number of those that succeeded.
  */
 import {
   appendFileSync,
@@ -70,20 +70,20 @@ const [O_WRONLY, O_TMPFILE] = [1, 0o20200000];
 const [KEEP_SIZE, PUNCH_HOLE] = [1, 2];
 const [PROT_READ_WRITE, MAP_SHARED] = [3, 1];
 
-/** A path as an argument of libc. */
+/** Encodes a path as an argument of libc. */
 const c = (path: string): Uint8Array => Buffer.from(`${path}\0`);
 
-/** Throws for a call that failed. */
+/** Throws if the call failed. */
 function check(result: number | bigint): number {
   if (result < 0) throw new Error("a call failed");
   return Number(result);
 }
 
-/** Maps the first page of a file that is not empty, for stores that other programs see. */
+/** Maps the first page of a non-empty file, for stores that other programs see. */
 export function mapShared(path: string): { store(byte: number): void; end(): void } {
   const descriptor = openSync(path, "r+");
   try {
-    // A store behind the end of the file would end this process.
+    // A store past the end of the file would end this process.
     if (fstatSync(descriptor).size === 0) throw new Error("the file is empty");
     const at = writerCalls.mmap(null, pageBytes, PROT_READ_WRITE, MAP_SHARED, descriptor, 0);
     return {
@@ -97,7 +97,7 @@ export function mapShared(path: string): { store(byte: number): void; end(): voi
 
 const pageBytes = 4096;
 
-/** Runs `act` with both files open, and makes the first if need be. */
+/** Runs `act` with both files open, creating the first if needed. */
 function withFiles(from: string, to: string, act: (from: number, to: number) => void): void {
   const source = openSync(from, "r");
   try {
@@ -125,7 +125,7 @@ function linkTemporary(folder: string, path: string, text: string): void {
   }
 }
 
-/** Names are few, so that changes meet. */
+/** There are few names, so that changes meet. */
 const folderNames = ["a", "b", "c"];
 const fileNames = ["a", "a.b", "b-", "f", "g"];
 
@@ -138,7 +138,7 @@ async function main([base, outside, seed]: readonly string[]): Promise<void> {
     for (let depth = random.below(4); depth > 0; depth--) path = join(path, random.pick(folderNames));
     return path;
   };
-  /** A folder that is not the base. */
+  /** Picks a folder other than the base. */
   const inner = () => {
     const path = folder();
     return path === base ? join(path, random.pick(folderNames)) : path;
@@ -279,7 +279,7 @@ async function main([base, outside, seed]: readonly string[]): Promise<void> {
         random.pick(all)();
         made++;
       } catch {
-        // There was no such file, or it was of another kind.
+        // The file did not exist, or was of a different kind.
       }
     }
     process.stdout.write(`${made}\n`);

@@ -1,6 +1,6 @@
 /**
- * `npm run suite -- watch --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it
- * says that it has, the watched tree is compared with the disk.
+ * `npm run suite -- watch --operations 100000 --folder /mnt/xfs`: a program changes a tree at random. Each
+ * time it reports a batch of changes, the watched tree is compared with the disk.
  */
 import {
   closeSync,
@@ -27,18 +27,18 @@ import type { WatchedFolder, WatchedTree } from "./tree.ts";
 export interface TortureOptions {
   readonly operations: number;
   readonly seed: number;
-  /** Where the tree is made. */
+  /** The folder in which the tree is made. */
   readonly folder?: string | undefined;
 }
 
 export interface TortureReport {
   readonly operations: number;
   readonly checks: number;
-  /** Files whose content was known, and compared. */
+  /** The number of files whose content was known, and compared. */
   readonly trusted: number;
-  /** Drains that were incomplete, by the reason. */
+  /** The number of incomplete drains for each reason. */
   readonly incomplete: Readonly<Record<string, number>>;
-  /** Where the tree or what was known differed from the disk. */
+  /** The differences between the disk and the tree, or what was known. */
   readonly faults: readonly string[];
 }
 
@@ -75,7 +75,7 @@ interface Run {
   readonly writer: Writer;
 }
 
-/** Changes at once while the tree is drained, and mostly one by one. */
+/** Maximum changes made at once while the tree is drained; otherwise they are made one by one. */
 const together = 40;
 
 async function run({ operations, random, tree, oracle, writer }: Run): Promise<TortureReport> {
@@ -141,7 +141,7 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
   }
 }
 
-/** Keeps what files hold, as an index would, and compares it and the tree with the disk. */
+/** Remembers contents of files, as an index would, and compares them and the tree with the disk. */
 class Oracle {
   tree!: WatchedTree;
   readonly faults: string[] = [];
@@ -177,7 +177,7 @@ class Oracle {
     for (const [file, known] of this.#known) if (known.inode === inode) this.#known.delete(file);
   }
 
-  /** Reads files while they may change. */
+  /** Reads some files while they may be changing. */
   readSome(random: Random): void {
     for (const { folder, key, file } of this.tree.filesBelow(this.tree.base))
       if (random.chance(0.3)) this.#read(join(this.#base, pathOf(folder)), key, file);
@@ -188,7 +188,7 @@ class Oracle {
     const paths = [...this.tree.filesBelow(this.tree.base)].map(({ folder, key }) =>
       join(pathOf(folder), key),
     );
-    // Names are ASCII: code units are bytes.
+    // The names are ASCII, so code units are bytes.
     if (paths.some((path, index) => index > 0 && path <= paths[index - 1]!))
       this.faults.push(`the files are out of order: ${paths.join(", ")}`);
   }
@@ -227,7 +227,10 @@ class Oracle {
     if (known.text !== text) this.faults.push(`${folder}/${key} was ${known.text}, and is ${text}`);
   }
 
-  /** What the file holds; it is known then, if it has no other name and no program has it open for writing. */
+  /**
+   * Returns the content of the file. It counts as known if the file has no other name and no program has it
+   * open for writing.
+   */
   #read(folder: string, key: string, file: number): string | undefined {
     this.#known.delete(file);
     const descriptor = openIfThere(join(folder, key));

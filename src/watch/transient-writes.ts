@@ -11,20 +11,23 @@ interface NamedEvent {
 }
 
 /**
- * Notices that a file was changed under a name that it has no longer. The file may be one that has another name still, for which there is
- * no event: a link that was made, written to and removed between two drains.
+ * Notices that a file was changed under a name that it no longer has. The file may still have another name
+ * that raised no event: a link that was made, written to and removed between two drains.
  */
 export class TransientWrites {
   /** New names of files that were changed under them. */
   readonly #names = new ChangedNames();
-  /** The cookies of those that moved away. */
+  /** The cookies of names that moved away. */
   readonly #moved = new Set<number>();
   #isLost = false;
 
-  /** `isNew`: the name has come to be that of another file, or folder, since the tree was brought up to date. */
+  /**
+   * Records an event. `isNew` says that since the tree was brought up to date, the name has become that of a
+   * different file or folder.
+   */
   add({ folder, name, mask, cookie }: NamedEvent, isNew: boolean): void {
     if ((mask & events.isFolder) !== 0) {
-      // A folder that was not watched: what was linked there and written to raised no event.
+      // The folder was not watched, so a link made there and written to raised no event.
       if (isNew && (mask & (events.delete | events.movedFrom)) !== 0) this.#isLost = true;
       return;
     }
@@ -38,7 +41,10 @@ export class TransientWrites {
     if ((mask & events.movedTo) !== 0 && this.#moved.delete(cookie)) this.#names.add(folder, name);
   }
 
-  /** The tree is as the events say. Returns whether a file was changed whose name is gone; forgets everything. */
+  /**
+   * Called when the tree reflects the events. Returns whether a file was changed under a name that is gone,
+   * and forgets everything.
+   */
   settle(holds: (folder: FolderNode) => boolean): boolean {
     let isLost = this.#isLost || this.#moved.size > 0;
     for (let next = this.#names.take(); next !== undefined; next = this.#names.take()) {

@@ -28,7 +28,7 @@ test("a queue that overflows is reported; after it has been built again, the tre
   );
   const before = fixture.reported.allDirty;
   const files = ["a", "b"].map((name) => openSync(fixture.at(name), "r+"));
-  // Two equal events in a row would be one.
+  // Two equal events in a row would be merged.
   const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
   for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
   for (const file of files) closeSync(file);
@@ -182,14 +182,14 @@ test("a drain that fails does not stand for later ones", async () => {
   await first;
 });
 
-/** How many folders this process watches, as the kernel says. */
+/** Counts the folders that this process watches, according to the kernel. */
 function watchesOfProcess(): number {
   const folder = "/proc/self/fdinfo";
   const ofDescriptor = (name: string): number => {
     try {
       return readFileSync(join(folder, name), "latin1").split("inotify wd:").length - 1;
     } catch {
-      // That of the listing itself.
+      // The descriptor of the listing itself is already closed.
       return 0;
     }
   };

@@ -14,7 +14,7 @@ test("a file may be another one where the system did not say what has its name, 
   table.base.inode = 7n;
   pending.add(table.base, "f");
   const reader = {
-    // Of a file: names in it cannot be asked for.
+    // The descriptor of a file, so that no name in it can be read.
     open: () => ({ descriptor: openSync(import.meta.filename, "r"), inode: 7n }),
     *list() {
       yield;

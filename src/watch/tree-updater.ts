@@ -1,4 +1,4 @@
-/** Brings a tree up to date with the disk: lists folders, and finds out what changed names are now. */
+/** Brings a tree up to date with the disk: lists folders, and reads the entries of changed names. */
 import { closeSync } from "node:fs";
 import { linksAt } from "../jail/statx.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
@@ -9,13 +9,13 @@ import type { FolderTable } from "./folder-table.ts";
 import type { WatchQueue } from "./inotify.ts";
 import type { IncompleteReason, TreeListener } from "./tree.ts";
 
-/** A walk enters no deeper folder. */
+/** Maximum depth of a folder that a walk enters. */
 const maxDepth = 256;
 
-/** How often what moved meanwhile is tried again, with the events that have come since. */
+/** Maximum attempts to follow entries that keep moving, each with the events since the last. */
 const maxRetries = 100;
 
-/** Folders listed between two reads of the queue, which must not overflow meanwhile. */
+/** Folders listed between two reads of the queue, so that it does not overflow. */
 const foldersPerRead = 64;
 
 export interface TreeUpdaterOptions {
@@ -24,7 +24,7 @@ export interface TreeUpdaterOptions {
   readonly reader: FolderReader;
   readonly pending: ChangedNames;
   readonly listener: TreeListener;
-  /** How many folders it may watch; asked before each build. */
+  /** Returns the maximum number of folders to watch. Called before each build. */
   readonly mostFolders: () => number;
   /** Reads the queue; see `EventReader.read`. */
   readonly readEvents: () => IncompleteReason | undefined;
@@ -32,9 +32,9 @@ export interface TreeUpdaterOptions {
 
 export class TreeUpdater {
   readonly #options: TreeUpdaterOptions;
-  /** Names in folders that could not be found where they were. */
+  /** Names in folders that were not found at their paths. */
   readonly #retries = new ChangedNames();
-  /** Everything is dirty until this ends. */
+  /** Whether a build is running. Every file is dirty until it ends. */
   #isBuild = false;
   #mostFolders = Number.POSITIVE_INFINITY;
 
@@ -42,18 +42,21 @@ export class TreeUpdater {
     this.#options = options;
   }
 
-  /** Lists all folders, known ones too. Returns why it failed. */
+  /** Lists all folders, including known ones. Returns the reason if it fails. */
   *build(): Steps<IncompleteReason | undefined> {
     const { table, mostFolders } = this.#options;
     this.#mostFolders = mostFolders();
     this.#isBuild = true;
     table.unlisted.length = 0;
-    // Taken from the end, so each folder comes before those in it: where it has another watch, they are other folders too.
+    // Folders are taken from the end, so each comes before those in it: if it has a new watch, they are
+    // different folders too.
     for (const folder of [...table.all()].reverse()) table.unlisted.push(folder);
     return yield* this.settle();
   }
 
-  /** Lists what is unlisted and finds out what pending names are, until there is neither. Returns why it failed. */
+  /**
+   * Lists the unlisted folders and reads pending names until none are left. Returns the reason if it fails.
+   */
   *settle(): Steps<IncompleteReason | undefined> {
     const { table, pending, readEvents } = this.#options;
     try {
@@ -61,7 +64,7 @@ export class TreeUpdater {
         yield* this.#settleOnce();
         const reason = this.#isBuild || !this.#retries.isEmpty ? readEvents() : undefined;
         if (reason !== undefined) return reason;
-        // Events for these names were read while what they are was not known.
+        // Events for these names were read before their entries were known.
         if (!this.#isBuild && !this.#retries.isEmpty) this.#options.listener.onUnseenWrite?.();
         for (let next = this.#retries.take(); next !== undefined; next = this.#retries.take())
           for (const name of next[1]) pending.add(next[0], name);
@@ -79,17 +82,18 @@ export class TreeUpdater {
   }
 
   /**
-   * Leaves to other programs of the user the watches that are of no use here, and forgets the folders: the next build counts those
-   * that are there then.
+   * Gives the useless watches back to other programs of the user, and forgets the folders. The next build
+   * counts the folders that exist then.
    */
   *#forgetAll(): Steps<void> {
     const { table, inotify } = this.#options;
     let forgotten = 0;
-    // Those in a folder come before it, so that no step takes long.
+    // Folders are cleared before their parents, so that no step takes long.
     for (const folder of [...table.all()].reverse()) {
       table.clear(folder);
       if (++forgotten % namesPerStep !== 0) continue;
-      // The end of each watch is an event: those of thousands of folders overflow the queue, for which the next build fails.
+      // The end of each watch is an event. Those of thousands of folders would overflow the queue and fail
+      // the next build.
       inotify.read(() => {});
       yield;
     }
@@ -111,7 +115,7 @@ export class TreeUpdater {
     }
   }
 
-  /** Watches a folder, and then lists it. */
+  /** Watches a folder, then lists it. */
   *#list(folder: FolderNode): Steps<void> {
     const { table, reader } = this.#options;
     const opened = folder.depth > maxDepth ? "depth" : reader.open(folder.path);
@@ -135,7 +139,7 @@ export class TreeUpdater {
     if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(descriptor, bytesOf(name)));
   }
 
-  /** Watches an opened folder; false when that is not possible for this one. */
+  /** Watches an opened folder. Returns false if that is impossible for this one. */
   #watch(folder: FolderNode, { descriptor, inode }: OpenedFolder): boolean {
     const { table, inotify } = this.#options;
     const watch = table.folders > this.#mostFolders ? "limit" : inotify.watch(descriptor);
@@ -144,7 +148,7 @@ export class TreeUpdater {
       table.setUnwatched(folder, "unreadable");
       return false;
     }
-    // What was linked there before, written to and removed, raised no event.
+    // A file that was linked here earlier, written to and removed raised no event.
     if (!this.#isBuild && table.ofWatch(watch) === undefined) this.#options.listener.onUnseenWrite?.();
     const earlier = table.setWatch(folder, watch);
     folder.inode = inode;
@@ -152,7 +156,7 @@ export class TreeUpdater {
     return true;
   }
 
-  /** Finds out what is under these names in a folder now. */
+  /** Reads the entries that these names of a folder have now. */
   *#updateNames(folder: FolderNode, names: ReadonlySet<string>): Steps<void> {
     const { reader } = this.#options;
     const opened = reader.open(folder.path);
@@ -162,8 +166,8 @@ export class TreeUpdater {
       return;
     }
     try {
-      // The same path may lead to another folder by now. That with the same inode is this one, or an event will say that
-      // this one was removed.
+      // The path may lead to a different folder now. One with the same inode is this one, or an event will
+      // report that this one was removed.
       if (folder.watch === undefined || opened.inode !== folder.inode) {
         this.#listLater(folder);
         return;
@@ -178,7 +182,10 @@ export class TreeUpdater {
     }
   }
 
-  /** Lists the folder instead: that does not say whether a file is still the one that had its name. */
+  /**
+   * Lists the folder again instead. A listing does not show whether a file is still the one that had its
+   * name.
+   */
   #listLater(folder: FolderNode): void {
     const { table, listener } = this.#options;
     table.unlisted.push(folder);
@@ -197,7 +204,7 @@ export class TreeUpdater {
     if (typeof entry === "number") {
       this.#reportLinks(links);
       if (entry === old) listener.onDirty?.(entry);
-      // Another folder may be there now, or the same one with other permissions.
+      // This may be a different folder now, or the same one with different permissions.
     } else if (entry instanceof FolderNode && entry === old) table.unlisted.push(entry);
   }
 
@@ -206,7 +213,9 @@ export class TreeUpdater {
       this.#options.listener.onLinked?.(links.inode);
   }
 
-  /** The folder is not where it was. An event of a folder above says where it is, or will come. */
+  /**
+   * Handles a folder that is not at its path. An event of a folder above has reported its new place, or will.
+   */
   #retry(folder: FolderNode): void {
     if (folder.parent === undefined) throw new Incomplete("base-gone");
     this.#retries.add(folder.parent, folder.name);
@@ -215,7 +224,7 @@ export class TreeUpdater {
 
 const namesPerStep = 256;
 
-/** One character per byte. */
+/** Encodes a name of one character per byte. */
 const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
 
 class Incomplete extends Error {

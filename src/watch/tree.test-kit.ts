@@ -1,4 +1,4 @@
-/** A watched tree over a fixture, for tests. */
+/** Wraps a watched tree over a fixture, for tests. */
 
 import type { Tree } from "../../tests/harness/tree.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
@@ -8,9 +8,9 @@ import { MountTable } from "./mount-table.ts";
 import { openWatchedTree } from "./open-tree.ts";
 import type { TreeListener, WatchedFolder, WatchedTree } from "./tree.ts";
 
-/** What a tree has reported. */
+/** The reports that a tree has made. */
 export interface Reported {
-  /** Paths of files that are dirty, or were added. */
+  /** The paths of files that are dirty, or were added. */
   readonly dirty: Set<string>;
   readonly linked: bigint[];
   allDirty: number;
@@ -35,14 +35,14 @@ export class TreeFixture extends JailFixture {
     this.tree = opened;
   }
 
-  /** Builds the tree, after which nothing is dirty. */
+  /** Builds the tree. Nothing is dirty after that. */
   async build(): Promise<this> {
     await this.tree.build();
     this.#numbers.clear();
     return this;
   }
 
-  /** Drains the tree, and returns the paths of the files that are dirty since the last time. */
+  /** Drains the tree, and returns the paths of the files that became dirty since the last call. */
   async drain(): Promise<string[]> {
     await this.tree.drain();
     const files = [...this.tree.filesBelow(this.tree.base)].map((one) => [pathOf(one), one.file] as const);
@@ -70,7 +70,7 @@ function pathOf({ folder, key }: { readonly folder: WatchedFolder; readonly key:
   return folder.parent === undefined ? key : pathOf({ folder: folder.parent, key: `${folder.name}/${key}` });
 }
 
-/** The folders that are not watched, with why. */
+/** Returns the unwatched folders, each with its reason. */
 export function unwatchedIn(folder: WatchedFolder, prefix = ""): string[] {
   return folder.entries.flatMap((entry) => {
     if (typeof entry !== "object") return [];
@@ -83,11 +83,11 @@ interface OpenOptions {
   /** How often it may watch a folder, and how many folders a tree may have. */
   readonly limit?: { watches?: number; folders?: number };
   readonly sliceMilliseconds?: number;
-  /** Called for each folder that it is about to watch. */
+  /** Called before each folder is watched. */
   readonly onWatch?: () => void;
 }
 
-/** Opens a tree in another way than usual. */
+/** Opens a tree with limits and hooks of the test. */
 export const openWith =
   ({ limit = {}, sliceMilliseconds = 10, onWatch = () => {} }: OpenOptions): typeof openWatchedTree =>
   (base, listener) => {
@@ -95,7 +95,7 @@ export const openWith =
     let watches = 0;
     return new InotifyTree({
       descriptor: base.descriptor!,
-      // That of overlay: folders are read until a call says that there is no more.
+      // The type of overlay, where a folder is read until a call returns nothing.
       type: 0x794c7630,
       mounts: MountTable.open(base)!,
       listener,

@@ -82,7 +82,7 @@ test("folders that are new, moved in, within, out and away, with what is in them
   expect(await fixture.drain()).toEqual(["in/deep/f"]);
   renameSync(fixture.at("a/b"), fixture.at("in/b"));
   expect(await fixture.drain()).toEqual(["in/b/c/f"]);
-  // Their watches are those of where they are now.
+  // Their watches follow them to their new places.
   appendFileSync(fixture.at("in/b/c/f"), "more");
   appendFileSync(fixture.at("in/deep/f"), "more");
   expect(await fixture.drain()).toEqual(["in/b/c/f", "in/deep/f"]);
@@ -119,7 +119,7 @@ test("kinds change: a file, a folder and a link take each other's names", async 
 
 test("a folder that may not be read or entered is not watched, until it may be again", async () => {
   using fixture = await new TreeFixture({ "a/f": "", "b/c/f": "" }).build();
-  // Root may.
+  // Root may read every folder.
   const expected = process.getuid!() === 0 ? [] : ["a unreadable", "b unreadable"];
   chmodSync(fixture.at("a"), 0o300);
   chmodSync(fixture.at("b"), 0o600);
@@ -151,7 +151,7 @@ test("another name of a file is reported with its inode, in a new folder too", a
   linkSync(fixture.at("f"), fixture.at("d/h"));
   await fixture.drain();
   expect(fixture.reported.linked).toEqual([inode, inode]);
-  // Under which name a file is written is all that the kernel reports.
+  // The kernel reports only the name under which a file is written.
   appendFileSync(fixture.at("d/h"), "more");
   expect(await fixture.drain()).toEqual(["d/h"]);
 });

@@ -1,83 +1,89 @@
 /**
- * The tree below a folder as the kernel reports it: names are mirrored in memory, and changes are read from the kernel's
- * queue (inotify(7)), not searched for. The kernel queues an event inside of the system call that changes something, so
- * after the queue is drained every change is known whose call had returned before.
+ * The tree below a folder, as the kernel reports it. Names are mirrored in memory, and changes are read from
+ * the kernel's queue (inotify(7)) rather than searched for. The kernel queues an event inside the system call
+ * that makes a change, so a drained queue has reported every change whose call had returned.
  */
 
-/** An entry: the number of a file, a folder, or what is neither. */
+/** An entry: the number of a file, a folder, or the kind of anything else. */
 export type WatchedEntry = number | WatchedFolder | "symlink" | "other";
 
 /** A folder of the tree, as of the last drain. */
 export interface WatchedFolder {
-  /** Undefined for the base, and for a folder that has left the tree. */
+  /** `undefined` if this is the base, or a folder that has left the tree. */
   readonly parent: WatchedFolder | undefined;
-  /** One character per byte; "" for the base. */
+  /** The name, one character per byte; "" for the base. */
   readonly name: string;
   /**
-   * The names of its entries, one character per byte, those of folders with a "/" after them, in order: a walk of all
-   * folders meets the files in the order of the bytes of their paths. Temporary files are left out.
+   * The sorted names of its entries, one character per byte, folders with a trailing "/". A walk of all
+   * folders therefore meets files in the byte order of their paths. Temporary files are left out.
    */
   readonly keys: readonly string[];
-  /** The entries of these names. */
+  /** The entries with these names. */
   readonly entries: readonly WatchedEntry[];
-  /** Undefined before it is listed. */
+  /** `undefined` until the folder is listed. */
   readonly inode: bigint | undefined;
-  /** Why nothing is known of what is in it: its files have to be read always. Undefined for a folder that is watched. */
+  /**
+   * The reason why the contents of the folder are unknown, so that its files must always be read; `undefined`
+   * if it is watched.
+   */
   readonly unwatched: UnwatchedReason | undefined;
 }
 
 /**
- * Why a folder is not watched: something is mounted there, it may not be read or entered, it compares names in a way of
- * its own, or it is too deep.
+ * The reason why a folder is not watched: something is mounted there, it may not be read or entered, it
+ * compares names in its own way, or it is too deep.
  */
 export type UnwatchedReason = "mount" | "unreadable" | "folding" | "depth";
 
-/** Why the tree does not know what is there. */
+/** The reason why the tree is incomplete. */
 export type IncompleteReason =
-  /** It was not built yet. */
+  /** The tree has not been built yet. */
   | "unlisted"
-  /** The kernel's queue overflowed (max_queued_events): build it again. */
+  /** The kernel's queue overflowed (max_queued_events). A build helps. */
   | "overflow"
-  /** Something was mounted or unmounted below the base: build it again. */
+  /** Something was mounted or unmounted below the base. A build helps. */
   | "mounts"
-  /** Folders moved faster than they could be listed: build it again. */
+  /** Folders moved faster than they could be listed. A build helps. */
   | "busy"
-  /** The system refuses more watches (max_user_watches, max_user_instances) or memory: building again may help later. */
+  /**
+   * The system refuses further watches (max_user_watches, max_user_instances) or memory. A later build may
+   * help.
+   */
   | "limit"
   /** The base folder was removed, or its file system was unmounted. */
   | "base-gone";
 
-/** What a drain has come to. */
+/** The state of the tree after a drain or a build. */
 export type WatchState =
   | { readonly isComplete: true }
   | { readonly isComplete: false; readonly reason: IncompleteReason };
 
-/** Gets what drains and builds find out, while they run. */
+/** Receives the findings of drains and builds while they run. */
 export interface TreeListener {
-  /** A file is there that was not; the number may be one that an earlier file had. */
+  /** Reports a new file. Its number may have belonged to an earlier file. */
   onAdded?(file: number): void;
   onRemoved?(file: number): void;
   /**
-   * Content, permissions or identity of the file may have changed since the last drain. What was read of it before this
-   * call says nothing, even if it is kept only afterwards.
+   * Reports that the content, permissions or identity of a file may have changed since the last drain.
+   * Whatever was read before this call proves nothing, even if it is stored only afterwards.
    */
   onDirty?(file: number): void;
-  /** The same for all files that the tree has. */
+  /** Like `onDirty`, but for all files of the tree. */
   onAllDirty?(): void;
   /**
-   * A new name of a file that has other names too: what is read under one of them may be changed under another, without
-   * an event for that one.
+   * Reports a new name of a file with several names. Content read under one of them may be changed under
+   * another without an event for the first.
    */
   onLinked?(inode: bigint): void;
   /**
-   * A file may have been changed for which there is no `onDirty`: under another name that it had for a moment, between two drains or
-   * in a folder that was not watched yet.
+   * Reports that a file may have changed without an `onDirty`: under a name that it had only briefly, between
+   * two drains or in a folder that was not watched yet.
    */
   onUnseenWrite?(): void;
   /**
-   * Each change that the kernel reports, in order; but a move out of the tree comes when nothing else is queued. A folder
-   * that was created or moved counts with all that is in it: what happens there before a drain has found it is not
-   * reported. Nor is anything after an overflow, until the tree is built again.
+   * Reports each change from the kernel, in order, except that a move out of the tree comes once the queue is
+   * empty. A created or moved folder stands for everything in it: changes inside it before a drain has found
+   * it are not reported. Nor are changes after an overflow, until the tree is rebuilt.
    */
   onChange?: ((change: TreeChange) => void) | undefined;
 }
@@ -86,44 +92,53 @@ export interface TreeListener {
 export interface TreeChange {
   readonly kind: "created" | "removed" | "moved" | "modified" | "attributes";
   readonly isFolder: boolean;
-  /** From the base, as bytes. For "moved", where it is now. */
+  /** The path from the base, as bytes. For "moved", the new path. */
   readonly path: Buffer;
-  /** Where it was moved from. A move from outside of the tree is "created", one to there "removed". */
+  /** The old path of a move. A move into the tree is "created", one out of it "removed". */
   readonly from?: Buffer;
-  /** Of "created": it was moved here from outside of the tree, perhaps over what had the name. */
+  /** For "created": the entry was moved here from outside the tree, perhaps over an existing one. */
   readonly isMovedIn?: boolean;
-  /** Of "modified": it was closed by who could write. Whether anything was written, through a mapping, is not known. */
+  /**
+   * For "modified": a writer closed the file. Whether anything was written, through a mapping, is unknown.
+   */
   readonly isOnlyClosed?: boolean;
 }
 
 export interface WatchedTree {
   readonly base: WatchedFolder;
-  /** Counts changes of names, of the kinds of entries, and of what is known: a list of files stays right as long as it is the same. */
+  /**
+   * Counts changes of names, of kinds of entries, and of what is known. A list of files stays valid while it
+   * is unchanged.
+   */
   readonly version: number;
-  /** The numbers of all files are below this. */
+  /** A bound that exceeds the numbers of all files. */
   readonly fileEnd: number;
   readonly files: number;
   readonly folders: number;
-  /** Folders of which nothing is known. */
+  /** The number of folders with unknown contents. */
   readonly unwatchedFolders: number;
-  /** That of the last drain or build. */
+  /** The state after the last drain or build. */
   readonly state: WatchState;
   /**
-   * Lists all folders, watching each before, and completes the tree: at first, and after a drain that was incomplete.
-   * Files that are still there keep their numbers, but not after a "limit". Runs in slices of time, beside drains, which are incomplete meanwhile.
+   * Lists all folders, watching each one first, and completes the tree: for the first time, and after an
+   * incomplete drain. Files that are still there keep their numbers, except after a "limit". Runs in time
+   * slices, beside drains, which are incomplete until it ends.
    */
   build(): Promise<WatchState>;
   /**
-   * Applies every change whose system call had returned when this was called. Not at all while the tree is incomplete:
-   * `build` does that.
+   * Applies every change whose system call had returned before this call. Does nothing while the tree is
+   * incomplete; `build` repairs that.
    */
   drain(): Promise<WatchState>;
-  /** The files of the folder and those below it, in the order of the bytes of their paths, without folders not watched. */
+  /**
+   * Yields the files of the folder and those below it, in the byte order of their paths, without unwatched
+   * folders.
+   */
   filesBelow(folder: WatchedFolder): Generator<WatchedFile, void, void>;
   close(): void;
 }
 
-/** A file as a walk meets it; it is the same object each time, valid until the next step. */
+/** A file as a walk meets it. The object is reused, and valid until the next step. */
 export interface WatchedFile {
   readonly folder: WatchedFolder;
   /** Its name, one character per byte. */
