@@ -7,7 +7,7 @@ const few = fc.array(fc.constantFrom(0x61, 0x62), { maxLength: 200 }).map((bytes
 test("finds what the runtime's own search finds", () => {
   const needle = fc.oneof(
     few.filter(({ length }) => length > 0),
-    // Long and periodic, as what makes other searches slow.
+    // Long and periodic needles, which make other searches slow.
     fc
       .tuple(fc.integer({ min: 30, max: 60 }), few)
       .map(([n, end]) => Buffer.concat([Buffer.alloc(n, 0x61), end])),

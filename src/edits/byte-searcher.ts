@@ -1,16 +1,16 @@
 /**
- * Exact search for bytes in time that is linear in both texts, whatever they are: some runtimes' own search is not,
- * and callers send both. Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977.
+ * Exact search for bytes in time linear in both texts, whatever they are: the own search of some runtimes is
+ * not, and callers send both texts. Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977.
  */
 
-/** Bytes that the runtime's own search is given: so few cost it little, even at its worst. */
+/** Maximum bytes passed to the runtime's own search. So few cost it little, even in the worst case. */
 const headBytes = 32;
 
-/** Looks for one non-empty sequence of bytes, again and again. */
+/** Searches for one non-empty sequence of bytes, repeatedly. */
 export class ByteSearcher {
   readonly #needle: Buffer;
   readonly #head: Buffer;
-  /** For each length of a match that goes no further: the longest shorter one that ends in the same place. */
+  /** For each length of a partial match, the longest shorter match that ends in the same place. */
   #borders: Int32Array | undefined;
 
   constructor(needle: Buffer) {
@@ -18,7 +18,7 @@ export class ByteSearcher {
     this.#head = needle.subarray(0, headBytes);
   }
 
-  /** Where the needle begins first in `body`, at `from` or behind; -1 where it does not. */
+  /** Returns the first offset in `body`, at or after `from`, where the needle begins, or -1. */
   find(body: Buffer, from: number): number {
     if (this.#needle.length > body.length - from) return -1;
     const at = body.indexOf(this.#head, from);

@@ -1,11 +1,11 @@
-/** What a caller needs to repair an edit of a file that is not what it expected (coder §14). */
+/** Facts for a caller to repair an edit of a file that differs from the one it expected (coder §14). */
 import { surveyLines } from "./lines.ts";
 import { cutToBytes } from "./text.ts";
 
-/** The first and the last line of something, from 1. */
+/** The first and the last line of a range, counted from 1. */
 export type LineRange = readonly [first: number, last: number];
 
-/** The file as it is now. */
+/** The current state of the file. */
 export interface RevisionConflict {
   readonly size: number;
   readonly total_lines: number;
@@ -15,7 +15,10 @@ export interface RevisionConflict {
 const contextLines = 3;
 const mostWindowBytes = 4096;
 
-/** Describes `body`, with the lines of `ranges` and three on each side; without any, with its beginning. */
+/**
+ * Describes `body`, showing the lines of `ranges` and three on each side, or its beginning if there are no
+ * ranges.
+ */
 export function describeConflict(body: Buffer, ranges: readonly LineRange[]): RevisionConflict {
   const { lines } = surveyLines(body, []);
   const requested = ranges.length === 0 ? [[1, lines] as const] : ranges;
@@ -31,7 +34,7 @@ export function describeConflict(body: Buffer, ranges: readonly LineRange[]): Re
   };
 }
 
-/** As many whole lines as fit, or the beginning of one that does not. */
+/** Returns as many whole lines as fit, or the beginning of a line that is too long. */
 function cutToLines(bytes: Buffer): string {
   if (bytes.length <= mostWindowBytes) return bytes.toString();
   const end = bytes.lastIndexOf(0x0a, mostWindowBytes - 1);

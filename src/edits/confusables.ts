@@ -1,18 +1,21 @@
-/** Names characters that look alike and differ: other spaces, unseen characters, composed letters, other alphabets. */
+/**
+ * Names characters that look alike and differ: unusual spaces, invisible characters, composed letters, other
+ * alphabets.
+ */
 
-/** Two characters that stand at the same place of two lines. */
+/** Two characters at the same place in two lines. */
 export interface Confusables {
-  /** Code points, such as `U+0065 U+0301`. */
+  /** The code points in the file, such as `U+0065 U+0301`. */
   readonly found: string;
   readonly sent: string;
 }
 
-/** Longest line, in units, that is compared. */
+/** Maximum length of a compared line, in UTF-16 units. */
 const longestLine = 2000;
 
 /**
- * Returns the first characters that differ in `line` and in `sent`, a part of it, if both look the same throughout.
- * Undefined if a reader can distinguish them.
+ * Returns the first characters that differ in `line` and in `sent`, a part of it, if both look the same
+ * throughout. Returns `undefined` if a reader can distinguish them.
  */
 export function findConfusables(line: string, sent: string): Confusables | undefined {
   if (Math.max(line.length, sent.length) > longestLine) return undefined;
@@ -27,7 +30,7 @@ export function findConfusables(line: string, sent: string): Confusables | undef
   return first < 0 ? undefined : { found: pointsOf(whole[at + first]!), sent: pointsOf(part[first]!) };
 }
 
-/** Characters with the marks and unseen characters after each. */
+/** Returns the characters, each with the marks and invisible characters after it. */
 const charactersOf = (text: string): readonly string[] =>
   text.match(/[^\p{M}\p{Cf}][\p{M}\p{Cf}]*|[\p{M}\p{Cf}]+/gu) ?? [];
 

@@ -1,12 +1,12 @@
-/** Bytes of a file as the content of an answer. */
+/** The bytes of a file as the content of an answer. */
 import { isUtf8 } from "node:buffer";
 import { digits } from "../text/json-size.ts";
 import { decodeForAnswer, type JsonText } from "./json-text.ts";
 
 export interface FileContent extends JsonText {
-  /** Bytes of the text in UTF-8. */
+  /** The size of the text in UTF-8, in bytes. */
   readonly bytes: number;
-  /** Whether the text, or what it encodes, is what the file has. */
+  /** Whether the text, or the bytes that it encodes, equal those of the file. */
   readonly isUtf8: boolean;
 }
 
@@ -15,23 +15,23 @@ export function textContent(file: Buffer): FileContent {
   return { text, jsonBytes, isUtf8, bytes: isUtf8 ? file.length : Buffer.byteLength(text) };
 }
 
-/** In base64 (RFC 4648), with padding. */
+/** Returns the content in base64 (RFC 4648), with padding. */
 export function base64Content(file: Buffer): FileContent {
   const text = file.toString("base64");
   return { text, jsonBytes: text.length + 2, bytes: text.length, isUtf8: isUtf8(file) };
 }
 
-/** What stands between the number of a line and the line. */
+/** The separator between the number of a line and the line. */
 const arrow = "→";
 const arrowBytes = Buffer.byteLength(arrow);
 
-/** Lines that follow each other, of which the first has the number `first`. */
+/** Consecutive lines, of which the first has the number `first`. */
 interface Numbering {
   readonly first: number;
   readonly lines: number;
 }
 
-/** Bytes that the numbers of lines add to them. */
+/** Returns the number of bytes that line numbers add. */
 export function numberBytes({ first, lines }: Numbering): number {
   const end = first + lines;
   let bytes = lines * arrowBytes;
@@ -44,7 +44,9 @@ export function numberBytes({ first, lines }: Numbering): number {
   return bytes;
 }
 
-/** The same with `N→` before each line. A byte order mark stays first, since it belongs to none. */
+/**
+ * Returns the content with `N→` before each line. A byte order mark stays first, since it belongs to no line.
+ */
 export function numberContent(content: FileContent, numbering: Numbering): FileContent {
   const added = numberBytes(numbering);
   const text = numberLines(content.text, numbering.first);
@@ -63,8 +65,8 @@ function numberLines(text: string, first: number): string {
 }
 
 /**
- * How many of the first lines of `text` fit into `maxBytes` bytes; with their numbers where `numberedFrom` is the number of
- * the first.
+ * Returns how many of the first lines of `text` fit into `maxBytes` bytes. If `numberedFrom` is the number of
+ * the first line, the numbers count too.
  */
 export function countFitting(text: string, maxBytes: number, numberedFrom: number | undefined): number {
   const bytes = Buffer.from(text.slice(0, maxBytes));

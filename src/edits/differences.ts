@@ -1,16 +1,19 @@
 /**
- * Why a text that looks like one of the file is not it. Each kind of difference is a folding; the kind that a miss is due
- * to is the one whose folding makes the file hold the text.
+ * Explains why a text is not in the file although a similar one is. Each kind of difference is a folding. The
+ * kind behind a miss is the one whose folding makes the file contain the text.
  */
 
-/** What a text differs in; "none" where it differs in more than can be folded away. */
+/** The difference between a text and a similar one; "none" if it cannot be folded away. */
 export type Difference = "indent" | "tabs" | "trailing-space" | "crlf" | "unicode-quotes" | "escape" | "none";
 
 type Folding = (text: string) => string;
 
 const foldEndings: Folding = (text) => text.replace(/\r\n?/g, "\n");
 
-/** Blanks at the ends of lines, and blank lines at both ends. Not by a pattern: those take quadratic time for it. */
+/**
+ * Drops blanks at the ends of lines, and blank lines at both ends. A regular expression would take quadratic
+ * time.
+ */
 function foldTrailing(text: string): string {
   const lines = text.split("\n").map(withoutEndBlanks);
   const first = lines.findIndex((line) => line !== "");
@@ -28,7 +31,7 @@ const foldIndent: Folding = (text) => text.replace(/^[ \t]+/gm, "");
 
 const foldBlanks: Folding = (text) => text.replace(/[ \t]+/g, " ");
 
-/** Quotes, dashes, dots and blanks as word processors and web pages write them. */
+/** Folds quotes, dashes, dots and blanks as word processors and web pages write them. */
 const foldTypography: Folding = (text) =>
   text
     .normalize("NFC")
@@ -57,13 +60,13 @@ const escapes: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Escapes of JSON and HTML as what they stand for. */
+/** Replaces the escapes of JSON and HTML by their characters. */
 const foldEscapes: Folding = (text) =>
   text
     .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replace(/\\[nrt"'`\\/$]|&(?:lt|gt|amp|quot|#39|apos);/g, (sequence) => escapes[sequence]!);
 
-/** By how much they change a text, least first: the kind of a miss is the first that explains it. */
+/** The foldings, those that change a text least first. The kind of a miss is the first that explains it. */
 const foldings: readonly (readonly [Difference, Folding])[] = [
   ["crlf", foldEndings],
   ["trailing-space", foldTrailing],
@@ -73,12 +76,12 @@ const foldings: readonly (readonly [Difference, Folding])[] = [
   ["tabs", foldBlanks],
 ];
 
-/** Longer texts are not compared. */
+/** Maximum length of compared texts, in UTF-16 units. */
 const mostComparedUnits = 64 * 1024;
 
 /**
- * What keeps `sent` from being a part of `text`, some lines of a file. Where it is several things at once, the one that
- * is hardest to see past: escapes before quotes before indentation.
+ * Returns the difference that keeps `sent` from being a part of `text`, some lines of a file. Of several at
+ * once, it returns the one that obscures it most: escapes before quotes before indentation.
  */
 export function differenceBetween(text: string, sent: string): Difference {
   if (Math.max(text.length, sent.length) > mostComparedUnits) return "none";
@@ -91,7 +94,10 @@ export function differenceBetween(text: string, sent: string): Difference {
   return named(needed?.[0] ?? "none", text, sent);
 }
 
-/** Whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to unfold. */
+/**
+ * Returns whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to
+ * unfold.
+ */
 function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
   const apply = (folding: readonly Folding[], whole: string) =>
     folding.reduce((folded, fold) => fold(folded), whole);
@@ -103,7 +109,10 @@ function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
   );
 }
 
-/** Indentation by other characters is a difference in tabs, and blanks without any tab are none that has a name. */
+/**
+ * Names the kind of a difference. Indentation by other characters is a difference in tabs, and blanks without
+ * any tab have no name.
+ */
 function named(kind: Difference, text: string, sent: string): Difference {
   if (kind === "indent") return hasTabIndent(text) === hasTabIndent(sent) ? "indent" : "tabs";
   if (kind === "tabs") return text.includes("\t") || sent.includes("\t") ? "tabs" : "none";

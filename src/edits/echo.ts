@@ -1,4 +1,4 @@
-/** What an edited file looks like where it was edited: enough to see that the edit is right, in few bytes. */
+/** Shows an edited file around its edits: enough to see that an edit is right, in few bytes. */
 import { commaBytes, JsonBudget } from "../text/json-budget.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { LineNumbers, lineEnd, lineStart, linesAround, splitLines } from "./line-window.ts";
@@ -10,44 +10,46 @@ import { cutToBytes } from "./text.ts";
 export interface Site extends Region {
   /** The op, by its place in the caller's list, from 0. */
   readonly index: number;
-  /** How many matches the op replaced, where it replaces matches. */
+  /** The number of matches that the op replaced, if it replaces matches. */
   readonly replacements?: number | undefined;
 }
 
 /** Some lines of a file after its edit (coder §17). */
 export interface Echo {
   readonly op_index: number;
-  /** The number of the first line, from 1; 0 where there is no line to show. */
+  /** The number of the first line, from 1, or 0 if no line can be shown. */
   readonly from_line: number;
   readonly lines: readonly string[];
-  /** Lines that are left out in the middle. */
+  /** The number of lines left out in the middle. */
   readonly elided?: number;
   readonly total_replacements?: number;
 }
 
 export interface Echoes {
   readonly echoes: readonly Echo[];
-  /** Whether something did not fit and is left out: echoes, or the rest of a line. */
+  /** Whether anything did not fit and is left out: echoes, or the rest of a line. */
   readonly isTruncated: boolean;
 }
 
-/** Lines before and after those that an op touched. */
+/** Lines shown before and after those that an op touched. */
 const contextLines = 2;
 
-/** An echo with more lines has the first and last of them only. */
+/** Maximum lines of an echo. A longer one shows only its first and last lines. */
 const mostLines = 20;
 const endLines = 8;
 
-/** Matches of one op that are shown. */
+/** Maximum matches shown per op. */
 export const mostSites = 5;
 
-/** Bytes that the echoes of one file take as JSON. */
+/** Maximum size of one file's echoes as JSON, in bytes. */
 export const mostEchoBytes = 4096;
 
-/** Bytes of a line that are shown. */
+/** Maximum bytes shown of a line. */
 const mostLineBytes = 512;
 
-/** The echoes of one file, by op and then by place. Places of one op whose lines meet are one echo. */
+/**
+ * Returns the echoes of one file, by op and then by place. Places of one op whose lines meet are one echo.
+ */
 export function echoesOf(body: Buffer, sites: readonly Site[]): Echoes {
   const ordered = sites.toSorted((a, b) => a.index - b.index || a.from - b.from);
   const numbers = new LineNumbers(body);
@@ -95,7 +97,10 @@ function echoOf(body: Buffer, window: Site, numbers: LineNumbers): { echo: Echo;
   return { echo, isCut: lines.some((line) => line.length > mostLineBytes) };
 }
 
-/** The first and last lines of `text`, which begins with a line, or all if they are few; and how many are left out. */
+/**
+ * Returns the first and last lines of `text`, which begins with a line, or all if they are few, and the
+ * number left out.
+ */
 function shownLines(text: Buffer): { lines: Buffer[]; elided: number } {
   const count = countLines(text);
   if (count <= mostLines) return { lines: splitLines(text), elided: 0 };

@@ -1,37 +1,40 @@
-/** Follows what each op did to a file through all ops behind it. */
+/** Follows the changes of each op through all later ops. */
 import { mostSites, type Site } from "./echo.ts";
 import type { Edited } from "./line-ops.ts";
 import { composeSplices, regionAfter, type Splice } from "./splices.ts";
 
-/** What one op on the whole text did. */
+/** The changes of one op on the whole text. */
 export interface TextEdit {
   /** The op, by its place in the caller's list, from 0. */
   readonly index: number;
-  /** In bytes of the text before it. */
+  /** The splices, in bytes of the text before the op. */
   readonly splices: readonly Splice[];
-  /** Matches that it replaced. */
+  /** The number of matches replaced. */
   readonly replacements: number;
 }
 
-/** Places that are followed: there is no room for more echoes. */
+/** Maximum places that are followed, since there is no room for more echoes. */
 const mostFollowed = 200;
 
 export class EditTrace {
   #splices: readonly Splice[];
   #sites: readonly Site[];
 
-  /** Begins with what the line ops did. */
+  /** Begins with the changes of the line ops. */
   constructor({ splices, regions }: Pick<Edited, "splices" | "regions">) {
     this.#splices = composeSplices([], splices);
     this.#sites = firstByOp(regions);
   }
 
-  /** From the file before all ops to the file after them. */
+  /** The changes from the file before all ops to the file after them. */
   get splices(): readonly Splice[] {
     return this.#splices;
   }
 
-  /** Where each op changed the file, in bytes of the file after all ops; of an op with many matches the first few. */
+  /**
+   * The places where each op changed the file, in bytes of the file after all ops. For an op with many
+   * matches, only the first few.
+   */
   get sites(): readonly Site[] {
     return this.#sites;
   }
@@ -56,7 +59,7 @@ function sitesOf({ index, splices, replacements }: TextEdit): Site[] {
   });
 }
 
-/** The one splice between two texts of which nothing else is known: all but what they begin and end with alike. */
+/** Returns the one splice between two texts: everything except their common beginning and end. */
 export function spliceBetween(before: Buffer, after: Buffer): Splice[] {
   const most = Math.min(before.length, after.length);
   let from = 0;

@@ -12,10 +12,10 @@ export const update = (from_line: number, to_line: number, content: string): Lin
   content,
 });
 
-/** Bytes are written as Latin-1, so that a table can hold any. */
+/** Encodes a text as Latin-1, so that a table can contain any bytes. */
 export const latin1 = (text: string) => Buffer.from(text, "latin1");
 
-/** The file after the ops, whose lines were counted right. */
+/** Applies the ops, checks the count of lines, and returns the file. */
 export function apply(body: Buffer, ops: LineOp[]): Buffer {
   const { parts, lines } = applyLineOps(body, ops);
   const after = Buffer.concat(parts);

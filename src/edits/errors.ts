@@ -1,12 +1,12 @@
-/** Refusals of edits that name a text. What is sent back is what the caller repairs its call with. */
+/** Refusals of edits that name a text. They contain everything that the caller needs to repair its call. */
 import { quoteShort, Refusal } from "../errors.ts";
 import { describeMiss } from "./miss-text.ts";
 import type { Candidate, ExplainedMiss } from "./misses.ts";
 
-/** Which op of which file. */
+/** The place of an op: its file, and its index. */
 interface OpPlace {
   readonly path: string;
-  /** From 0. */
+  /** The index of the op, from 0. */
   readonly index: number;
 }
 
@@ -33,7 +33,7 @@ export const refuseEdit = {
       { details: miss },
     ),
 
-  /** `places` are the first places of the new text. */
+  /** Refuses an edit that was made before. `places` are the first places of the new text. */
   alreadyApplied: ({ path, index }: OpPlace, places: readonly Candidate[]): Refusal =>
     new Refusal(
       "already-applied",
@@ -53,7 +53,7 @@ export const refuseEdit = {
       { details: { candidates, differs: "none" } },
     ),
 
-  /** `candidates` are the first matches. */
+  /** Refuses a wrong number of matches. `candidates` are the first matches. */
   matchCount: (
     { path, index }: OpPlace,
     { expected, found, candidates }: { expected: number; found: number; candidates: readonly Candidate[] },
@@ -68,7 +68,7 @@ export const refuseEdit = {
 
 const times = (count: number): string => (count === 1 ? "1 match" : `${count === 0 ? "no" : count} matches`);
 
-/** Where the first ones are. */
+/** Names the first of the candidates' lines. */
 function at(candidates: readonly Candidate[]): string {
   const numbers = [...new Set(candidates.map(({ from_line }) => from_line))];
   if (numbers.length === 0) return "";

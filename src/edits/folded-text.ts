@@ -1,22 +1,25 @@
 /**
- * A text as bytes without what is often sent wrong: blanks, line breaks and accents are left out, typographic quotes and
- * dashes are as on a keyboard, and escapes are what they stand for. Two texts that differ in nothing else are equal so.
+ * A text as bytes, without details that are often sent wrong: blanks, line breaks and accents are dropped,
+ * typographic quotes and dashes are replaced by those of a keyboard, and escapes by their characters. Texts
+ * that differ in nothing else are equal after this.
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 
 /** Bytes between two steps. */
 const stepBytes = 64 * 1024;
 
-/** Folded bytes between two of which it is known where they come from. */
+/** Folded bytes between two marks, which record their origin. */
 const markedBytes = 256;
 
 export interface FoldedText {
   readonly bytes: Uint8Array;
-  /** Where a folded byte begins in the text, which is the end of it for the one behind the last. */
+  /**
+   * Returns the offset in the text where a folded byte begins. The index after the last byte gives the end.
+   */
   offsetOf(index: number): number;
 }
 
-/** Folds a text of UTF-8, or of anything else. */
+/** Folds a text, usually UTF-8. */
 export function* foldText(text: Buffer): Steps<FoldedText> {
   const bytes = new Uint8Array(text.length);
   const marks: number[] = [];
@@ -51,7 +54,10 @@ function offsetOf(text: Buffer, index: number, marks: readonly number[]): number
 
 const [backslash, ampersand] = [0x5c, 0x26];
 
-/** The byte that stands for the character at `at`, 0 for none, and 256 times the bytes that it stands for. */
+/**
+ * Returns the byte for the character at `at`, 0 for none, plus 256 times the number of bytes that it
+ * replaces.
+ */
 function foldAt(text: Buffer, at: number): number {
   const byte = text[at]!;
   if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0) return 0x100;
@@ -60,7 +66,7 @@ function foldAt(text: Buffer, at: number): number {
   return byte < 0xc2 ? 0x100 | byte : foldCharacter(text, at);
 }
 
-/** `\n`, `\t` and `\r` are blanks; any other backslash is left out. */
+/** Folds an escape. `\n`, `\t` and `\r` are blanks; any other backslash is dropped. */
 const foldEscape = (next: number | undefined): number =>
   next === 0x6e || next === 0x74 || next === 0x72 ? 0x200 : 0x100;
 
@@ -79,7 +85,7 @@ function foldEntity(text: Buffer, at: number): number {
   return byte === undefined ? 0x100 | ampersand : (end << 8) | byte;
 }
 
-/** Characters of two and three bytes that are folded, by what stands for them: nothing, where that is "". */
+/** Folded characters of two and three bytes, keyed by their replacement; "" drops them. */
 const folded: Readonly<Record<string, string>> = {
   "'": "\u2018\u2019\u201a\u201b\u2032\u00b4",
   '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb",
@@ -89,7 +95,7 @@ const folded: Readonly<Record<string, string>> = {
 
 let characters: ReadonlyMap<number, number> | undefined;
 
-/** By the bytes of the character, the byte that stands for it, or 0. */
+/** Returns the replacement byte of each character, keyed by its bytes; 0 drops it. */
 function foldedCharacters(): ReadonlyMap<number, number> {
   const known = new Map<number, number>();
   const add = (character: string, plain: string) =>
@@ -103,7 +109,10 @@ function foldedCharacters(): ReadonlyMap<number, number> {
   return known;
 }
 
-/** Latin letters with accents begin here, and combining marks, which are accents by themselves. */
+/**
+ * The start of the Latin letters with accents, and the range of combining marks, which are accents by
+ * themselves.
+ */
 const [firstAccented, firstMark, lastMark] = [0xc0, 0x300, 0x36f];
 
 const keyOf = (text: Buffer, at: number): number =>

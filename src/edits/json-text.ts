@@ -4,11 +4,14 @@ import { decodeUtf8 } from "./text.ts";
 /** A text in an answer. */
 export interface JsonText {
   readonly text: string;
-  /** Its size as a JSON string. */
+  /** The size of the text as a JSON string. */
   readonly jsonBytes: number;
 }
 
-/** Bytes as text, as `decodeUtf8` has it, and its size: of UTF-8 that is counted in the bytes, which takes less time. */
+/**
+ * Decodes bytes like `decodeUtf8`, and measures the text. For UTF-8 the size is counted in the bytes, which
+ * takes less time.
+ */
 export function decodeForAnswer(bytes: Buffer): JsonText & { readonly isUtf8: boolean } {
   const measured = measureUtf8(bytes);
   if (measured.isAscii)

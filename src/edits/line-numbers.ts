@@ -1,9 +1,9 @@
 /** Line numbers that a listing puts before each line, and that are pasted with it. */
 
-/** As `cat -n`, `grep -n` and numbered reads show a line. */
+/** A line as `cat -n`, `grep -n` and numbered reads show it. */
 const listedLine = /^ {0,8}(?:\d{1,7}(?:\u2192|\t| ?\| ?|: )|L\d{1,7}: )/;
 
-/** `text` without the line numbers that a numbered listing puts before each line; undefined where there are none. */
+/** Returns `text` without the line numbers of a listing, or `undefined` if some line has none. */
 export function withoutLineNumbers(text: string): string | undefined {
   const lines = text.split("\n");
   const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
@@ -24,8 +24,8 @@ const forms: readonly RegExp[] = [
 ];
 
 /**
- * Whether each line of `text` has its number before it, one after the other, as it hardly has by itself. One line alone
- * has that only in the form of our own reads.
+ * Returns whether each line of `text` begins with its number, consecutively, which hardly happens by chance.
+ * A single line counts only in the form of this worker's own reads.
  */
 export function isListing(text: string): boolean {
   const lines = text.replace(/\r?\n$/, "").split("\n");

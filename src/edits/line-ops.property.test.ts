@@ -4,7 +4,7 @@ import { apply, bom, insert, latin1, remove, update } from "./edits.test-kit.ts"
 import type { LineOp } from "./line-ops.ts";
 import { countLines } from "./lines.ts";
 
-/** A line and its ending; only the last line of a file may have none. */
+/** A line and its ending. Only the last line of a file may have none. */
 type Line = readonly [text: string, ending: string];
 
 const lineText = fc
@@ -33,7 +33,10 @@ const bodyOf = ({ bom, lines }: { bom: string; lines: readonly Line[] }) =>
 
 const newLines = fc.array(fc.constantFrom("", "x", "yy", "z\rz"), { minLength: 1, maxLength: 3 });
 
-/** Ops that do not overlap, for a file of `lines` lines: each line is left, replaced, removed or inserted before. */
+/**
+ * Generates ops that do not overlap, for a file of `lines` lines: each line is kept, replaced, removed or
+ * inserted before.
+ */
 const opsFor = (lines: number) =>
   fc
     .array(
@@ -52,7 +55,7 @@ const opsFor = (lines: number) =>
       for (let line = 1; line <= lines + 1; line += 1) {
         const { kind, length, put } = choices[line - 1]!;
         const content = put.join("\n");
-        // The last break may be left out, but not where it is all that the last line has.
+        // The last break may be left out, unless it is all that the last line has.
         const mayEndOpen = length === 0 && put.at(-1) !== "";
         if (kind === "insert") ops.push({ op: insert(line, mayEndOpen ? content : `${content}\n`), put });
         if (line > lines || kind === "keep" || kind === "insert") continue;
@@ -69,7 +72,7 @@ const opsFor = (lines: number) =>
 
 const fileAndOps = file.chain((of) => fc.record({ of: fc.constant(of), ops: opsFor(of.lines.length) }));
 
-/** The same edits on an array of lines, one by one from the bottom up. */
+/** Makes the same edits on an array of lines, one by one from the bottom up. */
 function model(lines: readonly Line[], ops: readonly { op: LineOp; put: string[] }[]): Line[] {
   const crlf = lines.filter(([, end]) => end === "\r\n").length;
   const prevailing = crlf > lines.filter(([, end]) => end === "\n").length ? "\r\n" : "\n";
@@ -136,7 +139,7 @@ test("what was inserted can be removed again", () => {
   );
   fc.assert(
     fc.property(place, ({ of, at, put }) => {
-      // An empty line at the end needs an ending, so a file without one cannot be had back.
+      // An empty line at the end needs an ending, so a file without one cannot be restored.
       fc.pre(of.lines.at(-1)?.[1] !== "" || put.at(-1) !== "");
       const body = bodyOf(of);
       const longer = apply(body, [insert(at, `${put.join("\n")}\n`)]);

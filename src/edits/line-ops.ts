@@ -1,17 +1,18 @@
 /**
- * Edits of whole lines: bytes in, bytes out. The file is never decoded and never split: lines that stay are copied
- * as they are, whatever their bytes, and one pass finds the places where they part.
+ * Edits whole lines: bytes in, bytes out. The file is never decoded or split: kept lines are copied
+ * unchanged, whatever their bytes, and one pass finds the places where they part.
  *
- * Whether the file ends in a line ending is a property of the file, not of its last line, and an edit keeps it: what
- * is appended to a file without a final newline has none either, and the line that becomes the last one gives up
- * its ending. Only an empty last line keeps its ending, because without it there is no such line.
+ * Whether the file ends in a line ending is a property of the file, not of its last line, and an edit keeps
+ * it: lines appended to a file without a final newline get none either, and the line that becomes the last
+ * one gives up its ending. Only an empty last line keeps its ending, because without it the line would not
+ * exist.
  */
 
 import { refuseLines } from "./line-errors.ts";
 import { bomLength, countLines, endingBefore, type LineEnding, surveyLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
 
-/** An edit of lines. Numbers count from 1, include both ends, and are those of the file as it was. */
+/** An edit of lines. Numbers count from 1, include both ends, and refer to the file before the edits. */
 export type LineOp =
   | { readonly op: "insert"; readonly at_line: number; readonly content: string }
   | { readonly op: "remove"; readonly from_line: number; readonly to_line: number }
@@ -22,48 +23,49 @@ export type LineOp =
       readonly content: string;
     };
 
-/** Some lines. */
+/** Some lines of the edited file. */
 interface Piece {
-  /** Each with its ending. */
+  /** The lines, each with its ending. */
   readonly closed: readonly Buffer[];
-  /** Less the ending of the last one, which the end of the file may drop. */
+  /** The lines without the ending of the last one, which the end of the file may drop. */
   readonly open: Buffer;
-  /** Where they were, or what gave way to them, in the file as it was. */
+  /** The range of the original file where they were, or that they replace. */
   readonly from: number;
   readonly to: number;
-  /** The op that put them in, by its place in the caller's list; absent for lines that stay. */
+  /** The op that inserted them, by its place in the caller's list; absent for kept lines. */
   readonly index?: number;
 }
 
-/** What an op did. */
+/** The region that an op changed. */
 export interface OpRegion extends Region {
-  /** Which op, by its place in the caller's list, from 0. */
+  /** The op, by its place in the caller's list, from 0. */
   readonly index: number;
 }
 
 /** A file after edits. */
 export interface Edited {
-  /** Its bytes, in a few pieces that follow each other; those that stay are views of the file as it was. */
+  /** The bytes, in a few consecutive pieces. Kept ones are views of the original file. */
   readonly parts: readonly Buffer[];
   readonly lines: number;
   readonly splices: readonly Splice[];
-  /** Where the lines of each op are in the new file; of a removal, the place where lines were. */
+  /** The regions of each op's lines in the new file; for a removal, the place where the lines were. */
   readonly regions: readonly OpRegion[];
 }
 
-/** An op that is applied to the whole text, after the line ops. */
+/** An op on the whole text, applied after the line ops. */
 interface TextOp {
   readonly op: "replace" | "str_replace";
 }
 
 /**
- * The file after all line ops (coder §8). Ops on the whole text are passed over: they may stand in the list,
+ * Applies all line ops to the file (coder §8). Ops on the whole text are skipped: they may stand in the list,
  * so that the numbers in error sentences are those of the caller's list.
  *
- * `content` is split at "\n" and "\r\n"; one break at its end adds no line, so "a" and "a\n" are one line, "\n"
- * is one empty line, and "" is no line at all, as in a file. The lines get the ending that prevails in the
- * file, "\n" if it has none. A byte order mark stays first, and content for line 1 that begins with the one the
- * caller read does not double it. An empty file has no final newline to keep: its first content brings its own.
+ * `content` is split at "\n" and "\r\n". One break at its end adds no line, so "a" and "a\n" are one line,
+ * "\n" is one empty line, and "" has no lines, as in a file. The lines get the ending that prevails in the
+ * file, or "\n" if it has none. A byte order mark stays first, and content for line 1 that begins with the
+ * one the caller read does not double it. An empty file has no final newline to keep, so its first content
+ * brings its own.
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
@@ -103,10 +105,13 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): E
 
 const isTextOp = (op: LineOp | TextOp): op is TextOp => op.op === "replace" || op.op === "str_replace";
 
-/** An op in the form in which all three are alike: lines from `first` up to, not including, `next` give way. */
+/**
+ * An op in the common form of all three: the lines from `first` up to, but not including, `next` are
+ * replaced.
+ */
 interface Edit {
   readonly op: LineOp;
-  /** In the caller's list, from 0. */
+  /** The index in the caller's list, from 0. */
   readonly index: number;
   readonly first: number;
   readonly next: number;
@@ -152,11 +157,14 @@ function countAfter(lines: number, { first, next, content }: Edit): number {
   return lines - (next - first) + added;
 }
 
-/** A mark that was put in where there was no line. */
+/** Returns whether the parts are only a byte order mark, inserted where there was no line. */
 const isMarkAlone = (parts: readonly Buffer[]): boolean =>
   parts.reduce((length, part) => length + part.length, 0) === 3 && bomLength(Buffer.concat(parts)) === 3;
 
-/** The pieces, of which the last one that holds lines gives up its ending, unless it would not be there without. */
+/**
+ * Returns the pieces, of which the last one with lines gives up its ending, unless the line would not exist
+ * without it.
+ */
 function withOpenEnd(pieces: readonly Piece[]): readonly Piece[] {
   const at = pieces.findLastIndex(({ closed }) => closed.length > 0);
   const last = pieces[at];
@@ -165,7 +173,7 @@ function withOpenEnd(pieces: readonly Piece[]): readonly Piece[] {
     : pieces.with(at, { ...last, closed: [last.open] });
 }
 
-/** Without its ending such a line would not be there. */
+/** Returns whether the last line is empty, so that it would not exist without its ending. */
 const endsInEmptyLine = (open: Buffer): boolean =>
   open.length === 0 || endingBefore(open, open.length) !== "";
 
@@ -175,10 +183,10 @@ function join(bom: Buffer, pieces: readonly Piece[]): Buffer[] {
   return parts.length <= fewParts ? parts : [Buffer.concat(parts)];
 }
 
-/** Each part is written by itself; more of them are cheaper as one copy. */
+/** Maximum parts that are written one by one. More of them are cheaper as one copy. */
 const fewParts = 16;
 
-/** What became of each piece, in bytes; the first begins at `start`. */
+/** Returns the changes of the pieces, in bytes. The first piece begins at `start`. */
 function trace(pieces: readonly Piece[], start: number): Pick<Edited, "splices" | "regions"> {
   const splices: Splice[] = [];
   const regions: OpRegion[] = [];

@@ -1,24 +1,24 @@
-/** Some whole lines of a text that is kept as bytes: where they begin and end, and which ones they are. */
+/** Finds whole lines in a text that is kept as bytes: their bounds, and their numbers. */
 import { bomLength, countLines } from "./lines.ts";
 import type { Region } from "./splices.ts";
 
 const lineFeed = 0x0a;
 
-/** Where the line begins that holds byte `at`, or the end of the text. */
+/** Returns the start of the line that contains byte `at`, or the end of the text. */
 export function lineStart(body: Buffer, at: number): number {
   if (at <= bomLength(body)) return bomLength(body);
   return Math.max(body.lastIndexOf(lineFeed, at - 1) + 1, bomLength(body));
 }
 
-/** Where the line that holds byte `at` ends: behind its line feed, or at the end of the text. */
+/** Returns the end of the line that contains byte `at`: after its line feed, or the end of the text. */
 export function lineEnd(body: Buffer, at: number): number {
   const feed = body.indexOf(lineFeed, at);
   return feed < 0 ? body.length : feed + 1;
 }
 
 /**
- * The whole lines that a region touches, and `context` more on both sides, as far as there are lines. A region without
- * bytes touches the line that it stands in; between two lines it touches none.
+ * Returns the whole lines that a region touches, plus up to `context` lines on both sides. An empty region
+ * touches the line that it lies in, but none if it lies between two lines.
  */
 export function linesAround(body: Buffer, { from, to }: Region, context: number): Region {
   let start = lineStart(body, from);
@@ -31,7 +31,7 @@ export function linesAround(body: Buffer, { from, to }: Region, context: number)
   return { from: start, to: end };
 }
 
-/** Numbers the lines of one text. Places that ascend are counted in one pass. */
+/** Numbers the lines of one text. Ascending places are counted in one pass. */
 export class LineNumbers {
   readonly #body: Buffer;
   #at = 0;
@@ -41,7 +41,10 @@ export class LineNumbers {
     this.#body = body;
   }
 
-  /** The number, from 1, of the line that begins at byte `start`, which must be the start of a line, or the end. */
+  /**
+   * Returns the number, from 1, of the line that begins at byte `start`, which must be the start of a line,
+   * or the end.
+   */
   of(start: number): number {
     if (start < this.#at) [this.#at, this.#number] = [0, 1];
     this.#number += countLines(this.#body.subarray(this.#at, start));
@@ -50,7 +53,7 @@ export class LineNumbers {
   }
 }
 
-/** The lines of some bytes that begin with one, without their endings. */
+/** Splits bytes that begin with a line into lines, without their endings. */
 export function splitLines(lines: Buffer): Buffer[] {
   const split: Buffer[] = [];
   for (let at = 0; at < lines.length; ) {

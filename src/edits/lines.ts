@@ -1,40 +1,45 @@
 /**
- * The lines of a file that is kept as bytes. A line ends in "\n" or "\r\n"; a lone "\r" is a byte of its line. The
- * last line may lack its ending, and an empty file has no lines. A UTF-8 byte order mark at the start stands before
- * line 1 and belongs to none. Whether the bytes are UTF-8 does not matter.
+ * The lines of a file that is kept as bytes. A line ends in "\n" or "\r\n"; a lone "\r" is a byte of its
+ * line. The last line may lack its ending, and an empty file has no lines. A UTF-8 byte order mark at the
+ * start precedes line 1 and belongs to no line. The bytes need not be UTF-8.
  */
 
 import { chunkBytes, kernelFor } from "../text/kernel.ts";
 
 export type LineEnding = "\n" | "\r\n";
 
-/** What one pass over a file finds. */
+/** The findings of one pass over a file. */
 export interface LineSurvey {
   readonly lines: number;
-  /** The ending most lines have; "\n" when there are as many of each, or none. */
+  /** The prevailing ending; "\n" if both are equally frequent, or if there are none. */
   readonly ending: LineEnding;
-  /** The ending that every line has but perhaps the last, which may have none; undefined where there is no such ending. */
+  /**
+   * The ending of every line, except perhaps the last, which may have none; `undefined` if endings differ or
+   * are missing.
+   */
   readonly onlyEnding: LineEnding | undefined;
-  /** Where the requested lines start, in bytes; the line after the last one starts at the end of the file. */
+  /**
+   * The starts of the requested lines, in bytes. The line after the last one starts at the end of the file.
+   */
   readonly starts: ReadonlyMap<number, number>;
 }
 
 export const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The length in bytes of the UTF-8 byte order mark the file starts with: 3 or 0. */
+/** Returns the length in bytes of the file's UTF-8 byte order mark: 3 or 0. */
 export function bomLength(body: Buffer): 0 | 3 {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
 }
 
-/** How many lines the file has. */
+/** Returns the number of lines. */
 export function countLines(body: Buffer): number {
   return surveyLines(body, []).lines;
 }
 
 /**
- * The end of the line that is the `lines`-th to end at or behind the offset `from`, and how many lines end up to there:
- * fewer than `lines` where the bytes end first.
+ * Returns the end of the `lines`-th line to end at or after the offset `from`, and the number of lines up to
+ * there: fewer than `lines` if the bytes end first.
  */
 export function skipLines(bytes: Buffer, from: number, lines: number): { end: number; lines: number } {
   if (lines === 0) return { end: from, lines };
@@ -52,7 +57,9 @@ export function skipLines(bytes: Buffer, from: number, lines: number): { end: nu
   return { end: bytes.length, lines: ended };
 }
 
-/** Surveys the file in one pass. `wanted` are line numbers from 1, ascending; those past the end get no start. */
+/**
+ * Surveys the file in one pass. `wanted` are line numbers from 1, ascending; those past the end get no start.
+ */
 export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey {
   const starts = new Map<number, number>();
   const kernel = kernelFor(body.length);
@@ -66,7 +73,7 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
     const counts = kernel.countEndings(length, body[from - 1] ?? 0);
     const feedsAfter = feeds + (counts & 0xffff);
     crlf += counts >>> 16;
-    // Line 2 starts behind the first line feed, and so on.
+    // Line 2 starts after the first line feed, and so on.
     for (let at = from; requested < wanted.length && wanted[requested]! <= feedsAfter + 1; requested++) {
       for (; feeds < wanted[requested]! - 1; feeds++) at = body.indexOf(lineFeed, at) + 1;
       starts.set(wanted[requested]!, at);
@@ -81,7 +88,7 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
   return { lines, ending, onlyEnding: isUniform ? ending : undefined, starts };
 }
 
-/** The ending of the line that ends at byte `end`; "" for a last line without one. */
+/** Returns the ending of the line that ends at byte `end`, or "" for a last line without one. */
 export function endingBefore(body: Buffer, end: number): LineEnding | "" {
   if (body[end - 1] !== lineFeed) return "";
   return body[end - 2] === carriageReturn ? "\r\n" : "\n";

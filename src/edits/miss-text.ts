@@ -1,4 +1,4 @@
-/** Sentences about a text that is not in a file: what is like it, and what they differ in. */
+/** Sentences about a text that is not in a file: the most similar lines, and the differences. */
 import { quoteShort } from "../errors.ts";
 import { findConfusables } from "./confusables.ts";
 import type { Difference } from "./differences.ts";
@@ -14,7 +14,7 @@ const differences: Readonly<Record<Difference, string>> = {
   none: "its words",
 };
 
-/** The rest of a sentence that says that `sent` is not there, and the next call that works. */
+/** Returns the rest of a sentence that says that `sent` is missing, and the next call that works. */
 export function describeMiss(
   { candidates: [best], differs, pair, isNumbered }: ExplainedMiss,
   sent: string,
@@ -31,7 +31,7 @@ export function describeMiss(
   return `; ${near}, and it differs in ${differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
 }
 
-/** What a reader cannot see of the difference. */
+/** Describes the difference that a reader cannot see. */
 function describeConfusables(pair: ExplainedMiss["pair"], sent: string): string {
   const alike = pair && findConfusables(pair.line, pair.sent);
   return alike === undefined
@@ -42,10 +42,10 @@ function describeConfusables(pair: ExplainedMiss["pair"], sent: string): string 
 export const listLines = ({ from_line: from, to_line: to }: Candidate): string =>
   from === to ? `is line ${from}` : `are lines ${from} to ${to}`;
 
-/** Units of a line that are shown. */
+/** Maximum UTF-16 units shown of a line. */
 const mostShownUnits = 120;
 
-/** A line in quotes, in which blanks can be seen: a space as `·`, a tab as `→`, a carriage return as `␍`. */
+/** Quotes a line with visible blanks: a space as `·`, a tab as `→`, a carriage return as `␍`. */
 const quoteVisible = (line: string): string =>
   quoteShort(
     (line.length > mostShownUnits ? `${line.slice(0, mostShownUnits).toWellFormed()}…` : line)

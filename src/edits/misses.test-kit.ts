@@ -1,4 +1,4 @@
-/** Files, and what models send to replace in them. */
+/** Files, and texts that models send to replace parts of them. */
 import type { Difference } from "./differences.ts";
 
 /** A file indented by spaces. */
@@ -29,9 +29,9 @@ export const pattern = "a\\\\d+\\n";
 export const table = { one: 1, two: 2, three: 3 };
 `;
 
-/** The same, indented by tabs. */
+/** The file of `spaces`, indented by tabs. */
 export const tabs = spaces.replace(/^( {2})+/gm, (blanks) => "\t".repeat(blanks.length / 2));
-/** The same, with CRLF. */
+/** The file of `spaces`, with CRLF. */
 export const crlf = spaces.replaceAll("\n", "\r\n");
 
 const python = `class Store:
@@ -56,7 +56,7 @@ const json = '{\n  "name": "coder",\n  "path": "C:\\\\temp\\\\new",\n  "text": "
 
 type Case = readonly [what: string, file: string, sent: string, differs: Difference, lines: string];
 
-/** What models send, what keeps it from being found, and the lines that were meant. */
+/** Texts that models send, the difference that keeps each from being found, and the lines that were meant. */
 export const missCases: readonly Case[] = [
   ["spaces for tabs", tabs, '    return file.read("utf8");', "tabs", "7"],
   [

@@ -1,4 +1,6 @@
-/** Explains why a text was not replaced: where it was most likely meant to be, and what keeps it from being there. */
+/**
+ * Explains why a text was not replaced: the place where it was most likely meant to be, and the difference.
+ */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { type Difference, differenceBetween } from "./differences.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
@@ -12,25 +14,25 @@ import { cutToBytes } from "./text.ts";
 /** Some lines of a file that a text may have been meant for. */
 export interface Candidate {
   readonly from_line: number;
-  /** Inclusive. */
+  /** The last line, inclusive. */
   readonly to_line: number;
-  /** How alike they are, from 0 to 1 (Sørensen–Dice coefficient). */
+  /** The similarity from 0 to 1 (Sørensen–Dice coefficient). */
   readonly similarity: number;
-  /** The lines, as they are. */
+  /** The lines, unchanged. */
   readonly text: string;
   /** Whether `text` is only the start of them. */
   readonly truncated?: true;
 }
 
-/** Why a text was not replaced. */
+/** The reason why a text was not replaced. */
 export interface Miss {
-  /** At most three, the likeliest first. */
+  /** At most three candidates, the likeliest first. */
   readonly candidates: readonly Candidate[];
-  /** What keeps the first of them from being the text. */
+  /** The difference between the first of them and the text. */
   readonly differs: Difference;
 }
 
-/** A line of the file, and what was sent in its place. */
+/** A line of the file, and the line sent in its place. */
 export interface LinePair {
   readonly number: number;
   readonly line: string;
@@ -40,14 +42,14 @@ export interface LinePair {
 export interface ExplainedMiss extends Miss {
   /** The first line that differs. */
   readonly pair: LinePair | undefined;
-  /** Whether what was sent has line numbers in it, which the file has not. */
+  /** Whether the sent text contains line numbers, which the file lacks. */
   readonly isNumbered: boolean;
 }
 
-/** Places that are reported. */
+/** Maximum places that are reported. */
 const mostCandidates = 3;
 
-/** Bytes of the lines of the first candidate and of each other. */
+/** Maximum bytes of the lines of the first candidate, and of each other. */
 const mostTextBytes = [2048, 1024, 1024];
 
 /** Explains a text that is not in the file. */
@@ -68,12 +70,13 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   };
 }
 
-/** Fewest characters of a text that stands nowhere by chance. */
+/** Minimum characters of a text that hardly occurs by chance. */
 const fewestTelling = 8;
 
 /**
- * The places of the text that was to replace a missing one, if it stands where that was most likely meant to be. If
- * nothing is like the missing one, any place counts of a text that is not short. Undefined otherwise.
+ * Returns the places of the replacement text if it stands where the missing one was most likely meant to be.
+ * If nothing resembles the missing text, any place counts, unless the replacement is short. Returns
+ * `undefined` otherwise.
  */
 export function placesOfDone(
   body: Buffer,
@@ -81,7 +84,7 @@ export function placesOfDone(
   { candidates, differs }: Miss,
   sent: string,
 ): readonly Candidate[] | undefined {
-  // A part of the missing text says nothing, nor does any text where the difference is known.
+  // A part of the missing text proves nothing, nor does any text if the difference is known.
   if (done.count === 0 || differs !== "none" || sent.includes(done.replacement.toString())) return undefined;
   const places = placesOf(body, done);
   const isNear = ({ from_line: from, to_line: to }: Candidate) =>
@@ -92,7 +95,7 @@ export function placesOfDone(
   return candidates.length === 0 && isLong ? places : undefined;
 }
 
-/** The first places of a text that is there more than once. */
+/** Returns the first places of a text that occurs more than once. */
 export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches): readonly Candidate[] {
   const places = starts.length === 1 && overlapping !== undefined ? [...starts, overlapping] : starts;
   return candidatesAt(
@@ -101,14 +104,14 @@ export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches)
   );
 }
 
-/** The first of some matches. */
+/** Returns the first of some matches. */
 export const candidatesAt = (body: Buffer, matches: readonly Region[]): readonly Candidate[] =>
   candidatesOf(
     body,
     matches.slice(0, mostCandidates).map(({ from, to }) => ({ from, to, similarity: 1 })),
   );
 
-/** Compares line by line. What was sent may begin within a line, and end within one. */
+/** Compares line by line. The sent text may begin and end within a line. */
 function firstUnequal(
   text: string,
   { sent, number }: { sent: string; number: number },
@@ -129,7 +132,7 @@ function candidatesOf(body: Buffer, regions: readonly (Region & { similarity: nu
     const lines = linesOf(body, region);
     const first = numbers.of(lines.from);
     const isWhole = lines.to - lines.from <= mostTextBytes[index]!;
-    // Of lines that are too long the part is shown that is like the text.
+    // If the lines are too long, only the part that resembles the text is shown.
     const shown = isWhole ? lines : { from: region.from, to: lines.to };
     return {
       from_line: first,
@@ -143,7 +146,7 @@ function candidatesOf(body: Buffer, regions: readonly (Region & { similarity: nu
 
 const linesOf = (body: Buffer, region: Region): Region => linesAround(body, region, 0);
 
-/** A text that is compared; longer ones are not. */
+/** Maximum bytes of compared texts. */
 const mostComparedBytes = 128 * 1024;
 
 const textOf = (body: Buffer, { from, to }: Region): string =>

@@ -1,4 +1,7 @@
-/** Where a text that a file does not hold was most likely meant to be. Nothing is ever changed because of it. */
+/**
+ * Finds the places where a text missing from a file was most likely meant to be. They are never used to
+ * change anything.
+ */
 import { runAtOnce, type Steps } from "../scheduling/time-slice.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import { type FoldedText, foldText } from "./folded-text.ts";
@@ -7,55 +10,55 @@ import { bomLength } from "./lines.ts";
 import { compareTexts, findLikePlaces } from "./shingles.ts";
 import type { Region } from "./splices.ts";
 
-/** A part of a file that is like the text that was looked for. */
+/** A part of a file that resembles the missing text. */
 export interface NearMatch extends Region {
   /**
-   * How alike they are, above 0 and below 1: a Tversky index of shingles, in which what the text has and the file lacks
-   * counts more than the reverse, and blanks, quotes and escapes count little.
+   * The similarity, above 0 and below 1: a Tversky index of shingles, in which parts that the file lacks
+   * count more than parts that it has in addition, and blanks, quotes and escapes count little.
    */
   readonly similarity: number;
 }
 
-/** Near matches that are reported. */
+/** Maximum near matches that are reported. */
 const mostMatches = 3;
 
-/** Places that are compared with the text. */
+/** Maximum places that are compared with the text. */
 const mostPlaces = 12;
 
-/** What is less alike is not worth showing; Python's `get_close_matches` wants 0.6. */
+/** Minimum similarity that is worth showing; Python's `get_close_matches` wants 0.6. */
 const leastSimilarity = 0.5;
 
-/** Longest part of a file that is searched. */
+/** Maximum bytes of a file that are searched. */
 const mostSearchedBytes = 32 * 1024 * 1024;
 
-/** No other place is fitted to the text by lines of one that is so similar. */
+/** Similarity from which on the lines of a place are not used to fit other places. */
 const surelySimilar = 0.9;
 
-/** Of longer texts only the beginnings are compared. */
+/** Maximum bytes of compared texts; only the beginnings of longer ones are compared. */
 const mostComparedBytes = 256 * 1024;
 
-/** A longer text is compared where it was found, without trying to fit the lines around. */
+/** Maximum bytes of a text whose place is fitted; a longer one is compared where it was found. */
 const mostFittedBytes = 32 * 1024;
 
-/** A place may be longer than the text by as much again and this. */
+/** Bytes by which a place may be longer than twice the text. */
 const mostLineBytes = 1024;
 
-/** How often a place is fitted to the text. */
+/** Maximum rounds of fitting a place to the text. */
 const mostRounds = 8;
 
-/** Places where the first line is that are compared besides, and the bytes that such a line has at least. */
+/** Maximum places of the first line that are compared in addition, and minimum bytes of such a line. */
 const mostAnchors = 4;
 const leastAnchorBytes = 8;
 
-/** The text that was looked for. */
+/** The text that was sent. */
 interface Sent {
   readonly raw: Buffer;
   readonly folded: Uint8Array;
-  /** Its first and its last line, folded, where it has several. */
+  /** Its first and its last line, folded, if it has several. */
   readonly ends: readonly [Uint8Array, Uint8Array] | undefined;
 }
 
-/** The parts of `body` that are most like `text`, best first. */
+/** Returns the parts of `body` that resemble `text` most, best first. */
 export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]> {
   const searched = body.subarray(bomLength(body), mostSearchedBytes);
   const whole = yield* foldText(searched);
@@ -83,7 +86,8 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
 const overlap = (one: Region, other: Region): boolean => one.from < other.to && other.from < one.to;
 
 /**
- * Where the first line of the text is: the lines behind it may have been left out, and then no place as long is like it.
+ * Returns the places of the text's first line. Later lines may have been left out, and then no place of full
+ * length is similar.
  */
 function anchorsOf({ bytes }: FoldedText, { ends }: Sent): number[] {
   const anchors: number[] = [];
@@ -107,16 +111,19 @@ function endsOf(text: Buffer): Sent["ends"] {
   return [lineFrom(0, first), lineFrom(last, text.length)];
 }
 
-/** Of a longer line the beginning is enough to know it by. */
+/** Maximum bytes of an end line, whose beginning is enough to recognize it. */
 const mostEndBytes = 4096;
 
 const foldAll = (text: Buffer): Uint8Array => runAtOnce(foldText(text)).bytes;
 
-/** The bytes that a place of the folded text stands for, with the blanks around where the text that was sent has some. */
+/**
+ * Returns the bytes behind a place of the folded text, including surrounding blanks if the sent text has
+ * some.
+ */
 function regionOf(body: Buffer, whole: FoldedText, { start, sent }: { start: number; sent: Sent }): Region {
   const end = Math.min(start + sent.folded.length, whole.bytes.length);
   let [from, to] = [whole.offsetOf(start), whole.offsetOf(end - 1) + 1];
-  // The rest of a character of several bytes.
+  // This skips the rest of a multi-byte character.
   while (to < body.length && (body[to]! & 0xc0) === 0x80) to++;
   if (isBlank(sent.raw[0])) while (from > 0 && isBlank(body[from - 1])) from--;
   const last = sent.raw.at(-1);
@@ -130,7 +137,10 @@ const lineFeed = 0x0a;
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
-/** See `NearMatch.similarity`. Where the text has several lines, the first and the last should be where they are in it. */
+/**
+ * Computes `NearMatch.similarity`. If the text has several lines, its first and last lines should be the ends
+ * of the region.
+ */
 function likenessOf(body: Buffer, { from, to }: Region, { raw, folded, ends }: Sent): number {
   const text = body.subarray(from, Math.min(to, from + mostComparedBytes));
   const ofBlanks = compareTexts(raw.subarray(0, mostComparedBytes), text).coverage;
@@ -144,14 +154,17 @@ function likenessOf(body: Buffer, { from, to }: Region, { raw, folded, ends }: S
   return 0.75 * ofText + 0.15 * ofEnds + 0.1 * ofBlanks;
 }
 
-/** The region, moved by some lines at both ends for as long as it covers more of the text then: either may lack a line. */
+/**
+ * Returns the region, its ends moved by some lines as long as that covers more of the text, since either may
+ * lack a line.
+ */
 function* fit(
   body: Buffer,
   region: Region,
   sent: Sent & { readonly taken: readonly Region[] },
 ): Steps<Region> {
   if (sent.raw.length > mostFittedBytes) return region;
-  // Where nothing but blanks and the like differ, the place is right.
+  // If only blanks and the like differ, the place is right.
   if (Buffer.compare(sent.folded, foldAll(body.subarray(region.from, region.to))) === 0) return region;
   let best = region;
   let likeness = likenessOf(body, region, sent);
@@ -169,7 +182,7 @@ function* fit(
   return best;
 }
 
-/** Other starts and ends: up to three lines more, one less, and the line that is begun made whole. */
+/** Returns other starts and ends: up to three more lines, one less, or the partial line completed. */
 function movesOf(body: Buffer, { from, to }: Region): Region[] {
   const moves: Region[] = [
     { from: lineEnd(body, from), to },

@@ -1,13 +1,13 @@
 /**
- * How alike two texts are, in time that is linear in both: by the runs of a few bytes, called shingles or n-grams, that
- * they have in common, counted as often as they occur (Sørensen–Dice coefficient).
+ * Measures how alike two texts are, in time linear in both: by their common runs of a few bytes, called
+ * shingles or n-grams, counted as often as they occur (Sørensen–Dice coefficient).
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 
-/** Shingles are counted by a hash of 16 bits: different ones are seldom taken for each other, and do little harm. */
+/** The size of the table of shingles, keyed by a hash of 16 bits. Collisions are rare, and do little harm. */
 const tableSize = 1 << 16;
 
-/** Bytes of a shingle. */
+/** Maximum bytes of a shingle. */
 const longest = 3;
 
 /** Shingles between two steps. */
@@ -21,15 +21,17 @@ function hashAt(text: Uint8Array, at: number, width: number): number {
   return hash;
 }
 
-/** What two texts have in common. */
+/** The likeness of two texts. */
 export interface Likeness {
-  /** From 0 to 1, which is for texts with the same shingles: how much of both is common. */
+  /** The common share of both, from 0 to 1, which is for texts with the same shingles. */
   readonly similarity: number;
-  /** The same, where what the first text has beside counts three times as much as what the second one has. */
+  /**
+   * Like `similarity`, but extra shingles of the first text count three times as much as those of the second.
+   */
   readonly coverage: number;
 }
 
-/** Compares two texts: the coverage is a Tversky index, of which the similarity is the even case. */
+/** Compares two texts. The coverage is a Tversky index, of which the similarity is the symmetric case. */
 export function compareTexts(one: Uint8Array, other: Uint8Array): Likeness {
   const width = widthFor(Math.min(one.length, other.length));
   if (width === 0)
@@ -47,7 +49,9 @@ export function compareTexts(one: Uint8Array, other: Uint8Array): Likeness {
   };
 }
 
-/** All zero between two calls: a new one for each would take longer than what it is for. */
+/**
+ * A table that is all zero between two calls. Allocating one per call would take longer than the comparison.
+ */
 let scratch: Int32Array | undefined;
 
 function countShingles(text: Uint8Array, width: number, counts: Int32Array): Int32Array {
@@ -55,18 +59,21 @@ function countShingles(text: Uint8Array, width: number, counts: Int32Array): Int
   return counts;
 }
 
-/** A place in a text that is like another text as a whole. */
+/** A place in a text that resembles another text as a whole. */
 export interface LikePlace {
-  /** Its first byte; it is as long as that text. */
+  /** The first byte. The place is as long as the other text. */
   readonly start: number;
-  /** Which part of the shingles it has, from 0 to 1. */
+  /** The share of the shingles that it has, from 0 to 1. */
   readonly share: number;
 }
 
-/** Places that share fewer shingles are not worth a look. */
+/** Minimum share of shingles for a place that is worth considering. */
 const leastShare = 0.3;
 
-/** The `most` places of `text` that have most shingles in common with `pattern` and share no byte, best first. */
+/**
+ * Returns the `most` places of `text` that share the highest number of shingles with `pattern` and do not
+ * overlap, best first.
+ */
 export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: number): Steps<LikePlace[]> {
   const width = widthFor(pattern.length);
   if (width === 0 || text.length < width) return [];
@@ -87,10 +94,10 @@ export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: num
   return places.list();
 }
 
-/** Peaks that are kept until the end: some overlap better ones. */
+/** Maximum peaks kept until the end, since some overlap better ones. */
 const mostPeaks = 256;
 
-/** The best places, of which no two overlap. Of places side by side only the peaks count. */
+/** Collects the best places, none of which overlap. Among adjacent places, only the peaks count. */
 class BestPlaces {
   readonly #most: number;
   readonly #length: number;
@@ -103,11 +110,11 @@ class BestPlaces {
     this.#length = length;
   }
 
-  /** Starts come in ascending order. */
+  /** Adds a place. Starts must ascend. */
   add(start: number, share: number): void {
     if (share > this.#last.share) this.#isRising = true;
     else if (share < this.#last.share) this.#keepLast();
-    // Of equal places side by side the first.
+    // Among equal adjacent places, the first counts.
     if (share !== this.#last.share) this.#last = { start, share };
   }
 

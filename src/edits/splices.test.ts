@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { composeSplices, regionAfter, type Splice } from "./splices.ts";
 
-/** A splice and the text that it puts in. */
+/** A splice and its new text. */
 interface Put extends Splice {
   readonly text: string;
 }
 
-/** Splices of a text of `length` characters, in order and apart. */
+/** Generates splices of a text of `length` characters, in order and apart. */
 const splicesOf = (length: number, character: string): fc.Arbitrary<Put[]> =>
   fc.array(fc.tuple(fc.nat(length), fc.nat(3)), { maxLength: 6 }).map((cuts) => {
     const borders = cuts.map(([at]) => at).sort((a, b) => a - b);

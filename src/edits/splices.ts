@@ -1,29 +1,33 @@
 /**
- * What an edit did, in bytes: which of the text before gave way, and to how many of the text after. That is enough to
- * say where each edit stands in the end, and which lines differ, without comparing the texts.
+ * The changes of an edit, in bytes: the replaced ranges of the text before it, and the lengths of their
+ * replacements. They suffice to locate each edit in the end, and the lines that differ, without comparing the
+ * texts.
  */
 
-/** The bytes from `from` up to, not including, `to` of the text before, which became `length` bytes of the text after. */
+/**
+ * A range of the text before, from `from` up to but not including `to`, that became `length` bytes of the
+ * text after.
+ */
 export interface Splice {
   readonly from: number;
   readonly to: number;
   readonly length: number;
 }
 
-/** Some bytes of a text, up to, not including, `to`. */
+/** A range of bytes in a text, up to but not including `to`. */
 export interface Region {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Both edits as one: `before` made the text that `after` was applied to. Lists are in the order of the text, and no two
- * splices of one share a byte; in the outcome none touch.
- * Past ten thousand the last one covers all the others.
+ * Returns both edits as one: `before` made the text that `after` was applied to. Lists are in the order of
+ * the text, and no two splices of a list share a byte; in the result none touch. Past ten thousand, the last
+ * one covers the rest.
  */
 export function composeSplices(before: readonly Splice[], after: readonly Splice[]): Splice[] {
   const composed: Splice[] = [];
-  /** Bytes that `before` added so far. */
+  /** Bytes that `before` has added so far. */
   let added = 0;
   for (let i = 0, j = 0; i < before.length || j < after.length; ) {
     const start = Math.min(startOf(before[i], added), startOf(after[j], 0));
@@ -46,7 +50,7 @@ export function composeSplices(before: readonly Splice[], after: readonly Splice
   return joinTail(composed);
 }
 
-/** Splices that a list keeps apart. */
+/** Maximum splices that a list keeps apart. */
 const mostSplices = 10_000;
 
 function joinTail(splices: Splice[]): Splice[] {
@@ -54,7 +58,7 @@ function joinTail(splices: Splice[]): Splice[] {
   return tail.length === 0 ? splices : [...splices.slice(0, mostSplices), tail.reduce(joinSplices)];
 }
 
-/** Two splices of one list as one, with what lies between them. */
+/** Returns two splices of one list as one, including the bytes between them. */
 export const joinSplices = (first: Splice, next: Splice): Splice => ({
   from: first.from,
   to: next.to,
@@ -66,7 +70,10 @@ const startOf = (splice: Splice | undefined, added: number): number =>
 
 const growthOf = ({ from, to, length }: Splice): number => length - (to - from);
 
-/** Where a region of the text before is after the edit. What was put in at its ends is not part of it. */
+/**
+ * Returns a region of the text before the edit as a region of the text after it. Text inserted at its ends is
+ * not part of it.
+ */
 export function regionAfter(region: Region, splices: readonly Splice[]): Region {
   let [from, to] = [region.from, region.to];
   let added = 0;

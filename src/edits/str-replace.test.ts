@@ -5,7 +5,7 @@ import { latin1 } from "./edits.test-kit.ts";
 import { surveyLines } from "./lines.ts";
 import { findMatches, replaceMatches } from "./str-replace.ts";
 
-/** The file after the replacement, and how many there were. */
+/** Returns the file after the replacement, and the number of matches. */
 function replaced(body: Buffer, old_str: string, new_str: string) {
   const matches = runAtOnce(findMatches(body, { old_str, new_str, replace_all: true }));
   const { body: after, splices } = runAtOnce(replaceMatches(body, matches));
@@ -66,7 +66,7 @@ const short = (least: number) =>
 test("it is what splitting and joining the bytes makes of them", () => {
   fc.assert(
     fc.property(bytes, short(1), short(0), (body, old_str, new_str) => {
-      // Endings that are taken for the file's have a table of their own.
+      // Files whose endings are adopted have a table of their own.
       fc.pre(surveyLines(body, []).onlyEnding === undefined || !/\n/.test(old_str + new_str));
       const naive = body.toString("latin1").split(Buffer.from(old_str).toString("latin1"));
       const { after, count } = replaced(body, old_str, new_str);

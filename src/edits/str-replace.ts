@@ -1,44 +1,45 @@
 /**
- * Exact replacement of a text: bytes in, bytes out, whatever the bytes are. The one thing that is not taken literally
- * is how lines end, and only where the file leaves no doubt about it.
+ * Replaces an exact text: bytes in, bytes out, whatever the bytes are. Only line endings are not taken
+ * literally, and only if the file leaves no doubt about them.
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import { bomLength, surveyLines } from "./lines.ts";
 import { joinSplices, type Splice } from "./splices.ts";
 
-/** The text to look for and the text to put there. They differ, and the first is not empty. */
+/** The text to find and its replacement. They differ, and the first is not empty. */
 export interface StrReplace {
   readonly old_str: string;
   readonly new_str: string;
   readonly replace_all: boolean;
 }
 
-/** Where a text was looked for, and found. */
+/** The result of a search for a text. */
 export interface Matches {
-  /** What was looked for, with the line endings of the file. */
+  /** The text that was searched for, with the line endings of the file. */
   readonly needle: Buffer;
-  /** What is to take its place. */
+  /** The text that replaces it. */
   readonly replacement: Buffer;
-  /** Where it begins, in bytes: the first places of those that share no byte with the one before. */
+  /** The starts of the first matches, in bytes. Each begins after the end of the previous one. */
   readonly starts: readonly number[];
-  /** How many such places there are. */
+  /** The number of such matches. */
   readonly count: number;
-  /** Another place, which overlaps the first: then `starts` is a choice. */
+  /** A further place that overlaps the first, which makes `starts` ambiguous. */
   readonly overlapping: number | undefined;
 }
 
-/** Places that are kept: a large file may have hundreds of millions. */
+/** Maximum matches that are kept, since a large file may have hundreds of millions. */
 const mostStarts = 10_000;
 
 /** Matches between two steps. */
 const matchesPerStep = 16_384;
 
 /**
- * Finds `old_str` as bytes of UTF-8. Where every line of the file ends in CRLF and `old_str` has a bare LF, or none
- * does and `old_str` has a CRLF, its breaks stand for those of the file, and so do those of `new_str`. An `old_str`
- * without a break says nothing about endings, so bare LFs of `new_str` become CRLF where the file has nothing else
- * (coder §17). A byte order mark is not part of the text; an `old_str` that begins with it is looked for at the start.
+ * Finds `old_str` as bytes of UTF-8. If every line of the file ends in CRLF and `old_str` has a bare LF, or
+ * none does and `old_str` has a CRLF, its breaks stand for those of the file, and so do those of `new_str`.
+ * An `old_str` without a break does not reveal its endings, so bare LFs of `new_str` become CRLF if the file
+ * has nothing else (coder §17). A byte order mark is not part of the text; an `old_str` that begins with one
+ * matches only at the start.
  */
 export function* findMatches(body: Buffer, op: StrReplace): Steps<Matches> {
   const mark = bomLength(body);
@@ -68,7 +69,7 @@ const withoutMark = ({ old_str, new_str }: StrReplace) => ({
 });
 
 function withEndingsOf(body: Buffer, { old_str, new_str }: Texts): Texts {
-  // Without a break there is nothing to put right.
+  // Without a break there is nothing to correct.
   if (!old_str.includes("\n") && !new_str.includes("\n")) return { old_str, new_str };
   const { onlyEnding } = surveyLines(body, []);
   const isTaken =
@@ -78,12 +79,12 @@ function withEndingsOf(body: Buffer, { old_str, new_str }: Texts): Texts {
   return { old_str: take(old_str), new_str: take(new_str) };
 }
 
-/** Whether it has breaks, and each is a CRLF: then it means what it says. */
+/** Returns whether it has breaks, all of them CRLF, which are then taken literally. */
 const hasOnlyCrlf = (text: string): boolean => text.includes("\n") && !/(?<!\r)\n/.test(text);
 
 type Texts = Pick<StrReplace, "old_str" | "new_str">;
 
-/** A second place that begins inside the first one. */
+/** Returns a second place that begins inside the first one. */
 function findOverlapping(
   body: Buffer,
   searcher: ByteSearcher,
@@ -95,18 +96,18 @@ function findOverlapping(
   return next < 0 ? undefined : next;
 }
 
-/** Bytes that `body` has once all matches are replaced. */
+/** Returns the size of `body` once all matches are replaced. */
 export const bytesAfter = (body: Buffer, { needle, replacement, count }: Matches): number =>
   body.length + count * (replacement.length - needle.length);
 
 /** A text after replacements. */
 export interface Spliced {
   readonly body: Buffer;
-  /** One for each match; the last one covers all that are too many. */
+  /** One splice per match. The last one covers the rest if there are too many. */
   readonly splices: readonly Splice[];
 }
 
-/** `body` with every match replaced. */
+/** Replaces every match in `body`. */
 export function* replaceMatches(body: Buffer, matches: Matches): Steps<Spliced> {
   const { needle, replacement, starts, count } = matches;
   const searcher = new ByteSearcher(needle);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cutToBytes, decodeUtf8 } from "./text.ts";
 
-/** Bytes from which both characters and broken ones are easily made. */
+/** Bytes that easily form both characters and broken ones. */
 const bytes = fc
   .array(
     fc.constantFrom(

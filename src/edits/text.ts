@@ -1,21 +1,21 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * Bytes as text. What is not UTF-8 becomes U+FFFD, one for each maximal subpart (Unicode Standard, section 3.9); a
- * byte order mark stays as U+FEFF.
+ * Decodes bytes. Invalid UTF-8 becomes U+FFFD, one for each maximal subpart (Unicode Standard, section 3.9);
+ * a byte order mark stays as U+FEFF.
  */
 export function decodeUtf8(bytes: Buffer): { text: string; isUtf8: boolean } {
   const text = bytes.toString("utf8");
-  // Only what holds a U+FFFD may have lost bytes.
+  // Only a text that contains U+FFFD may have lost bytes.
   return { text, isUtf8: !text.includes("\ufffd") || isUtf8(bytes) };
 }
 
 /**
- * The longest start of the text of `body` that takes at most `maxBytes` bytes as UTF-8 and ends between characters.
- * It is measured as text, because a byte that is not UTF-8 becomes a U+FFFD, which takes three.
+ * Returns the longest start of the text of `body` that takes at most `maxBytes` bytes as UTF-8 and ends
+ * between characters. It is measured as text, because an invalid byte becomes U+FFFD, which takes three.
  */
 export function cutToBytes(body: Buffer, maxBytes: number): string {
-  // Three bytes too many, so that a character broken here begins too late to be in the answer.
+  // Three extra bytes, so that a character broken here begins too late to be in the answer.
   const text = body.toString("utf8", 0, maxBytes + 3);
   const isWhole = body.length <= maxBytes && !text.includes("\ufffd");
   if (isWhole || Buffer.byteLength(text) <= maxBytes) return text;

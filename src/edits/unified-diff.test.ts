@@ -7,7 +7,7 @@ import { composeSplices } from "./splices.ts";
 import { findMatches, replaceMatches } from "./str-replace.ts";
 import { type Change, unifiedDiff } from "./unified-diff.ts";
 
-/** What line ops, and then one replacement after the other, change. */
+/** Returns the change made by line ops, followed by replacements one after the other. */
 function changeOf(before: Buffer, ops: LineOp[], ...replacements: [string, string][]): Change {
   const edited = applyLineOps(before, ops);
   let after = Buffer.concat(edited.parts);
@@ -84,7 +84,10 @@ test("a long one is cut behind a line, and says so", () => {
   });
 });
 
-/** The text that a diff makes of another, by its line numbers; throws where a line is not what the diff says. */
+/**
+ * Returns the text that a diff makes of another, by its line numbers. Throws if a line differs from the one
+ * in the diff.
+ */
 function patch(before: string, diff: string): string {
   const lines = before.split(/(?<=\n)/);
   const made: string[] = [];

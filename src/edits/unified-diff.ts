@@ -1,13 +1,13 @@
 /**
- * The difference between a file before and after an edit in the unified format (POSIX, diff -u), made of what the edit is
- * known to have done: nothing is compared but the lines that it touched.
+ * The difference between a file before and after an edit in the unified format (POSIX, diff -u). It is made
+ * from the known changes of the edit, so only the lines that it touched are compared.
  */
 
 import { LineNumbers, lineEnd } from "./line-window.ts";
 import { countLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
 
-/** A file before and after, and the way from one to the other. */
+/** A file before and after, and the changes between them. */
 export interface Change {
   readonly before: Buffer;
   readonly after: Buffer;
@@ -15,7 +15,7 @@ export interface Change {
 }
 
 export interface UnifiedDiff {
-  /** Empty where nothing differs. */
+  /** The diff, empty if nothing differs. */
   readonly diff: string;
   readonly isTruncated: boolean;
 }
@@ -23,16 +23,16 @@ export interface UnifiedDiff {
 /** Equal lines around those that differ. */
 const contextLines = 3;
 
-/** Bytes that the diff of one file has at most. */
+/** Maximum bytes of the diff of one file. */
 const mostDiffBytes = 4096;
 
-/** Bytes that stand for each other in both texts. */
+/** Corresponding bytes of both texts. */
 interface Block {
   readonly before: Region;
   readonly after: Region;
 }
 
-/** The diff, cut behind a line where it would be too long. */
+/** Returns the diff, cut after a line if it would be too long. */
 export function unifiedDiff(path: string, change: Change): UnifiedDiff {
   const numbers = { before: new LineNumbers(change.before), after: new LineNumbers(change.after) };
   let [diff, bytes] = ["", 0];
@@ -85,7 +85,7 @@ const span = (first: Block, last: Block): Block => ({
   after: { from: first.after.from, to: last.after.to },
 });
 
-/** The lines that differ: those that splices touch, less the equal ones at both ends. */
+/** Yields the lines that differ: those that splices touch, without the equal ones at both ends. */
 function* blocksOf({ before, after, splices }: Change): Generator<Block> {
   let pending: Block | undefined;
   let added = 0;
@@ -109,13 +109,13 @@ function* blocksOf({ before, after, splices }: Change): Generator<Block> {
 
 type Texts = Pick<Change, "before" | "after">;
 
-/** As many bytes more on both sides, which are equal in both texts, as make whole lines in both. */
+/** Extends a block by equal bytes on both sides until it consists of whole lines in both texts. */
 function wholeLines({ before, after }: Texts, block: Block): Block {
   let { before: old, after: now } = block;
   for (;;) {
     const lead = Math.max(old.from - firstOfLine(before, old.from), now.from - firstOfLine(after, now.from));
     if (lead === 0) break;
-    // What would reach further back shares its line with the block before it, and is joined to that.
+    // If it would reach further back, it shares its line with the previous block, and is joined to that.
     [old, now] = [
       { ...old, from: Math.max(0, old.from - lead) },
       { ...now, from: Math.max(0, now.from - lead) },
@@ -126,13 +126,13 @@ function wholeLines({ before, after }: Texts, block: Block): Block {
   return { before: { ...old, to: old.to + tail }, after: { ...now, to: now.to + tail } };
 }
 
-/** As `lineStart`, but a byte order mark is part of its line. */
+/** Like `lineStart`, but a byte order mark is part of its line. */
 const firstOfLine = (body: Buffer, at: number): number => (at === 0 ? 0 : body.lastIndexOf(0x0a, at - 1) + 1);
 
 const isBorder = (body: Buffer, at: number): boolean =>
   at === body.length || at === 0 || body[at - 1] === 0x0a;
 
-/** The block without the equal lines that it begins and ends with; none where nothing is left. */
+/** Yields the block without equal lines at its beginning and end, or nothing if none differ. */
 function* withoutEqualEnds({ before, after }: Texts, block: Block): Generator<Block> {
   let [{ from: oldFrom, to: oldTo }, { from: newFrom, to: newTo }] = [block.before, block.after];
   while (oldFrom < oldTo && newFrom < newTo) {
@@ -167,7 +167,7 @@ function* renderHunk({ before, after }: Change, hunk: Hunk, numbers: Numbers): G
   yield* renderLines(" ", before.subarray(at, hunk.before.to));
 }
 
-/** The first line and how many there are; the line before, where there are none. */
+/** Returns the first line and the number of lines, or the line before if there are none. */
 function range(body: Buffer, { from, to }: Region, numbers: LineNumbers): string {
   const count = countLines(body.subarray(from, to));
   const first = numbers.of(from);

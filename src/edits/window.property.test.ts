@@ -26,7 +26,7 @@ const longFile = fc
     Buffer.from(runs.map(([text, times]) => text.repeat(Math.ceil(times / text.length))).join("")),
   );
 
-/** The lines by definition, each with its ending, the byte order mark with the first. */
+/** Splits by the definition of lines, each with its ending, the byte order mark with the first. */
 function splitLines(body: Buffer): Buffer[] {
   const lines = body.toString("latin1").match(/[^\n]*\n|[^\n]+$/g) ?? [];
   return (lines.length === 1 && lines[0] === bom ? [] : lines).map((line) => Buffer.from(line, "latin1"));
@@ -44,7 +44,7 @@ function piecesOf(body: Buffer, lengths: readonly number[]): { at: number; piece
   return pieces;
 }
 
-/** What a reader does that stops as soon as it can, in a buffer that is overwritten. */
+/** Collects like a reader that stops as soon as it can, in a buffer that is overwritten. */
 function collect(body: Buffer, range: { from: number; to: number }, lengths: readonly number[]): LineWindow {
   const collector = new RangeCollector(range, Number.POSITIVE_INFINITY);
   const shared = Buffer.alloc(16);

@@ -1,29 +1,30 @@
 /**
- * Takes lines out of a file that comes piece by piece, from its beginning or from its end. Lines are those of `lines.ts`;
- * a byte order mark comes with line 1. What is taken keeps its bytes: windows that follow each other make up the file.
+ * Extracts lines from a file that comes piece by piece, from its beginning or from its end. Lines are those
+ * of `lines.ts`; a byte order mark comes with line 1. Bytes are kept unchanged, so that consecutive windows
+ * make up the file.
  */
 import { bomLength, countLines, lineFeed, skipLines } from "./lines.ts";
 
-/** Lines from the first to the last of them, from 1; `to` may be infinite. */
+/** A range of lines from 1, both ends included; `to` may be infinite. */
 export interface WindowRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Lines that follow each other. */
+/** Consecutive lines of a file. */
 export interface LineWindow {
   readonly content: Buffer;
-  /** How many there are. */
+  /** The number of lines. */
   readonly lines: number;
-  /** The number of the first one; undefined where the lines before were not counted. */
+  /** The number of the first line, or `undefined` if the lines before were not counted. */
   readonly first: number | undefined;
-  /** Lines of the whole file; undefined where they were not all counted. */
+  /** The number of lines in the whole file, or `undefined` if not all were counted. */
   readonly total: number | undefined;
-  /** Whether the file goes on behind them. */
+  /** Whether more of the file follows them. */
   readonly hasMore: boolean;
 }
 
-/** Collects what is taken, of which there may be no more than `mostBytes`. */
+/** Collects extracted bytes, up to `mostBytes`. */
 class Parts {
   readonly #mostBytes: number;
   readonly #parts: Buffer[] = [];
@@ -34,7 +35,7 @@ class Parts {
     this.#mostBytes = mostBytes;
   }
 
-  /** Copies `bytes`, whose buffer may be used again. */
+  /** Copies `bytes`, whose buffer may be reused. */
   add(bytes: Buffer): void {
     if (bytes.length === 0 || this.isFull) return;
     this.#bytes += bytes.length;
@@ -52,18 +53,21 @@ class Parts {
   }
 }
 
-/** Takes a range of lines out of the pieces of a file, in their order. */
+/** Extracts a range of lines from the pieces of a file, in their order. */
 export class RangeCollector {
   readonly #range: WindowRange;
   readonly #taken: Parts;
-  /** The line that the next piece begins in. */
+  /** The line in which the next piece begins. */
   #line: number;
   #bytes: number;
   #bytesBehind = 0;
   #head: Buffer = Buffer.alloc(0);
   #lastByte: number | undefined;
 
-  /** `before` is what lies before the first piece: no bytes, or more than a byte order mark, that hold no line of the range. */
+  /**
+   * Creates a collector. `before` describes the bytes before the first piece: none, or more than a byte order
+   * mark, without a line of the range.
+   */
   constructor(range: WindowRange, mostBytes: number, before = { offset: 0, lines: 0 }) {
     this.#range = range;
     this.#taken = new Parts(mostBytes);
@@ -81,22 +85,25 @@ export class RangeCollector {
     this.#lastByte = piece.at(-1) ?? this.#lastByte;
   }
 
-  /** How far it has come: bytes, and lines that end in them. */
+  /** The position reached so far: bytes, and lines that end in them. */
   get pushed(): { readonly offset: number; readonly lines: number } {
     return { offset: this.#bytes, lines: this.#line - 1 };
   }
 
-  /** Whether all lines of the range were pushed, and something behind them. */
+  /** Whether all lines of the range were pushed, and something after them. */
   get isDone(): boolean {
     return this.#bytesBehind > 0;
   }
 
-  /** Whether the lines have more bytes than they may. */
+  /** Whether the lines exceed the limit of bytes. */
   get isOverLimit(): boolean {
     return this.#taken.isFull;
   }
 
-  /** What was taken. `isWhole`: every byte of the file was pushed, as it must be unless `isDone`. */
+  /**
+   * Returns the extracted lines. `isWhole` says that every byte of the file was pushed, which is required
+   * unless `isDone`.
+   */
   finish(isWhole: boolean): LineWindow {
     const total = linesOf(this.#line - 1, { head: this.#head, bytes: this.#bytes, last: this.#lastByte });
     return {
@@ -109,7 +116,7 @@ export class RangeCollector {
   }
 }
 
-/** Lines of a file in which `ended` of them end. */
+/** Returns the number of lines of a file in which `ended` lines have an ending. */
 function linesOf(
   ended: number,
   { head, bytes, last }: { head: Buffer; bytes: number; last: number | undefined },
@@ -117,11 +124,14 @@ function linesOf(
   return bytes > bomLength(head) && last !== lineFeed ? ended + 1 : ended;
 }
 
-/** How many lines of a range a file of `total` lines has. */
+/** Returns how many lines of a range exist in a file of `total` lines. */
 const countIn = ({ from, to }: WindowRange, total: number): number =>
   Math.max(0, Math.min(to, total) - from + 1);
 
-/** The part of a piece that is in the range, and how many lines end in the piece, which begins in line `line`. */
+/**
+ * Returns the part of a piece that is in the range, and the number of lines that end in the piece, which
+ * begins in line `line`.
+ */
 function cut(
   piece: Buffer,
   line: number,
@@ -133,7 +143,7 @@ function cut(
   return { start: before.end, end: inside.end, lines: before.lines + inside.lines + behind.lines };
 }
 
-/** The same of a file that is there as a whole; its content is a part of `body`. */
+/** Extracts a range from a file that is in memory. The content is a view of `body`. */
 export function rangeOf(body: Buffer, range: WindowRange): LineWindow {
   const { start, end, lines } = cut(body, 1, range);
   const total = linesOf(lines, { head: body, bytes: body.length, last: body.at(-1) });
@@ -146,15 +156,15 @@ export function rangeOf(body: Buffer, range: WindowRange): LineWindow {
   };
 }
 
-/** The last lines of a file that is there as a whole. */
+/** Returns the last lines of a file that is in memory. */
 export const tailOf = (body: Buffer, lines: number): LineWindow =>
   rangeOf(body, { from: Math.max(1, countLines(body) - lines + 1), to: Number.POSITIVE_INFINITY });
 
-/** Takes the last lines out of the pieces of a file, of which the last comes first. */
+/** Extracts the last lines from the pieces of a file, which come last piece first. */
 export class TailCollector {
   readonly #taken: Parts;
   readonly #lines: number;
-  /** Line feeds that are to be met before the start of the first line is. */
+  /** The number of line feeds still to be found before the start of the first line. */
   #missing: number | undefined;
   #start: number | undefined;
 
@@ -163,10 +173,10 @@ export class TailCollector {
     this.#taken = new Parts(mostBytes);
   }
 
-  /** `offset` is where the piece begins in the file. */
+  /** Adds a piece that begins at `offset` in the file. */
   push(piece: Buffer, offset: number): void {
     if (piece.length === 0) return;
-    // The one at the very end ends the last line.
+    // The line feed at the very end belongs to the last line.
     this.#missing ??= this.#lines + (piece.at(-1) === lineFeed ? 1 : 0);
     const { lines } = skipLines(piece, 0, Number.POSITIVE_INFINITY);
     if (lines < this.#missing) {
@@ -188,12 +198,12 @@ export class TailCollector {
     return this.#taken.isFull;
   }
 
-  /** Where in the file the lines begin. Every byte of the file was pushed, unless `isDone`. */
+  /** The offset in the file where the lines begin. Every byte of the file was pushed, unless `isDone`. */
   get start(): number {
     return this.#start ?? 0;
   }
 
-  /** What was taken; `linesBefore` are the lines in front of it, where they were counted. */
+  /** Returns the extracted lines. `linesBefore` is the number of earlier lines, if they were counted. */
   finish(linesBefore: number | undefined): LineWindow {
     const content = this.#taken.joinedFromLast();
     const isWhole = this.start === 0;

@@ -20,10 +20,10 @@ afterEach(async () => {
   mock.restore();
 });
 
-/** The engine's address without the token. */
+/** Returns the engine's address without the token. */
 const bare = (): string => new URL(engine.url).origin.replace(/^null$/, `ws://${new URL(engine.url).host}`);
 
-/** Tries to connect; resolves to "open" or to the refusal. */
+/** Tries to connect. Resolves to "open", or to the refusal. */
 function attempt(url: string, headers: Record<string, string> = {}): Promise<string> {
   const socket = new WebSocket(url, { headers });
   sockets.push(socket);

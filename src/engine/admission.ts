@@ -6,11 +6,16 @@ import type { WebSocket } from "ws";
 import type { Channels } from "./channels.ts";
 import type { ownerOf } from "./peer.ts";
 
-/** The rules of admission. */
+/** The rules that admit connections. */
 export interface Access {
-  /** The first part of the address's path, required of all but programs of the engine's own user. */
+  /**
+   * The first part of the address's path, required of every program except those of the engine's own user.
+   */
   readonly token: string | undefined;
-  /** The user id that owns the socket at an address of this machine, connected to another; undefined if unknown. */
+  /**
+   * Returns the user id that owns the socket at an address of this machine which is connected to another
+   * address, or `undefined` if unknown.
+   */
   readonly ownerOf: typeof ownerOf;
 }
 
@@ -22,9 +27,10 @@ export interface Entrances {
 }
 
 /**
- * Admits an upgrade request: returns what takes its socket, or the HTTP status that refuses it. A path that begins with the
- * token suffices. Without it, a request must come from a program of the user who runs the engine, or of root, and from no
- * web page: browsers run as that user too, and send the page's origin.
+ * Admits an upgrade request. Returns a function that takes its socket, or the HTTP status that refuses it. A
+ * path that begins with the token suffices. Without it, a request must come from a program of the user who
+ * runs the engine, or of root, and not from a web page: browsers run as that user too, and send the page's
+ * origin.
  */
 export function acceptUpgrade(
   request: IncomingMessage,
@@ -43,7 +49,10 @@ export function acceptUpgrade(
   return (channel !== undefined && channels.admit(channel, new URLSearchParams(query))) || 404;
 }
 
-/** Browsers name the page that connects; a page from another host must not drive what runs on this machine. */
+/**
+ * Returns whether the page that connects, which browsers name, is local. A page from another host must not
+ * control programs on this machine.
+ */
 function isLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { hostname } = new URL(origin);
@@ -52,12 +61,12 @@ function isLocal(origin: string): boolean {
   );
 }
 
-/** The rest of a path that begins with the token; undefined for any other path. */
+/** Returns the rest of a path that begins with the token, or `undefined` for any other path. */
 function pathAfter(token: string | undefined, path: string): string | undefined {
   if (token === undefined) return undefined;
   const [, first = "", ...rest] = path.split("/");
-  // Digests have equal lengths, and their comparison takes constant time, so that it does not show how much of a guess
-  // is right.
+  // Digests have equal lengths, and their comparison takes constant time, so that it does not show how much
+  // of a guess is right.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(first), digest(encodeURIComponent(token))) ? `/${rest.join("/")}` : undefined;
 }
@@ -68,7 +77,7 @@ function isOwn({ socket }: IncomingMessage, access: Access): boolean {
   return isOwnUser(access.ownerOf(peer, own));
 }
 
-/** Whether a user id is that of this process, or of root, against whom there is no protection. */
+/** Returns whether a user id is that of this process, or of root, against whom there is no protection. */
 export const isOwnUser = (user: number | undefined): boolean =>
   user !== undefined && (user === 0 || user === process.geteuid?.());
 

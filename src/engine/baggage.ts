@@ -1,7 +1,10 @@
 /** The member of W3C baggage in which the engine names the called function to a worker. */
 const functionIdKey = "iii.function.id";
 
-/** Baggage (W3C Baggage, section 3.3) with the function's id as a member, which replaces the caller's own. */
+/**
+ * Returns baggage (W3C Baggage, section 3.3) with the function's id as a member, which replaces the caller's
+ * own.
+ */
 export function baggageFor(functionId: string, baggage: string | undefined): string {
   const members = (baggage ?? "").split(",").filter((member) => member.trim() !== "");
   const others = members.filter((member) => member.split("=", 1)[0]?.trim() !== functionIdKey);

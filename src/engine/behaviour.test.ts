@@ -1,4 +1,4 @@
-/** What the production engine does only now and then, or only in one of its versions. */
+/** Tests behaviour that the production engine shows only sometimes, or only in one of its versions. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { deliveryOf } from "./delivery.ts";
@@ -14,7 +14,7 @@ async function join(): Promise<JoinedWorker> {
   return worker;
 }
 
-/** A worker that serves `f`, and a client. */
+/** Starts an engine with a worker that serves `f`, and a client. */
 async function start(options: EngineOptions): Promise<{ server: JoinedWorker; client: JoinedWorker }> {
   engine = await startEngine(options);
   const server = await join();
@@ -23,7 +23,7 @@ async function start(options: EngineOptions): Promise<{ server: JoinedWorker; cl
   return { server, client: await join() };
 }
 
-/** A call of the engine that no worker answers. */
+/** Makes a call of the engine that no worker answers. */
 function callInVain(id: string): void {
   engine.call(id, {}).catch(() => undefined);
 }
@@ -43,7 +43,7 @@ afterEach(async () => {
 describe("delivery", () => {
   const numbers = Array.from({ length: 100 }, (_, number) => number);
 
-  /** The order in which calls reach the worker that a client made in the order of their numbers. */
+  /** Returns the order in which calls reach the worker, made by a client in the order of their numbers. */
   async function orderOf(options: EngineOptions): Promise<unknown[]> {
     const { server, client } = await start(options);
     for (const number of numbers) client.send(call(number));

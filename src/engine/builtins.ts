@@ -10,10 +10,13 @@ type FunctionEntry = OwnedEntry<FrameOf<"registerfunction">>;
 type TriggerEntry = OwnedEntry<FrameOf<"registertrigger">>;
 type TriggerTypeEntry = OwnedEntry<FrameOf<"registertriggertype">>;
 
-/** Most ids that one `engine::functions::info` answers. */
+/** Maximum ids that one `engine::functions::info` answers. */
 const maxFunctionIds = 32;
 
-/** The `engine::*` functions: what is connected, what it offers, and new channels (bus §10). */
+/**
+ * Returns the `engine::*` functions, which list connected workers and their functions, and open channels (bus
+ * §10).
+ */
 export function builtinsOf(router: Router, channels: Channels): ReadonlyMap<string, Builtin> {
   return new Map<string, Builtin>([
     ["engine::workers::register", (input, caller) => registerWorker(router, input, caller)],
@@ -32,7 +35,10 @@ function registerWorker(router: Router, input: Json, caller: WorkerConnection | 
   return { success: true };
 }
 
-/** Leaves out workers without a process id, as the production engine does, but not the engine's own. */
+/**
+ * Lists the workers. Like the production engine, it leaves out those without a process id, except the
+ * engine's own.
+ */
 function listWorkers(router: Router, input: Json): Json[] {
   const [search, runtime, status] = ["search", "runtime", "status"].map((field) => textIn(input, field));
   const shown = [...router.workers].filter(({ profile }) => typeof profile["pid"] === "number");
@@ -44,7 +50,7 @@ function listWorkers(router: Router, input: Json): Json[] {
   );
 }
 
-/** The engine's own functions appear as a worker. */
+/** Returns the row of the worker that stands for the engine's own functions. */
 function engineRow(router: Router): Record<string, Json> {
   return {
     ...blankRow,
@@ -194,7 +200,7 @@ function notFound(message: string): EngineFailure {
   return new EngineFailure({ code: "NOT_FOUND", message });
 }
 
-/** An input of the right type with invalid values. */
+/** Returns the error for an input of the right type with invalid values. */
 function invalid(message: string): EngineFailure {
   return new EngineFailure({ code: "INVALID_ARGUMENTS", message });
 }

@@ -7,7 +7,7 @@ const clients: IIIClient[] = [];
 let engine: Engine;
 
 beforeAll(async () => {
-  // The SDK reports its connections and their loss.
+  // The SDK logs its connections and their loss.
   spyOn(console, "debug").mockImplementation(() => {});
   spyOn(console, "error").mockImplementation(() => {});
   engine = await startEngine({ onFrame: (frame) => frames.push(frame) });

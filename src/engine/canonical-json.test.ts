@@ -5,7 +5,7 @@ import { type Frame, type Json, parseFrame, renderFrame, sortFrameKeys } from ".
 
 const rendered = (text: string): string => JSON.stringify(sortFrameKeys(JSON.parse(text) as Json));
 
-/** The end of the value in `text`, before something else. */
+/** Returns the end of the value in `text`, when more text follows. */
 const endIn = (text: string): number => endOfCanonical(`${text},`, 0);
 
 describe("canonical", () => {

@@ -1,10 +1,10 @@
 /**
- * JSON text that is already as the engine writes it: without spaces, with the keys of every object sorted, and with the
- * numbers and escapes that `JSON.stringify` makes. To find that out takes a fifth of the time of parsing, checking, sorting
- * and rendering a large answer.
+ * JSON text in the form that the engine writes: without spaces, with the keys of every object sorted, and
+ * with the numbers and escapes that `JSON.stringify` makes. Recognizing it takes a fifth of the time of
+ * parsing, checking, sorting and rendering a large answer.
  */
 
-/** The text of a value, which stays as it is. */
+/** The text of a value that is forwarded unchanged. */
 export class CanonicalJson {
   readonly text: string;
 
@@ -13,13 +13,13 @@ export class CanonicalJson {
   }
 }
 
-/** serde_json stops at 128 levels, a frame itself being the first (bus §0). */
+/** Maximum nesting. serde_json stops at 128 levels, and a frame itself is the first (bus §0). */
 export const maxDepth = 127;
 
 /**
- * The end of the value that begins at `at`, at this level of nesting, if it is canonical and not nested too deep; else -1.
- * Canonical is what `sortFrameKeys` and `JSON.stringify` would leave as it is, though not all of that: no fractions, for
- * one. `json` is well-formed UTF-16.
+ * Returns the end of the value that begins at `at`, at this level of nesting, if it is canonical and not
+ * nested too deep, else -1. Canonical text is unchanged by `sortFrameKeys` and `JSON.stringify`, but not all
+ * such text is accepted: fractions, for one, are not. `json` must be well-formed UTF-16.
  */
 export function endOfCanonical(json: string, at: number, depth = 1): number {
   switch (json.charCodeAt(at)) {
@@ -66,18 +66,24 @@ function endOfArray(json: string, from: number, depth: number): number {
   }
 }
 
-/** The index of the colon after a key; -1 for keys with escapes, and for those that an object may hold in another order. */
+/**
+ * Returns the index of the colon after a key, or -1 for keys with escapes, and for those that an object may
+ * hold in another order.
+ */
 function endOfKey(json: string, from: number): number {
   if (json.charCodeAt(from) !== quote || isDigit(json.charCodeAt(from + 1))) return -1;
   for (let at = from + 1; ; at++) {
     const unit = json.charCodeAt(at);
     if (unit === quote) return json.charCodeAt(at + 1) === colon ? at + 1 : -1;
-    // The unit after the last one is NaN.
+    // Past the end of the text, the unit is NaN.
     if (!(unit >= space) || unit === backslash) return -1;
   }
 }
 
-/** Whether the first of two keys without escapes, each at its opening quote, comes before the second one. */
+/**
+ * Returns whether the first of two keys without escapes, each given by its opening quote, sorts before the
+ * second one.
+ */
 function isKeyBefore(json: string, one: number, other: number): boolean {
   for (let i = 1; ; i++) {
     const unit = json.charCodeAt(one + i);
@@ -96,12 +102,14 @@ function endOfString(json: string, from: number): number {
   }
 }
 
-/** Whether it is the second character of an escape that `JSON.stringify` makes, other than `\u`. */
+/**
+ * Returns whether a unit is the second character of an escape that `JSON.stringify` makes, other than `\u`.
+ */
 function isShortEscape(unit: number): boolean {
   return unit === quote || unit === backslash || unit === n || unit === t || shortEscapes.includes(unit);
 }
 
-/** Most digits that every number has in the same form afterwards: more may be beyond 2^53. */
+/** Maximum digits for which every number keeps its form. Numbers with more may be beyond 2^53. */
 const mostDigits = 15;
 
 function endOfInteger(json: string, from: number): number {
@@ -117,5 +125,5 @@ const isDigit = (unit: number): boolean => unit >= zero && unit <= nine;
 const [space, quote, backslash, comma, colon, minus] = [0x20, 0x22, 0x5c, 0x2c, 0x3a, 0x2d];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [zero, nine, t, f, n] = [0x30, 0x39, 0x74, 0x66, 0x6e];
-/** Of `\b`, `\f` and `\r`. */
+/** The letters of the escapes `\b`, `\f` and `\r`. */
 const shortEscapes = [0x62, 0x66, 0x72];

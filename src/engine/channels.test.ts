@@ -38,7 +38,7 @@ function urlOf(ref: { channel_id: string; access_key: string; direction: string 
   return `${engine.url}/ws/channels/${ref.channel_id}?key=${ref.access_key}&dir=${ref.direction}`;
 }
 
-/** Connects and resolves to what came until the other side closed. */
+/** Connects, and resolves to everything received until the other side closed. */
 async function readAll(url: string): Promise<string[]> {
   const socket = new WebSocket(url);
   const received: string[] = [];

@@ -4,13 +4,13 @@ import type { RawData, WebSocket } from "ws";
 /** The address of one end of a channel. */
 export type ChannelAddress = { channel_id: string; access_key: string; direction: "read" | "write" };
 
-/** Messages a channel holds for its reader before the writer is paused (bus §5). */
+/** Messages that a channel holds for its reader before the writer is paused (bus §5). */
 const bufferSize = { min: 1, default: 64, max: 1024 } as const;
 
 /** Milliseconds after which a channel without both ends is removed. */
 const idleLimit = 5 * 60_000;
 
-/** The byte streams between workers: each is a pair of sockets, and forwards messages one by one. */
+/** The byte streams between workers. Each is a pair of sockets, and forwards messages one by one. */
 export class Channels {
   readonly #open = new Map<string, Channel>();
 
@@ -26,7 +26,10 @@ export class Channels {
     };
   }
 
-  /** Finds the end that an address names, and returns how to attach a socket to it; undefined means 404. */
+  /**
+   * Finds the end that an address names, and returns a function that attaches a socket to it; `undefined`
+   * means 404.
+   */
   admit(id: string, query: URLSearchParams): ((socket: WebSocket) => void) | undefined {
     const channel = this.#open.get(id);
     if (channel === undefined || channel.accessKey !== query.get("key")) return undefined;
@@ -61,7 +64,7 @@ class Channel {
     this.#idle.unref();
   }
 
-  /** Attaches the first writer; accepts any other and closes it at once, as the production engine does. */
+  /** Attaches the first writer. Accepts any other and closes it at once, as the production engine does. */
   attachWriter(socket: WebSocket): void {
     if (this.#writer !== undefined) {
       socket.close();
@@ -79,7 +82,7 @@ class Channel {
     });
   }
 
-  /** The same for the reader. */
+  /** Attaches the first reader, like `attachWriter`. */
   attachReader(socket: WebSocket): void {
     if (this.#reader !== undefined) {
       socket.close();
@@ -91,7 +94,7 @@ class Channel {
     this.#pass();
   }
 
-  /** Ends the channel; messages not yet sent to the reader are lost. */
+  /** Ends the channel. Messages not yet sent to the reader are lost. */
   drop(): void {
     clearTimeout(this.#idle);
     this.#waiting.length = 0;
@@ -104,7 +107,7 @@ class Channel {
     if (this.#writer !== undefined && this.#reader !== undefined) clearTimeout(this.#idle);
   }
 
-  /** Sends what the reader can take, and resumes or pauses the writer. */
+  /** Sends as much as the reader can take, and resumes or pauses the writer. */
   #pass(): void {
     while (this.#reader !== undefined && this.#inFlight < this.#capacity) {
       const message = this.#waiting.shift();

@@ -4,11 +4,11 @@ import { type Frame, type Json, renderFrame } from "./frames.ts";
 
 /** A frame as sent or received, for tests and logs. */
 export interface RecordedFrame {
-  /** Id of the worker at the other end. */
+  /** The id of the worker at the other end. */
   readonly workerId: string;
   readonly direction: "received" | "sent";
   readonly text: string;
-  /** Why a received frame was dropped as a whole; absent when it was accepted. */
+  /** The reason why a received frame was dropped as a whole; absent if it was accepted. */
   readonly fault?: string;
 }
 
@@ -16,9 +16,9 @@ export interface RecordedFrame {
 export type Profile = Readonly<Record<string, Json>>;
 
 export interface ConnectionOptions {
-  /** Called with every frame to and from workers, also with dropped ones. */
+  /** Called with every frame to and from workers, including dropped ones. */
   readonly onFrame?: (frame: RecordedFrame) => void;
-  /** Bytes that a worker may leave unread before its connection is cut; default 256 MiB. */
+  /** Maximum bytes that a worker may leave unread before its connection is cut. Default: 256 MiB. */
   readonly maxUnsentBytes?: number;
 }
 
@@ -39,18 +39,18 @@ export class WorkerConnection {
     this.#options = options;
   }
 
-  /** The name in the worker's description; undefined before it has sent one. */
+  /** The name in the worker's description, `undefined` before it has sent one. */
   get name(): string | undefined {
     const { name } = this.profile;
     return typeof name === "string" ? name : undefined;
   }
 
-  /** Bytes that its worker has not read. */
+  /** The number of bytes that its worker has not read. */
   get unsentBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** Sends a frame, which is lost when the socket is closed. Cuts off a worker that does not read. */
+  /** Sends a frame, which is lost if the socket is closed. Cuts off a worker that does not read. */
   send(frame: Frame): void {
     const text = renderFrame(frame);
     this.#options.onFrame?.({ workerId: this.id, direction: "sent", text });
@@ -58,7 +58,7 @@ export class WorkerConnection {
     if (this.unsentBytes > (this.#options.maxUnsentBytes ?? defaultMaxUnsentBytes)) this.cut();
   }
 
-  /** Reports a received frame. */
+  /** Reports a received frame to the observer. */
   record(text: string, fault: string | undefined): void {
     this.#options.onFrame?.({
       workerId: this.id,
@@ -68,7 +68,7 @@ export class WorkerConnection {
     });
   }
 
-  /** Closes the socket once what was sent has left. */
+  /** Closes the socket after everything sent has left. */
   close(): void {
     this.#socket.close();
   }

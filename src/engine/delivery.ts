@@ -1,16 +1,19 @@
 /** Delivers a call, now or somewhat later. */
 export type Deliver = (call: () => void) => void;
 
-/** The order in which the engine delivers calls: that of their arrival, or one in which they overtake each other. */
+/**
+ * The order in which the engine delivers calls: that of their arrival, or one in which they overtake each
+ * other.
+ */
 export type DeliveryOrder = "in-order" | "out-of-order";
 
 /** Milliseconds within which calls may overtake each other. */
 const windowMilliseconds = 1;
 
 /**
- * The production engine runs every call in a task of its own, so that calls which their client does not await arrive in
- * any order. "out-of-order" collects calls for a millisecond and delivers them shuffled; equal seeds shuffle equal batches
- * alike.
+ * Returns the delivery of this order. The production engine runs every call in a task of its own, so calls
+ * that their client does not await arrive in any order. "out-of-order" collects calls for a millisecond and
+ * delivers them shuffled; equal seeds shuffle equal batches alike.
  */
 export function deliveryOf(order: DeliveryOrder, seed: number): Deliver {
   if (order === "in-order") return (call) => call();
@@ -24,7 +27,7 @@ export function deliveryOf(order: DeliveryOrder, seed: number): Deliver {
   };
 }
 
-/** Fisher and Yates' shuffle, in place. */
+/** Shuffles in place, after Fisher and Yates. */
 function shuffle<Item>(items: Item[], random: (below: number) => number): Item[] {
   for (let last = items.length - 1; last > 0; last -= 1) {
     const other = random(last + 1);
@@ -33,7 +36,10 @@ function shuffle<Item>(items: Item[], random: (below: number) => number): Item[]
   return items;
 }
 
-/** A linear congruential generator (Numerical Recipes); whole numbers from 0 on, below the bound. */
+/**
+ * Returns a linear congruential generator (Numerical Recipes) of whole numbers from 0 up to, but not
+ * including, the bound.
+ */
 function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

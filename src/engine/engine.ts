@@ -16,46 +16,53 @@ import { type Behaviour, type Builtin, Router } from "./router.ts";
 export { EngineFailure, type RecordedFrame };
 
 export interface EngineOptions extends Behaviour, ConnectionOptions {
-  /** TCP port on 127.0.0.1; 0, the default, takes any free one. */
+  /** The TCP port on 127.0.0.1. Default: 0, which takes any free one. */
   readonly port?: number;
   /**
-   * A part of the address, which admits programs of other users too. By default there is none, and the engine refuses
-   * them; where the system does not show the owner of a connection, the engine makes a token.
+   * A part of the address that admits programs of other users too. By default there is none, and the engine
+   * refuses them; if the system does not show the owner of a connection, the engine makes a token.
    */
   readonly token?: string | undefined;
-  /** The owner of a connection; by default as the system shows it. For tests with other users. */
+  /** Returns the owner of a connection. Default: as the system shows it. For tests with other users. */
   readonly ownerOf?: Access["ownerOf"];
-  /** Connections at a time; more are refused with 503. Default 128. */
+  /** Maximum concurrent connections; further ones are refused with 503. Default: 128. */
   readonly maxConnections?: number;
-  /** A longer message, in bytes, costs its sender the connection; default 16 MiB, as in the production engine. */
+  /**
+   * Maximum message size in bytes. A longer message costs its sender the connection. Default: 16 MiB, as in
+   * the production engine.
+   */
   readonly maxMessageBytes?: number;
-  /** Functions of the engine by their ids, which replace its own: for tests with an engine that fails. */
+  /** Functions of the engine by their ids, which replace its own, for tests with an engine that fails. */
   readonly builtins?: ReadonlyMap<string, Builtin>;
 }
 
 export interface Engine {
-  /** Where workers connect: `ws://127.0.0.1:PORT`, followed by `/TOKEN` if there is one. */
+  /** The address that workers connect to: `ws://127.0.0.1:PORT`, followed by `/TOKEN` if there is one. */
   readonly url: string;
   /**
-   * Calls a function as the engine itself: the payload gets no `_caller_worker_id`. Resolves to the result, undefined
-   * for null; rejects with an `EngineFailure`. Waits without limit for the worker that has the call.
+   * Calls a function as the engine itself, so the payload gets no `_caller_worker_id`. Resolves to the
+   * result, `undefined` for null. Rejects with an `EngineFailure`. Waits without limit for the worker that
+   * has the call.
    */
   call(functionId: string, payload: unknown, options?: { metadata?: unknown }): Promise<unknown>;
   /** Resolves once a function is registered. Rejects if the engine stops before. */
   waitForFunction(id: string): Promise<void>;
-  /** Bytes sent to the worker of this id that it has not read; 0 when it is not connected. */
+  /**
+   * Returns the number of bytes sent to the worker of this id that it has not read, or 0 if it is not
+   * connected.
+   */
   unsentBytesTo(workerId: string): number;
-  /** Cuts all connections as a crash would: nothing registered over them is left when this returns. */
+  /** Cuts all connections like a crash would. Nothing registered over them is left when this returns. */
   dropConnections(): void;
-  /** Cuts all connections and frees the port. */
+  /** Cuts all connections, and frees the port. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an iii engine inside this process, on loopback only, for trying out and for tests (bus §10). It speaks the
- * protocol of iii 0.22 with the same limits and losses as the production engine, and has no queues, no HTTP functions, no
- * access rules and no triggers of its own.
- * Rejects with the error of `listen` when the port cannot be had (`code` is "EADDRINUSE" if it is taken).
+ * Starts an iii engine inside this process, on loopback only, for trials and tests (bus §10). It speaks the
+ * protocol of iii 0.22 with the same limits and losses as the production engine, and has no queues, HTTP
+ * functions, access rules or triggers of its own. Rejects with the error of `listen` if it cannot have the
+ * port (`code` is "EADDRINUSE" if it is taken).
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const access = await accessOf(options);
@@ -88,7 +95,8 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       return;
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      // A broken frame or one over the limit ends the connection at once: a closing handshake would wait for the peer.
+      // A broken frame or one over the limit ends the connection at once: a closing handshake would wait for
+      // the peer.
       socket.on("error", () => socket.terminate());
       enter(socket);
     });
@@ -98,7 +106,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   return engineOn({ url, router, channels, sockets, server });
 }
 
-/** The rules of `options`, with a new token where the system does not show the owner of a connection. */
+/** Returns the rules of `options`, with a new token if the system does not show the owner of a connection. */
 async function accessOf({ token, ownerOf = ownerOfSocket }: EngineOptions): Promise<Access> {
   const isDecidable = token !== undefined || isOwnUser(await ownerOfProbe(ownerOf));
   return { token: isDecidable ? token : randomBytes(16).toString("hex"), ownerOf };
@@ -149,7 +157,10 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   router.join(worker);
 }
 
-/** Whether a binary frame is telemetry: SDKs may send it over the worker's own socket. The engine discards it. */
+/**
+ * Returns whether a binary frame is telemetry, which SDKs may send over the worker's own socket. The engine
+ * discards it.
+ */
 function isTelemetry(data: RawData): boolean {
   return /^(OTLP|MTRC|LOGS)/.test(data.slice(0, 4).toString());
 }
@@ -162,7 +173,8 @@ function callAsEngine(
   return new Promise((resolve, reject) => {
     const call = { function_id, data: toJson(payload) ?? null, metadata: toJson(metadata) };
     router.route(call, undefined, ({ result, error }) => {
-      // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its `expect` does.
+      // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its
+      // `expect` does.
       setImmediate(() => {
         if (error !== undefined) reject(new EngineFailure(error));
         else resolve(result === undefined ? undefined : parsedResult(result));
@@ -171,7 +183,7 @@ function callAsEngine(
   });
 }
 
-/** The keys of a canonical text are sorted already. */
+/** Parses a result. The keys of a canonical text are sorted already. */
 const parsedResult = (result: Json | CanonicalJson): Json =>
   result instanceof CanonicalJson ? JSON.parse(result.text) : sortFrameKeys(result);
 

@@ -1,6 +1,7 @@
 /**
- * The frames between a worker and the engine, decoded as strictly as in the production engine: it decodes each frame as a
- * whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all of it.
+ * The frames between a worker and the engine, decoded as strictly as in the production engine: it decodes
+ * each frame as a whole, so one bad field, one unpaired surrogate or one level of nesting too many loses all
+ * of it.
  */
 
 import { CanonicalJson, endOfCanonical, maxDepth } from "./canonical-json.ts";
@@ -20,7 +21,7 @@ export type Action = { type: "void" } | { type: "enqueue"; queue: string };
 
 interface Field<Value, Required extends boolean> {
   readonly required: Required;
-  /** Returns the value to keep; undefined for one that it refuses. */
+  /** Returns the value to keep, or `undefined` to refuse it. */
   readonly decode: (value: Json) => Value | undefined;
 }
 
@@ -36,7 +37,7 @@ const json = (value: Json): Json => value;
 const text = (value: Json): string | undefined => (typeof value === "string" ? value : undefined);
 const uuid = (value: Json): string | undefined => (typeof value === "string" ? parseUuid(value) : undefined);
 
-/** A UUID in its usual form; it may come without hyphens, in braces or as a URN. */
+/** Returns a UUID in its usual form. It may come without hyphens, in braces or as a URN. */
 function parseUuid(raw: string): string | undefined {
   const bare = /^\{(.*)\}$/.exec(raw)?.[1] ?? raw.replace(/^urn:uuid:/, "");
   const groups = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i.exec(bare);
@@ -45,7 +46,7 @@ function parseUuid(raw: string): string | undefined {
   return [first, ...rest].join("-").toLowerCase();
 }
 
-/** Fields in the order in which the engine writes them; it drops all other fields. */
+/** The fields in the order in which the engine writes them. It drops all others. */
 const shapes = {
   registerfunction: {
     id: required(text),
@@ -114,12 +115,13 @@ type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
 export type FrameOf<Type extends keyof Shapes> = { type: Type } & Body<Shapes[Type]>;
 export type Frame = { [Type in keyof Shapes]: FrameOf<Type> }[keyof Shapes];
 
-/** The result of decoding a text frame: the frame, or why it is dropped as a whole. */
+/** The result of decoding a text frame: the frame, or the reason why it is dropped as a whole. */
 export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: string };
 
 /**
- * Parses one text frame. Unknown fields are ignored, and null in an optional field means absent. Never throws.
- * Numbers become JavaScript's: an integer beyond 2^53 loses digits here and not in the production engine.
+ * Parses one text frame. Unknown fields are ignored, and null in an optional field means absent. Never
+ * throws. Numbers become JavaScript's: an integer beyond 2^53 loses digits here and not in the production
+ * engine.
  */
 export function parseFrame(frameText: string): Decoded {
   return parseAround(frameText) ?? parseWhole(frameText);
@@ -139,16 +141,20 @@ function parseWhole(frameText: string): Decoded {
   return decodeFrame(value);
 }
 
-/** A shorter frame is parsed as fast as it is looked at. */
+/**
+ * Minimum length of a frame to try as canonical. A shorter one is parsed in the time that the attempt takes.
+ */
 const leastCanonical = 4096;
 const resultKey = ',"result":';
 
-/** Parses the frame of a large canonical result, which is left as it is; undefined for any other frame. */
+/**
+ * Parses the frame of a large canonical result, which stays text. Returns `undefined` for any other frame.
+ */
 function parseAround(frameText: string): Decoded | undefined {
   if (frameText.length < leastCanonical || !frameText.isWellFormed()) return undefined;
   const at = frameText.indexOf(resultKey);
   const head = frameText.slice(0, Math.max(0, at));
-  // Then it is a key of the frame itself: in a string, its quotes would be escaped.
+  // Past this point it is a key of the frame itself: in a string, its quotes would be escaped.
   if (head.lastIndexOf("{") !== 0 || head.includes("[")) return undefined;
   const from = at + resultKey.length;
   const end = frameText[from] === "{" ? endOfCanonical(frameText, from, 2) : -1;
@@ -195,7 +201,7 @@ function faultOf(value: Json, depth: number): string | undefined {
   if (value === null || typeof value !== "object") return undefined;
   if (depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
   if (Array.isArray(value)) return firstFault(value, depth + 1);
-  // Without lists of the keys and values: most objects are nodes of large answers.
+  // This avoids lists of the keys and values, because nearly all objects are nodes of large answers.
   for (const key in value) {
     if (!key.isWellFormed()) return "an unpaired surrogate";
     const fault = faultOf((value as Record<string, Json>)[key]!, depth + 1);
@@ -212,7 +218,7 @@ function firstFault(values: Json[], depth: number): string | undefined {
   return undefined;
 }
 
-/** Renders a frame as the engine writes it: its own fields in their order, the keys of all values sorted. */
+/** Renders a frame like the engine does: its own fields in their order, the keys of all values sorted. */
 export function renderFrame(frame: Frame): string {
   const fields = Object.entries(frame as Record<string, Json | CanonicalJson | undefined>);
   const members = fields.flatMap(([name, value]) =>
@@ -225,8 +231,9 @@ const renderValue = (value: Json | CanonicalJson): string =>
   value instanceof CanonicalJson ? value.text : JSON.stringify(sortFrameKeys(value));
 
 /**
- * A copy with the keys of every object sorted, at all depths. Keys that are array indices, such as "10", come first
- * and by number, as in any JavaScript object; their alphabetical order would make large answers slow.
+ * Copies a value with the keys of every object sorted, at all depths. Keys that are array indices, such as
+ * "10", come first and by number, as in any JavaScript object; their alphabetical order would make large
+ * answers slow.
  */
 export function sortFrameKeys(value: Json): Json {
   if (value === null || typeof value !== "object") return value;
@@ -240,10 +247,10 @@ export function sortFrameKeys(value: Json): Json {
   return sorted;
 }
 
-/** An assignment to `__proto__` would make no property. */
+/** The attributes of a property `__proto__`, which an assignment would not create. */
 const ordinary = { configurable: true, enumerable: true, writable: true } as const;
 
-/** Whether a value is a JSON object. */
+/** Returns whether a value is a JSON object. */
 export function isRecord(value: Json | undefined): value is Record<string, Json> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

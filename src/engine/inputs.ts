@@ -1,11 +1,11 @@
 /**
- * Reads fields of the input of an engine's function. Each reader throws `deserialization_error` for a value of another
- * type, and returns undefined for a field that is absent or null.
+ * Reads fields from the input of an engine function. Each reader throws `deserialization_error` for a value
+ * of another type, and returns `undefined` if the field is absent or null.
  */
 import { isRecord, type Json } from "./frames.ts";
 import { EngineFailure } from "./invocations.ts";
 
-/** The error of an input that does not fit the function's schema. */
+/** Returns the error for an input that does not fit the function's schema. */
 export function malformed(field: string): EngineFailure {
   return new EngineFailure({
     code: "deserialization_error",
@@ -13,28 +13,30 @@ export function malformed(field: string): EngineFailure {
   });
 }
 
-/** A field of an input; undefined when it is absent or null. Throws for an input that is no object. */
+/**
+ * Returns a field of an input, or `undefined` if it is absent or null. Throws if the input is not an object.
+ */
 function fieldOf(input: Json, field: string): Json | undefined {
   if (typeof input !== "object" || input === null)
     throw new EngineFailure({ code: "deserialization_error", message: "the input must be an object" });
   return isRecord(input) ? (input[field] ?? undefined) : undefined;
 }
 
-/** A string. */
+/** Returns a field that holds a string. */
 export function textIn(input: Json, field: string): string | undefined {
   const value = fieldOf(input, field);
   if (value !== undefined && typeof value !== "string") throw malformed(field);
   return value;
 }
 
-/** An array of strings. */
+/** Returns a field that holds an array of strings. */
 export function textsIn(input: Json, field: string): string[] | undefined {
   const value = fieldOf(input, field);
   if (value !== undefined && !isTextList(value)) throw malformed(field);
   return value;
 }
 
-/** A whole number from 0 on. */
+/** Returns a field that holds a whole number from 0 on. */
 export function sizeIn(input: Json, field: string): number | undefined {
   const value = fieldOf(input, field);
   const isSize = Number.isSafeInteger(value) && Number(value) >= 0;
@@ -42,7 +44,7 @@ export function sizeIn(input: Json, field: string): number | undefined {
   return value as number | undefined;
 }
 
-/** A boolean; false when absent. */
+/** Returns a field that holds a boolean, false if absent. */
 export function flagIn(input: Json, field: string): boolean {
   const value = fieldOf(input, field) ?? false;
   if (typeof value !== "boolean") throw malformed(field);

@@ -1,18 +1,18 @@
 import type { WorkerConnection } from "./connection.ts";
 import type { FrameError, FrameOf } from "./frames.ts";
 
-/** The outcome of a call: a success without `error`. A null result is absent. */
+/** The outcome of a call, a success if `error` is absent. A null result is absent. */
 export type InvocationOutcome = Pick<FrameOf<"invocationresult">, "result" | "error">;
 
-/** A call under way. */
+/** A call that waits for its answer. */
 export interface Invocation {
   readonly server: WorkerConnection;
-  /** Undefined for a call that the engine makes itself. */
+  /** The worker that made the call; `undefined` if the engine itself made it. */
   readonly caller: WorkerConnection | undefined;
   readonly settle: (outcome: InvocationOutcome) => void;
 }
 
-/** A call that failed: the error as its caller gets it over the wire. */
+/** Thrown for a failed call, with the error that its caller gets over the wire. */
 export class EngineFailure extends Error {
   override readonly name = "EngineFailure";
   readonly code: string;
@@ -36,14 +36,16 @@ export class Invocations {
   readonly #pending = new Map<string, Pending>();
   readonly #loseWithin: number;
 
-  /** Answers that come earlier than `loseWithin` milliseconds after their call are lost. */
+  /**
+   * Creates an empty set. Answers that come earlier than `loseWithin` milliseconds after their call are lost.
+   */
   constructor(loseWithin: number) {
     this.#loseWithin = loseWithin;
   }
 
   /**
-   * Adds a call under the id that its caller chose. Abandons an earlier call with this id as the production engine does,
-   * which drops the channel for its answer.
+   * Adds a call under the id that its caller chose. Abandons an earlier call with this id, as the production
+   * engine does by dropping the channel for its answer.
    */
   add(id: string, invocation: Invocation): void {
     this.#pending.get(id)?.settle({ error: { code: "invocation_error", message: "channel closed" } });
@@ -67,7 +69,7 @@ export class Invocations {
     }
   }
 
-  /** How many calls a worker is serving. */
+  /** Returns the number of calls that a worker is serving. */
   servedBy(connection: WorkerConnection): number {
     let count = 0;
     for (const { server } of this.#pending.values()) if (server === connection) count += 1;

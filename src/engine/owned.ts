@@ -1,12 +1,14 @@
 import type { WorkerConnection } from "./connection.ts";
 
-/** Something a worker registered. */
+/** An item that a worker registered. */
 export interface OwnedEntry<Value> {
   readonly owner: WorkerConnection;
   readonly value: Value;
 }
 
-/** Registrations of one kind. The last one of an id wins, and none outlives the connection of its owner. */
+/**
+ * The registrations of one kind. The last one of an id wins, and each ends with the connection of its owner.
+ */
 export class Owned<Value extends { id: string }> {
   readonly #entries = new Map<string, OwnedEntry<Value>>();
 
@@ -33,7 +35,7 @@ export class Owned<Value extends { id: string }> {
     return removed;
   }
 
-  /** All entries, or those of one owner, sorted by id. */
+  /** Returns all entries, or those of one owner, sorted by id. */
   list(owner?: WorkerConnection): OwnedEntry<Value>[] {
     const entries = [...this.#entries.values()].filter(
       (entry) => owner === undefined || entry.owner === owner,

@@ -6,7 +6,7 @@ import { ownerIn, ownerOf, ownerOfProbe } from "./peer.ts";
 const local = { address: "127.0.0.1", port: 54934 };
 const remote = { address: "127.0.0.1", port: 49134 };
 
-/** A row as Linux prints it; 54934 is D696, 49134 is BFEE. */
+/** Returns a row as Linux prints it; 54934 is D696, 49134 is BFEE. */
 const row = (from: string, to: string, { state = "01", user = 1001, inode = 91945 } = {}) =>
   `   7: ${from} ${to} ${state} 00000000:00000000 00:00000000 00000000  ${user}        0 ${inode} 1 0 20 4 30 10 -1\n`;
 
@@ -26,7 +26,7 @@ test.each([
   expect(ownerIn(table, local, remote)).toBe(owner);
 });
 
-/** What this machine's table says is as good as the machine: see the test of other users in tests/security. */
+/** This depends on the table of this machine. The test of other users in tests/security does not. */
 test("the probe says what the look at its own connection says", async () => {
   expect(await ownerOfProbe(() => 7)).toBe(7);
   expect(await ownerOfProbe(() => undefined)).toBeUndefined();

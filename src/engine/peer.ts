@@ -1,6 +1,6 @@
 /**
- * Finds the owner of a TCP connection. A loopback port is open to every user of the machine, and only the system's table
- * of sockets shows who is at the other end (proc_pid_net(5), Linux only).
+ * Finds the owner of a TCP connection. A loopback port is open to every user of the machine, and only the
+ * system's table of sockets shows who is at the other end (proc_pid_net(5), Linux only).
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createConnection, createServer } from "node:net";
@@ -11,18 +11,24 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** The state ESTABLISHED. In later states a socket may have no owner any more, and the table shows it as root's. */
+/**
+ * The state ESTABLISHED. In later states a socket may no longer have an owner, and the table shows it as
+ * root's.
+ */
 const established = "01";
 
 /**
- * The user id that owns the socket at `local` which is connected to `remote`. Undefined when there is no such socket, or
- * no such table.
+ * Returns the user id that owns the socket at `local` which is connected to `remote`, or `undefined` if there
+ * is no such socket or table.
  */
 export function ownerOf(local: Endpoint, remote: Endpoint): number | undefined {
   return ownerIn(readTable("/proc/net/tcp") + readTable("/proc/net/tcp6"), local, remote);
 }
 
-/** The result of `find` for a connection of this process to itself: shows whether this machine reveals owners. */
+/**
+ * Returns the result of `find` for a connection of this process to itself, which shows whether this machine
+ * reveals owners.
+ */
 export function ownerOfProbe(find: typeof ownerOf): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((accepted) => accepted.resume());
@@ -39,7 +45,7 @@ export function ownerOfProbe(find: typeof ownerOf): Promise<number | undefined> 
   });
 }
 
-/** The same, in the text of the tables. */
+/** Like `ownerOf`, but searches the text of the tables. */
 export function ownerIn(tables: string, local: Endpoint, remote: Endpoint): number | undefined {
   const wanted = [entryOf(local), entryOf(remote)];
   for (const row of tables.split("\n")) {
@@ -50,7 +56,7 @@ export function ownerIn(tables: string, local: Endpoint, remote: Endpoint): numb
   return undefined;
 }
 
-/** The table; empty where there is none. */
+/** Returns the text of the table, empty if it does not exist. */
 function readTable(path: string): string {
   try {
     return readFileSync(path, "latin1");
@@ -59,7 +65,10 @@ function readTable(path: string): string {
   }
 }
 
-/** An address in the notation of the table: a number of 32 bits in the processor's byte order, low byte first. */
+/**
+ * Returns an address in the notation of the table: a number of 32 bits in the processor's byte order, low
+ * byte first.
+ */
 function entryOf({ address, port }: Endpoint): string {
   const bytes = address
     .replace(/^::ffff:/, "")
@@ -71,5 +80,5 @@ function entryOf({ address, port }: Endpoint): string {
 const hexOf = (bytes: number[]): string =>
   bytes.map((byte) => byte.toString(16).padStart(2, "0").toUpperCase()).join("");
 
-/** An IPv6 socket connected over IPv4 has the address after this prefix (RFC 4291, section 2.5.5.2). */
+/** Strips the prefix of an IPv6 socket connected over IPv4 (RFC 4291, section 2.5.5.2). */
 const unmapped = (entry: string): string => entry.replace(/^0{16}FFFF0000/, "");

@@ -1,15 +1,15 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Most connections without a complete request at a time. */
+/** Maximum concurrent connections without a complete request. */
 const mostPending = 32;
 
 /** Milliseconds within which a request has to arrive. */
 export const requestMilliseconds = 5000;
 
 /**
- * Bounds the connections of `server` that have not been upgraded, so that a peer that opens many and sends nothing takes no
- * descriptors from the functions: the oldest makes room for the next.
+ * Bounds the connections of `server` that have not been upgraded, so that a peer that opens many and sends
+ * nothing takes no descriptors from the functions: the oldest makes room for the next.
  */
 export function boundPending(server: Server): void {
   const pending = new Set<Socket>();

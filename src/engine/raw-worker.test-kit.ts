@@ -1,4 +1,4 @@
-/** For tests: a client of the engine below the SDK. */
+/** A client of the engine below the SDK, for tests. */
 import { WebSocket } from "ws";
 
 type Received = Record<string, unknown>;
@@ -20,7 +20,7 @@ export class RawWorker {
     });
   }
 
-  /** Connects and reads the welcome. */
+  /** Connects, and reads the welcome. */
   static async join(url: string): Promise<JoinedWorker> {
     const worker = new RawWorker(url);
     return Object.assign(worker, { welcome: await worker.next() });
@@ -30,7 +30,7 @@ export class RawWorker {
     this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame that came. */
+  /** Returns the next frame received. */
   async next(): Promise<Received> {
     while (this.#received.length === 0) {
       await new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ export class RawWorker {
   }
 }
 
-/** Waits until the engine has taken all that a worker sent so far. */
+/** Waits until the engine has taken everything that a worker sent so far. */
 export async function settled(worker: RawWorker): Promise<void> {
   worker.send({ type: "ping" });
   const answer = await worker.next();

@@ -17,24 +17,28 @@ export type RoutedCall = Pick<
 
 /** Behaviour in which versions of the production engine differ, or which it shows only sometimes. */
 export interface Behaviour {
-  /** Whether calls of one client may overtake each other, as in production; default "in-order". */
+  /** Whether calls of one client may overtake each other, as in production. Default: "in-order". */
   readonly delivery?: DeliveryOrder;
-  /** Seed of the shuffle in out-of-order delivery; default 1. */
+  /** The seed of the shuffle in out-of-order delivery. Default: 1. */
   readonly seed?: number;
   /**
-   * The engine loses an answer that comes earlier than this after its call, so that its caller times out; default 0.
-   * The production engine files the pending invocation after the call has left, about a millisecond.
+   * The engine loses an answer that comes earlier than this after its call, so that its caller times out.
+   * Default: 0. The production engine files the pending invocation after the call has left, about a
+   * millisecond later.
    */
   readonly loseAnswersWithinMilliseconds?: number;
   /**
-   * The effect of a second registration: "last-wins", the default, as in iii 0.22. With "refuse", as in 0.23, a
-   * function stays with its first owner, and a worker with the name of one that is connected is sent
+   * The effect of a second registration. "last-wins", the default, is that of iii 0.22. With "refuse", as in
+   * 0.23, a function stays with its first owner, and a worker with the name of a connected one is sent
    * `registrationrejected` and closed.
    */
   readonly secondRegistration?: "last-wins" | "refuse";
 }
 
-/** Holds the connected workers and their registrations, and routes calls between them. Knows no sockets. */
+/**
+ * Holds the connected workers and their registrations, and routes calls between them. It knows nothing of
+ * sockets.
+ */
 export class Router {
   readonly workers = new Set<WorkerConnection>();
   readonly functions = new Owned<FrameOf<"registerfunction">>();
@@ -52,7 +56,7 @@ export class Router {
     this.#deliver = deliveryOf(behaviour.delivery ?? "in-order", behaviour.seed ?? 1);
   }
 
-  /** Adds a worker. */
+  /** Adds a worker, and welcomes it. */
   join(worker: WorkerConnection): void {
     this.workers.add(worker);
     worker.send({ type: "workerregistered", worker_id: worker.id, reattach_token: worker.reattachToken });
@@ -67,7 +71,9 @@ export class Router {
     this.invocations.stop(worker);
   }
 
-  /** Records a worker's description of itself, unless its name is taken and second registrations are refused. */
+  /**
+   * Records a worker's description of itself, unless its name is taken and second registrations are refused.
+   */
   describe(worker: WorkerConnection, profile: Profile): void {
     const { name } = profile;
     const owner = [...this.workers].find((other) => other !== worker && other.name === name);
@@ -80,7 +86,7 @@ export class Router {
     worker.close();
   }
 
-  /** Handles a worker's frame. */
+  /** Handles a frame of a worker. */
   receive(worker: WorkerConnection, frame: Frame): void {
     switch (frame.type) {
       case "registerfunction":
@@ -138,12 +144,12 @@ export class Router {
     else this.#forward(call, { server, caller, settle });
   }
 
-  /** The triggers whose type some worker provides: all, or those that `owner` registered. */
+  /** Returns the triggers whose type some worker provides: all, or those that `owner` registered. */
   activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
     return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
   }
 
-  /** Calls `callback` once the function is registered: now, if it is already. */
+  /** Calls `callback` once the function is registered, or now if it already is. */
   whenRegistered(id: string, callback: () => void): void {
     if (this.functions.get(id) !== undefined) callback();
     else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
@@ -197,15 +203,15 @@ export class Router {
     else this.route({ ...frame, invocation_id }, worker, answer);
   }
 
-  /** A provider that registers again gets the triggers that waited for it. */
+  /** Registers a trigger type. A provider that registers again gets the triggers that waited for it. */
   #registerTriggerType(worker: WorkerConnection, frame: FrameOf<"registertriggertype">): void {
     this.triggerTypes.put(worker, frame);
     for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
   }
 
   /**
-   * Forwards a trigger to the worker that provides its type, now or when that registers: the engine itself runs no
-   * triggers.
+   * Forwards a trigger to the worker that provides its type, now or when that registers. The engine itself
+   * runs no triggers.
    */
   #registerTrigger(worker: WorkerConnection, frame: FrameOf<"registertrigger">): void {
     this.triggers.put(worker, frame);
@@ -224,7 +230,8 @@ export class Router {
   }
 
   /**
-   * Ends the previous connection of a worker that has reconnected with its token: its end may not have been noticed yet.
+   * Ends the previous connection of a worker that has reconnected with its token, whose end may not have been
+   * noticed yet.
    */
   #retire({ previous_worker_id, reattach_token }: FrameOf<"reattach">): void {
     for (const worker of this.workers) {

@@ -1,4 +1,7 @@
-/** Whether the object in a JSON text has a duplicate key at its top level, which `JSON.parse` does not report. */
+/**
+ * Returns whether the object in a JSON text has a duplicate key at its top level, which `JSON.parse` does not
+ * report.
+ */
 export function hasDuplicateKey(json: string): boolean {
   const keys = new Set<string>();
   let depth = 0;
@@ -26,7 +29,7 @@ export function hasDuplicateKey(json: string): boolean {
 const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Index of the quote that closes the string whose opening quote is at `start`. */
+/** Returns the index of the quote that closes the string whose opening quote is at `start`. */
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (isEscaped(json, end)) end = json.indexOf('"', end + 1);

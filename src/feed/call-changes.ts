@@ -1,4 +1,7 @@
-/** Makes changes of the mutations of calls. Those of a transaction are reported when it is done, and not if it failed. */
+/**
+ * Turns mutations of calls into changes. Those of a transaction are reported when it is done, and dropped if
+ * it failed.
+ */
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Mutation, MutationKind, MutationOutcome } from "../files/mutation.ts";
 import type { Stamps } from "../jail/statx.ts";
@@ -8,15 +11,15 @@ type Stamped = Stamps | "missing";
 
 export interface CallChangesOptions {
   readonly onFound: (change: FoundChange) => void;
-  /** Gets what a call has left under a name; undefined where that is not known. */
+  /** Receives the stamps that a call has left under a name, or `undefined` if they are unknown. */
   readonly onLeft: (path: string, stamps: Stamped | undefined) => void;
   readonly onFolderMoved: (from: string, to: string) => void;
   readonly onFolderRemoved: (path: string) => void;
-  /** What has the name now; undefined where the tree is not watched. */
+  /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
   readonly stampsAt: (path: string) => Stamped | undefined;
 }
 
-/** A transaction under way. */
+/** A transaction that is still running. */
 interface Transaction {
   readonly paths: Set<string>;
   readonly changes: FoundChange[];
@@ -34,7 +37,7 @@ const kinds: Readonly<Record<MutationKind, ChangeKind | undefined>> = {
   transaction: undefined,
 };
 
-/** Largest file whose revision is computed for the feed, while the call waits. */
+/** Maximum size of a file, in bytes, whose revision is computed for the feed while the call waits. */
 const largestHashed = 1024 * 1024;
 
 export class CallChanges {
@@ -46,7 +49,7 @@ export class CallChanges {
     this.#options = options;
   }
 
-  /** Whether the path is one of a transaction that is not over. */
+  /** Returns whether the path belongs to a transaction that is not over. */
   holds(path: string): boolean {
     for (const { paths } of this.#transactions.values()) if (paths.has(path)) return true;
     return false;
@@ -74,11 +77,11 @@ export class CallChanges {
     const { paths, changes } = this.#transactions.get(mutation) ?? { paths: [], changes: [] };
     this.#transactions.delete(mutation);
     if (outcome === "done") for (const change of changes) this.#options.onFound(change);
-    // The steps were taken back: what is there is what was there.
+    // The steps were rolled back, so the earlier entries are there again.
     else for (const path of paths) this.#options.onLeft(path, this.#stampsAt(path));
   }
 
-  /** A step that failed may have moved something away and back. */
+  /** Accepts the current entries after a failed step, which may have moved something away and back. */
   #forgive(mutation: Mutation): void {
     const before = this.#before.get(mutation) ?? [];
     for (const [index, path] of pathsOf(mutation).entries()) {
@@ -114,7 +117,10 @@ export class CallChanges {
     transaction?.paths.add(path);
   }
 
-  /** Undefined also for a name that is not UTF-8, whose bytes are not known here. */
+  /**
+   * Returns the current stamps of the path, or `undefined` if they are unknown, also for a name that is not
+   * UTF-8, whose bytes are lost here.
+   */
   #stampsAt(path: string): Stamped | undefined {
     return path.includes("\ufffd") || path === "" ? undefined : this.#options.stampsAt(path);
   }
@@ -126,7 +132,7 @@ const pathsOf = ({ path, from, kind }: Mutation): string[] =>
 function revisionOf(mutation: Mutation): string | undefined {
   const { kind, entry, entries } = mutation;
   if (entry !== "file" || (kind !== "create" && kind !== "replace")) return undefined;
-  // What a transaction has staged is no more under its temporary name, and its revision is known.
+  // A file staged by a transaction is no longer under its temporary name, and its revision is known.
   const size = ignoreVanished(() => entries?.placed?.()?.size) ?? 0;
   return size > largestHashed ? undefined : mutation.revisionAfter();
 }

@@ -1,16 +1,16 @@
 import type { FeedChange, FoundChange } from "./change.ts";
 
-/** Most changes that are kept, and most characters of their paths. */
+/** Maximum changes that are kept, and maximum characters of their paths. */
 export const mostKept = { changes: 16_384, characters: 4 * 1024 * 1024 } as const;
 
-/** The newest changes, each with its number. */
+/** Keeps the newest changes, each with its number. */
 export class ChangeRing {
   readonly #changes: FeedChange[] = [];
   readonly #most: { readonly changes: number; readonly characters: number };
   #characters = 0;
   /** The number of the oldest change that is kept. */
   #first = 1;
-  /** The number of the newest change; 0 before the first. */
+  /** The number of the newest change, or 0 before the first. */
   newest = 0;
 
   constructor(most: { readonly changes: number; readonly characters: number } = mostKept) {
@@ -26,12 +26,12 @@ export class ChangeRing {
     while (this.#characters > characters && this.#first < this.newest) this.#dropOldest();
   }
 
-  /** Whether it has every change after that of this number, and this number is one. */
+  /** Returns whether this number exists and every later change is kept. */
   follows(seq: number): boolean {
     return seq >= this.#first - 1 && seq <= this.newest;
   }
 
-  /** The change of this number, which must be kept. */
+  /** Returns the change of this number, which must be kept. */
   at(seq: number): FeedChange {
     return this.#changes[seq % this.#most.changes]!;
   }

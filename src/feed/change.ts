@@ -1,40 +1,45 @@
-/** What the feed reports: a change of one name (coder §25). */
+/** The changes that the feed reports, each about one name (coder §25). */
 
-/** `moved` is a new name for what had another one; of a folder, each of these counts for everything in it. */
+/**
+ * The kind of a change. `moved` gives an entry a new name. A change of a folder stands for everything in it.
+ */
 export type ChangeKind = "created" | "modified" | "deleted" | "moved";
 
-/** Who made a change: a call of this worker, or anything else on the machine. */
+/** The author of a change: a call of this worker, or anything else on the machine. */
 export type Cause =
   | { readonly by: "call"; readonly function_id?: string; readonly transaction?: string }
   | { readonly by: "external" };
 
-/** A change as it is found, before it has its place in the feed. */
+/** A change as it was found, before it gets its place in the feed. */
 export interface FoundChange {
-  /** From the base; bytes that are not UTF-8 became U+FFFD. "." for the base itself. */
+  /** The path from the base, with U+FFFD for invalid UTF-8; "." for the base itself. */
   readonly path: string;
   readonly kind: ChangeKind;
-  /** Of a move: the old path. */
+  /** The old path of a move. */
   readonly from?: string;
   readonly isFolder: boolean;
-  /** Of the content that a call wrote. */
+  /** The revision of the content that a call wrote. */
   readonly revision?: string;
   readonly cause: Cause;
-  /** Changes before this one are not known: anything at the path or below may be different. */
+  /** Whether changes before this one are unknown, so that anything at or below the path may differ. */
   readonly isGap?: boolean;
 }
 
 export interface FeedChange extends FoundChange {
-  /** Counts up from 1. */
+  /** A number that counts up from 1. */
   readonly seq: number;
 }
 
-/** What stands for changes that are not known. */
+/** A change that stands for unknown ones. */
 export const gap: FoundChange = {
   ...{ path: ".", kind: "modified", isFolder: true, isGap: true },
   cause: { by: "external" },
 };
 
-/** A change as those may know of it for whom some paths are not there: a move from such a path is a creation, one to it a deletion. */
+/**
+ * Returns the part of a change that a reader may see for whom some paths do not exist: a move from such a
+ * path is a creation, one to it a deletion. Returns `undefined` if nothing is visible.
+ */
 export function visiblePart<Change extends FoundChange>(
   change: Change,
   isVisible: (path: string) => boolean,

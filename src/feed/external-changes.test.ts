@@ -6,7 +6,7 @@ const folder = { kind: "dir", inode: "1", state: "1" } as unknown as ReturnType<
   ExternalChangesOptions["stampsAt"]
 >;
 
-/** The changes that are found after these events, in a tree that has listed a folder under every name. */
+/** Returns the changes found after these events, in a tree that has listed a folder under every name. */
 function foundAfter(...events: Omit<TreeChange, "path" | "isFolder">[]): string[] {
   const found: string[] = [];
   const external = new ExternalChanges({

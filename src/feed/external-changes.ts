@@ -1,6 +1,7 @@
 /**
- * Finds the changes of a watched tree that other programs have made. An event of the kernel says only that something
- * happened to a name: what is there then is compared with what a call, or the last change that was found, left there.
+ * Finds the changes of a watched tree that other programs have made. An event of the kernel says only that
+ * something happened to a name, so the entry found there is compared with the one that a call, or the last
+ * change found, left there.
  */
 import type { Stamps } from "../jail/statx.ts";
 import type { TreeChange } from "../watch/tree.ts";
@@ -8,60 +9,62 @@ import type { FoundChange } from "./change.ts";
 import { latin1Of, movedKeys } from "./paths.ts";
 import { RecentInodes } from "./recent-inodes.ts";
 
-/** What has a name: a folder, or anything else. */
+/** The kind of entry that has a name: a folder, or anything else. */
 export type Presence = "folder" | "entry" | "nothing";
 
 type Stamped = Stamps | "missing";
 
-/** A name about which there were events since the last time. */
+/** A name that had events since it was last judged. */
 interface Touched {
   /** Its path, one character per byte. */
   readonly place: string;
-  /** What had the name before the first of them. */
+  /** The entry that had the name before the first event. */
   readonly before: Presence;
-  /** The name was taken away or assigned. */
+  /** Whether the name was removed or assigned. */
   isReplaced: boolean;
-  /** A program wrote through a descriptor. Calls write into temporary files, and never do. */
+  /** Whether a program wrote through a descriptor. Calls write into temporary files, so they never do. */
   isWritten: boolean;
-  /** The path that what was moved here had before. */
+  /** The previous path of an entry that was moved here. */
   origin?: string | undefined;
 }
 
-/** What a call left under a name. */
+/** The entry that a call left under a name. */
 interface Left {
-  /** Undefined where that is not known, and is taken to be what is there. */
+  /** The stamps, or `undefined` if unknown: then whatever is there counts as left by the call. */
   readonly stamps: Stamped | undefined;
-  /** The drain that began last before that. */
+  /** The number of the last drain that began before the call left it. */
   readonly drain: number;
 }
 
-/** A name that is judged. */
+/** A name that is being judged. */
 interface Judged {
   readonly path: string;
   readonly touched: Touched;
   readonly now: Stamped;
 }
 
-/** What became of a name. */
+/** The outcome for a name. */
 interface Verdict {
   readonly before: Presence;
   readonly after: Presence;
   readonly isMove: boolean;
-  /** Another entry has the name. */
+  /** Whether a different entry has the name. */
   readonly isOther: boolean;
 }
 
 export interface ExternalChangesOptions {
-  /** What has the name now. */
+  /** Returns the current stamps of the name. */
   readonly stampsAt: (place: string) => Stamped;
-  /** What the tree had there when it was drained last. */
+  /** Returns the kind of entry that the tree had there at the last drain. */
   readonly presenceAt: (place: string) => Presence;
-  /** Whether a call is not done with the path yet: then it is judged later. */
+  /** Returns whether a call is not done with the path yet, so that it is judged later. */
   readonly isHeld: (path: string) => boolean;
   readonly onFound: (change: FoundChange) => void;
 }
 
-/** Most names that are noted at once; and most moves of folders, each of which goes through all names. */
+/**
+ * Maximum names that are noted at once, and maximum moves of folders, each of which goes through all names.
+ */
 const most = { names: 16_384, folderMoves: 64 } as const;
 
 export class ExternalChanges {
@@ -75,33 +78,33 @@ export class ExternalChanges {
     this.#options = options;
   }
 
-  /** Whether there was more than is noted. Then the changes are not known, and `clear` is due. */
+  /** Whether more happened than can be noted. The changes are then unknown, and `clear` is due. */
   get isOverfull(): boolean {
     const { names, folderMoves } = most;
     return this.#touched.size > names || this.#left.size > names || this.#folderMoves > folderMoves;
   }
 
-  /** Forgets all events, and what calls left before the drain of this number. */
+  /** Forgets all events, and the entries that calls left before the drain of this number. */
   clear(drain: number): void {
     this.#touched.clear();
     this.#folderMoves = 0;
     for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
   }
 
-  /** Notes what a call left under a name. */
+  /** Notes the entry that a call left under a name. */
   leave(path: string, stamps: Stamped | undefined, drain: number): void {
     if (typeof stamps === "object") this.#inodes.set(stamps);
     this.#left.delete(path);
     this.#left.set(path, { stamps, drain });
   }
 
-  /** Notes that a call took a folder away with everything in it. */
+  /** Notes that a call removed a folder with everything in it. */
   dropBelow(path: string): void {
     for (const map of [this.#touched, this.#left])
       for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
   }
 
-  /** Notes that a folder was moved: what was noted of names in it is about other paths now. */
+  /** Notes that a folder was moved, so that the notes about names in it apply to other paths. */
   moveBelow(from: string, to: string): void {
     this.#folderMoves++;
     const cut = latin1Of(from).length;
@@ -122,8 +125,8 @@ export class ExternalChanges {
       this.#addMove(change, what);
       return;
     }
-    // A name is free when something is made under it, though the tree may have it by then: a folder that is new is watched,
-    // and then listed, and what is made in it between the two is in the listing and has an event.
+    // A name is free when an entry is created under it, even if the tree already has the entry: a new folder
+    // is watched, then listed, and an entry made in between is in the listing and has an event.
     const beforeCreation = isMovedIn ? undefined : "nothing";
     const touched = this.#touch(path, kind === "created" ? beforeCreation : what);
     if (kind === "created" || kind === "removed")
@@ -141,7 +144,10 @@ export class ExternalChanges {
     if (isFolder) this.moveBelow(from, to);
   }
 
-  /** `before`: what had the name before the event; undefined where the event does not say that. */
+  /**
+   * Notes that the path had an event. `before` is the entry that had the name, or `undefined` if the event
+   * does not say.
+   */
   #touch(path: Buffer, before: Presence | undefined): Touched {
     const key = path.toString();
     const known = this.#touched.get(key);
@@ -158,8 +164,8 @@ export class ExternalChanges {
   }
 
   /**
-   * Reports what other programs changed. The events of calls that had returned before the drain of this number have all been
-   * noted: what those left has to be there still, and is forgotten.
+   * Reports the changes of other programs. The events of calls that had returned before the drain of this
+   * number have all been noted, so the entries left by them must still be there, and are forgotten.
    */
   reconcile(drain: number): void {
     const { stampsAt, isHeld } = this.#options;
@@ -180,13 +186,13 @@ export class ExternalChanges {
     this.#verifyLeft(drain, judged);
   }
 
-  /** Whether what is there now was moved there, and has its old name no more. */
+  /** Returns whether the entry was moved here, and no longer has its old name. */
   #isMove({ touched: { origin }, now }: Judged, judged: ReadonlyMap<string, Judged>): boolean {
     const source = origin === undefined ? undefined : judged.get(origin);
     return source?.now === "missing" && now !== "missing" && this.#before(source) !== "nothing";
   }
 
-  /** What had the name, as readers of the feed know. */
+  /** Returns the entry that had the name, according to readers of the feed. */
   #before({ path, touched }: Pick<Judged, "path" | "touched">): Presence {
     const left = this.#left.get(path)?.stamps;
     return left === undefined ? touched.before : presenceOf(left);
@@ -223,7 +229,7 @@ export class ExternalChanges {
           isFolder: isFolder || before === "folder",
         });
     } else if (before !== after || (isFolder && isOther)) {
-      // Another folder has the name: nothing in it is what it was.
+      // A different folder has the name, and nothing in it is the same.
       this.#found({ kind: "deleted", path, isFolder: before === "folder" });
       this.#found({ kind: "created", path, isFolder });
     } else this.#found({ kind: "modified", path, isFolder });
@@ -233,21 +239,24 @@ export class ExternalChanges {
     this.#options.onFound({ ...change, cause: { by: "external" } });
   }
 
-  /** Notes that readers know what is there now. */
+  /** Notes that readers know the current entry. */
   #settle(path: string, now: Stamped): void {
     if (now !== "missing") this.#inodes.set(now);
     const left = this.#left.get(path);
     if (left !== undefined) this.#left.set(path, { ...left, stamps: now });
   }
 
-  /** Whether a call took a folder above away, which counts for what was in it. */
+  /** Returns whether a call removed a folder above, which accounts for everything in it. */
   #isInRemoved(path: string): boolean {
     for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
       if (this.#left.get(path.slice(0, slash))?.stamps === "missing") return true;
     return false;
   }
 
-  /** A folder that is new is watched only when a drain has found it: what happened in it before has no event. */
+  /**
+   * Checks the entries that calls left. A new folder is watched only once a drain has found it, so earlier
+   * changes in it have no event.
+   */
   #verifyLeft(drain: number, judged: ReadonlyMap<string, Judged>): void {
     const { stampsAt, isHeld } = this.#options;
     for (const [path, left] of this.#left) {
@@ -272,6 +281,6 @@ const isSame = (one: Stamped, other: Stamped): boolean =>
   one === other ||
   (one !== "missing" && other !== "missing" && one.inode === other.inode && one.state === other.state);
 
-/** Whether the entry is another than that which a call left; undefined where that is not known. */
+/** Returns whether the entry differs from the one that a call left, or `undefined` if that is unknown. */
 const isOtherThan = (left: Stamped | undefined, now: Stamped): boolean | undefined =>
   typeof left === "object" && typeof now === "object" ? left.inode !== now.inode : undefined;

@@ -1,9 +1,9 @@
-/** Changes for tests. */
+/** Builds changes for tests. */
 import type { FeedChange } from "./change.ts";
 
 type Part = Partial<FeedChange> & Pick<FeedChange, "seq" | "path">;
 
-/** A change with what matters for a test. */
+/** Returns a change with the parts that a test is about. */
 export const change = (part: Part): FeedChange => ({
   ...{ kind: "modified", isFolder: false, cause: { by: "external" } },
   ...part,

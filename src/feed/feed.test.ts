@@ -1,4 +1,4 @@
-/** A feed over several roots, of which some are not there or cannot be watched. */
+/** A feed over several roots, some of which are missing or cannot be watched. */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { compileGlobSet } from "../globs/glob-set.ts";
@@ -16,7 +16,7 @@ class RootsFixture extends JailFixture {
   readonly #jail: Jail;
   #next = 0;
 
-  /** `open`: how to open the tree of the root "two". */
+  /** Creates the fixture. `open` opens the tree of the root "two". */
   constructor(backend: BackendName = "openat", open?: typeof openWatchedTree) {
     super({ "one/": null, "two/": null });
     const roots = names.map((name) => ({ name, path: this.at(name) }));
@@ -29,7 +29,7 @@ class RootsFixture extends JailFixture {
     this.#jail = jail;
   }
 
-  /** What has come since the last time, and whether all changes of other programs are reported. */
+  /** Returns the changes since the last call, and whether all changes of other programs are reported. */
   async take(): Promise<[string[], boolean]> {
     const newest = await this.feed.newest();
     const lines: string[] = [];

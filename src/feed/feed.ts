@@ -1,6 +1,7 @@
 /**
- * The changes of the tree, in order, with who made them: those of calls come from the mutations themselves, those of other
- * programs from the watched tree, or from that of each root. Nothing is kept or watched before the first reader.
+ * The changes of the tree, in order, with their authors. Changes of calls come from the mutations themselves,
+ * those of other programs from the watched tree, or from that of each root. Nothing is kept or watched before
+ * the first reader.
  */
 import { randomBytes } from "node:crypto";
 import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
@@ -13,36 +14,36 @@ import { type RootTree, RootWatch } from "./root-watch.ts";
 
 export interface FeedOptions {
   readonly jail: Pick<Jail, "denies" | "reopenFolder">;
-  /** That of the one base, or one of each root. */
+  /** The tree of the one base, or one per root. */
   readonly trees: readonly RootTree[];
-  /** Has the listener notified of every mutation from now on. */
+  /** Registers a listener that is notified of every later mutation. */
   readonly listen: (listener: MutationListener) => void;
 }
 
-/** How often a reader that finds changes which are not settled yet waits for another drain. */
+/** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
 const mostDrains = 4;
 
 /** Milliseconds between two drains without a reader, so that few names are noted at once. */
 const drainEvery = 1000;
 
 export class Feed implements MutationListener {
-  /** Another one in each process: numbers of one mean nothing in another. */
+  /** Identifies the feed of this process, because numbers mean nothing in another. */
   readonly epoch: string = randomBytes(6).toString("hex");
   readonly #options: FeedOptions;
   readonly #ring: ChangeRing;
   readonly #calls: CallChanges;
   readonly #roots: readonly RootWatch[];
-  /** By the names with which paths begin. */
+  /** The roots, keyed by the names that paths begin with. */
   readonly #rootsByName: ReadonlyMap<string, RootWatch>;
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #isListening = false;
-  /** Called at the next change, and when the tree is watched from now on. */
+  /** Callbacks for the next change, and for the moment when the tree becomes watched. */
   readonly #waiting = new Set<() => void>();
-  /** The tree was drained for the first time: from then on a gap is one. */
+  /** Whether the tree was drained once. From then on, a gap is reported. */
   #isOpen = false;
   #drains = 0;
-  /** Changes up to this number were found by a drain that is over: a folder that is new among them is watched. */
+  /** The number of the newest change found by a finished drain. A new folder up to there is watched. */
   #settled = 0;
 
   constructor(options: FeedOptions, ring: ChangeRing = new ChangeRing()) {
@@ -64,18 +65,18 @@ export class Feed implements MutationListener {
       onFound: (change) => this.#add(change),
       onLeft: (path, stamps) => this.#rootOf(path)?.leave(path, stamps, this.#drains),
       stampsAt: (path) => this.#rootOf(path)?.stampsAt(path),
-      // What is moved from one root into another is copied and removed.
+      // An entry that is moved from one root into another is copied and removed.
       onFolderMoved: (from, to) => this.#rootOf(to)?.moveBelow(from, to),
       onFolderRemoved: (path) => this.#rootOf(path)?.dropBelow(path),
     });
   }
 
-  /** Whether changes of other programs are reported, now and wherever they are. */
+  /** Whether changes of other programs are currently reported in every root. */
   get reportsExternal(): boolean {
     return this.#roots.every((root) => root.reportsExternal);
   }
 
-  /** Folders of which other programs' changes are not reported. */
+  /** The number of folders in which changes of other programs are not reported. */
   get unwatchedFolders(): number {
     return this.#roots.reduce((sum, root) => sum + root.unwatchedFolders, 0);
   }
@@ -88,8 +89,8 @@ export class Feed implements MutationListener {
   }
 
   /**
-   * Begins to keep changes of calls, and of other programs where the tree can be watched, once. Resolves when it has begun.
-   * Throws a refusal when the one base is gone.
+   * Begins to keep changes of calls, and of other programs if the tree can be watched, once. Resolves when it
+   * has begun. Throws a refusal if the one base is gone.
    */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
@@ -100,8 +101,9 @@ export class Feed implements MutationListener {
   }
 
   /**
-   * The number of the newest change that readers get, after all that had returned when this was called. Without
-   * `hasExternal` the tree is not watched for it: changes of other programs are there if it is watched anyway.
+   * Returns the number of the newest change that readers get, which covers everything that had returned
+   * before this call. Without `hasExternal` the tree is not watched for it, and changes of other programs are
+   * included only if it is watched anyway.
    */
   async newest({ hasExternal = true } = {}): Promise<number> {
     if (hasExternal) await this.open();
@@ -115,8 +117,8 @@ export class Feed implements MutationListener {
   }
 
   /**
-   * Resolves when there is a change after that of this number, or may be one that only a look finds; or when the signal aborts. So who
-   * reads the changes of calls alone need not look for them.
+   * Resolves when there is a change after that of this number, or may be one that only `newest` finds, or
+   * when the signal aborts. So a reader of calls' changes alone need not poll.
    */
   due(after: number, signal: AbortSignal): Promise<void> {
     if (this.#roots.some(({ isWatched, isGone }) => isWatched || isGone)) return Promise.resolve();
@@ -132,18 +134,18 @@ export class Feed implements MutationListener {
     });
   }
 
-  /** Whether all changes after that of this number are kept. */
+  /** Returns whether all changes after that of this number are kept. */
   follows(seq: number): boolean {
     return seq <= this.#settled && this.#ring.follows(seq);
   }
 
-  /** The change of this number, which must be kept. */
+  /** Returns the change of this number, which must be kept. */
   at(seq: number): FeedChange {
     return this.#ring.at(seq);
   }
 
   before(mutation: Mutation): void {
-    // What other programs did until now comes before it.
+    // Earlier changes of other programs must come before it.
     if (!mutation.isTree) void this.#drain();
     this.#calls.before(mutation);
   }
@@ -175,7 +177,7 @@ export class Feed implements MutationListener {
     this.#isOpen = true;
   }
 
-  /** From now on readers have to look for changes of other programs. */
+  /** Begins draining on a timer. From now on readers have to call `newest` for changes of other programs. */
   #begin(): void {
     if (this.#timer !== undefined || !this.#isWatching) return;
     this.#wake();
@@ -183,20 +185,20 @@ export class Feed implements MutationListener {
     this.#timer.unref();
   }
 
-  /** Watches what the roots are now, once it is open. */
+  /** Watches the current roots, once the feed is open. */
   #follow(): void {
     if (this.#opening === undefined) return;
     for (const root of this.#roots) root.follow();
     this.#begin();
   }
 
-  /** Builds trees again where they are incomplete. Returns whether another drain may find more. */
+  /** Rebuilds incomplete trees. Returns whether another drain may find more. */
   async #build(): Promise<boolean> {
     const built = await Promise.all(this.#roots.map((root) => root.build()));
     return built.includes(true);
   }
 
-  /** Finds what other programs have changed until now. */
+  /** Finds the changes that other programs have made so far. */
   async #drain(): Promise<void> {
     if (!this.#isWatching) {
       this.#settled = this.#ring.newest;
@@ -206,7 +208,7 @@ export class Feed implements MutationListener {
     const drains = this.#roots.map((root) => root.drain(number));
     const found = this.#ring.newest;
     const compared = await Promise.all(drains);
-    // What was added since then may be about folders that are not watched yet.
+    // Changes added since then may concern folders that are not watched yet.
     this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
   }
 
@@ -218,7 +220,7 @@ export class Feed implements MutationListener {
     this.#wake();
   }
 
-  /** What was lost before the first reader could begin is no gap. */
+  /** Adds a gap. Anything lost before the first reader could begin does not count. */
   #addGap(): void {
     if (!this.#isOpen) return;
     this.#ring.add(gap);

@@ -1,7 +1,7 @@
-/** The UTF-8 of a path, one character per byte, as the watched tree has names. */
+/** Returns the UTF-8 of a path, one character per byte, like names in the watched tree. */
 export const latin1Of = (path: string): string => Buffer.from(path).toString("latin1");
 
-/** The map with what is below one path under another. What moves comes last. */
+/** Returns the map with the keys below one path moved under another. Moved entries come last. */
 export function movedKeys<T>(
   map: ReadonlyMap<string, T>,
   [from, to]: readonly [string, string],

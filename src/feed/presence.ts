@@ -1,7 +1,7 @@
 import type { WatchedFolder } from "../watch/tree.ts";
 import type { Presence } from "./external-changes.ts";
 
-/** What the tree has at this path, one character per byte. */
+/** Returns the kind of entry that the tree has at this path, one character per byte. */
 export function presenceIn(base: WatchedFolder, place: string): Presence {
   let folder = base;
   const names = place.split("/");

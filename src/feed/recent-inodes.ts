@@ -1,6 +1,6 @@
 import type { Stamps } from "../jail/statx.ts";
 
-/** How entries were when they were last read, by their inodes: those of the last some thousand. */
+/** Remembers the last read state of some thousand entries, keyed by inode. */
 export class RecentInodes {
   readonly #states = new Map<bigint, string>();
   readonly #most: number;
@@ -17,7 +17,7 @@ export class RecentInodes {
     this.#states.delete(oldest!);
   }
 
-  /** Whether the entry is as it was then. */
+  /** Returns whether the entry is unchanged since then. */
   has({ inode, state }: Stamps): boolean {
     return this.#states.get(inode) === state;
   }

@@ -1,4 +1,4 @@
-/** The part of a feed that watches one root: its tree, and what other programs change in it. */
+/** Watches one root for a feed: its tree, and the changes that other programs make in it. */
 import { Refusal } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
 import type { Folder } from "../jail/folder.ts";
@@ -14,22 +14,22 @@ import { presenceIn } from "./presence.ts";
 
 /** A root, or the one base. */
 export interface RootTree {
-  /** With which its paths begin; "" of the one base. */
+  /** The name that its paths begin with; "" for the one base. */
   readonly name: string;
   readonly tree: SharedTree;
 }
 
 export interface RootWatchOptions extends RootTree {
-  /** Holds its folder. Throws a refusal where that is gone. */
+  /** Opens its folder. Throws a refusal if that is gone. */
   readonly openBase: () => Folder;
-  /** Whether a call is not done with the path yet. */
+  /** Returns whether a call is not done with the path yet. */
   readonly isHeld: (path: string) => boolean;
   readonly onFound: (change: FoundChange) => void;
-  /** Changes that were made in it before are not known. */
+  /** Reports that earlier changes in it are unknown. */
   readonly onGap: () => void;
 }
 
-/** What is there while its tree is watched. */
+/** The state that exists while the tree is watched. */
 interface Watching {
   readonly base: Folder;
   readonly subscription: TreeSubscription;
@@ -39,17 +39,17 @@ interface Watching {
 
 type Stamped = Stamps | "missing";
 
-/** Why a tree is not complete that cannot be built at once. */
+/** The reasons for incomplete trees that cannot be rebuilt at once. */
 const lasting: ReadonlySet<IncompleteReason> = new Set(["limit", "base-gone"]);
 
-/** Paths here, as in all of the feed, begin with the name of the root. */
+/** Watches one root. Paths here, as in all of the feed, begin with the name of the root. */
 export class RootWatch {
   readonly #options: RootWatchOptions;
   #watching: Watching | undefined;
-  /** The descriptor of the folder that it has last tried to watch, which another one never has. */
+  /** The descriptor of the folder that it last tried to watch. No other folder ever gets the same one. */
   #tried: Folder["descriptor"] | "none" = "none";
   #isGone = false;
-  /** Changes of other programs are not known until the tree is complete and was drained. */
+  /** Whether changes of other programs are unknown, until the tree is complete and was drained. */
   #hasGap = true;
 
   constructor(options: RootWatchOptions) {
@@ -60,12 +60,12 @@ export class RootWatch {
     return this.#watching !== undefined;
   }
 
-  /** Whether its folder was gone when it was looked for last. */
+  /** Whether its folder was gone at the last attempt to open it. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Whether changes of other programs are reported, now. */
+  /** Whether changes of other programs are currently reported. */
   get reportsExternal(): boolean {
     return this.#watching !== undefined && !this.#hasGap;
   }
@@ -75,15 +75,18 @@ export class RootWatch {
   }
 
   /**
-   * Begins to watch where that is possible. Throws a refusal where the one base is gone; of several roots, one that is gone
-   * may be back later.
+   * Begins to watch if possible. Throws a refusal if the one base is gone; one of several roots may come back
+   * later.
    */
   open(): void {
     if (this.#hasName) this.follow();
     else if (this.#watching === undefined) this.#watch(this.#options.openBase());
   }
 
-  /** Watches what the root is now: of several roots, one whose folder is gone is served again when another is there. */
+  /**
+   * Watches the current folder of the root. One of several roots whose folder was gone is served again when
+   * another folder is there.
+   */
   follow(): void {
     if (!this.#hasName) return;
     try {
@@ -94,7 +97,7 @@ export class RootWatch {
     }
   }
 
-  /** Builds the tree where it can be built again. Returns whether another drain may end a gap. */
+  /** Builds the tree if it can be rebuilt. Returns whether another drain may end a gap. */
   async build(): Promise<boolean> {
     const tree = this.#watching?.subscription.tree;
     if (tree === undefined || !this.#hasGap) return false;
@@ -105,13 +108,17 @@ export class RootWatch {
     return true;
   }
 
-  /** Finds what other programs have changed until now. Resolves to whether it has compared all that was noted until then. */
+  /**
+   * Finds the changes that other programs have made so far. Resolves to whether everything noted before has
+   * been compared.
+   */
   async drain(number: number): Promise<boolean> {
     const watching = this.#watching;
     if (watching === undefined) return false;
     const { subscription, external } = watching;
     const drained = subscription.drain();
-    // The queue was read already, as a rule, and what is noted happened before what a call is about to do.
+    // As a rule, the queue was read already, and the noted events precede the step that a call is about to
+    // make.
     if (!this.#hasGap && !external.isOverfull) external.reconcile(0);
     const { isComplete } = await drained;
     if (this.#watching !== watching) return false;
@@ -119,7 +126,7 @@ export class RootWatch {
       external.reconcile(number);
       return true;
     }
-    // What is noted may be what the tree has found itself, when it was built; and it would grow with each call while the tree
+    // The notes may include findings of the tree's own build, and would grow with each call while the tree
     // stays incomplete.
     external.clear(number);
     if (isComplete) {
@@ -129,12 +136,12 @@ export class RootWatch {
     return false;
   }
 
-  /** What has the name now; undefined where the tree is not watched. */
+  /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
   stampsAt(path: string): Stamped | undefined {
     return this.#watching?.stamps.at(latin1Of(this.#inRoot(path)));
   }
 
-  /** Notes what a call left under a name, before the drain of the next number. */
+  /** Notes the entry that a call left under a name, before the drain of the next number. */
   leave(path: string, stamps: Stamped | undefined, drain: number): void {
     this.#watching?.external.leave(this.#inRoot(path), stamps, drain);
   }
@@ -182,7 +189,7 @@ export class RootWatch {
     else this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
   }
 
-  /** Watches that folder, where it is not the one that it has tried already. */
+  /** Watches that folder, unless it is the one that was already tried. */
   #followTo(base: Folder): void {
     if (base.descriptor === this.#tried) {
       base.close();
@@ -193,7 +200,7 @@ export class RootWatch {
     this.#isGone = false;
   }
 
-  /** Its folder is gone, with all that was in it. */
+  /** Notes that the folder is gone, with everything in it. */
   #lose(): void {
     if (this.#isGone) return;
     this.#isGone = true;

@@ -5,13 +5,13 @@ import { gap } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { type Delivery, Subscription } from "./subscription.ts";
 
-/** A reader that answers what it is made with, and then that it got everything. */
+/** A reader that gives the scripted answers, and after them reports every change as delivered. */
 class Reader {
   readonly ring = new ChangeRing({ changes: 4, characters: 1000 });
   readonly got: string[] = [];
   readonly kinds: string[] = [];
   readonly #answers: Delivery[];
-  /** Instead of an answer. */
+  /** The delivery to use instead of an answer. */
   deliver: (() => Promise<Delivery>) | undefined;
 
   constructor(...answers: Delivery[]) {

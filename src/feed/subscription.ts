@@ -1,4 +1,6 @@
-/** Delivers the changes of a feed to one reader, in order, and says so when it had to leave some out. */
+/**
+ * Delivers the changes of a feed to one reader, in order, and reports a gap when it had to leave some out.
+ */
 import { setTimeout } from "node:timers/promises";
 import { type FeedChange, gap } from "./change.ts";
 import { coalesce } from "./coalesce.ts";
@@ -8,32 +10,35 @@ export interface SubscriptionOptions {
   readonly feed: Pick<Feed, "newest" | "follows" | "at">;
   /** The number of the last change that the reader has. */
   readonly from: number;
-  /** Changes before that are not known to the reader. */
+  /** Whether earlier changes are unknown to the reader. */
   readonly hasGap: boolean;
-  /** How often changes are delivered, in milliseconds; those between are coalesced. */
+  /** The interval between deliveries in milliseconds. Changes in between are coalesced. */
   readonly every: number;
-  /** Resolves when there may be something after the change of this number, and when the signal aborts. By default at once. */
+  /**
+   * Resolves when there may be a change after that of this number, and when the signal aborts. Default: at
+   * once.
+   */
   readonly due?: (after: number, signal: AbortSignal) => Promise<void>;
   readonly selects: (change: FeedChange) => boolean;
-  /** What it throws counts as `absent`. */
+  /** Delivers a change. An exception counts as `absent`. */
   readonly deliver: (change: FeedChange) => Promise<Delivery>;
 }
 
-/** Whether the reader got a change. `absent`: it did not, and is not there. */
+/** Whether the reader got a change. `absent` means that it did not, because it is not there. */
 export type Delivery = "delivered" | "absent" | "unknown";
 
-/** Milliseconds without another attempt after a delivery that failed: at first, and at most. */
+/** Milliseconds between attempts after a failed delivery: the first pause, and the maximum. */
 const pauses = { first: 100, most: 30_000 } as const;
 
 export class Subscription {
   readonly #options: SubscriptionOptions;
   readonly #stopping = new AbortController();
-  /** The number of the last change that the reader got, or was not selected for it. */
+  /** The number of the last change that the reader got, or that was not selected for it. */
   #at: number;
-  /** The reader may have missed changes before that. */
+  /** Whether the reader may have missed earlier changes. */
   #hasGap: boolean;
   #pause: number = pauses.first;
-  /** The reader is being given a change, and may have got it. */
+  /** Whether a change is being delivered, so that the reader may have got it. */
   #isDelivering = false;
 
   /** Begins to deliver. */
@@ -44,7 +49,10 @@ export class Subscription {
     void this.#run();
   }
 
-  /** Ends. Returns the number to begin another one after; undefined where the reader may have missed changes. */
+  /**
+   * Stops delivering. Returns the number after which another subscription can continue, or `undefined` if the
+   * reader may have missed changes.
+   */
   end(): number | undefined {
     this.#stopping.abort();
     return this.#hasGap || this.#isDelivering ? undefined : this.#at;
@@ -63,7 +71,7 @@ export class Subscription {
     }
   }
 
-  /** Delivers what has come since the last time. */
+  /** Delivers the changes since the last time. */
   async #deliverAll(): Promise<void> {
     const { feed } = this.#options;
     const newest = await feed.newest().catch(() => this.#at);
@@ -92,14 +100,15 @@ export class Subscription {
     try {
       return await this.#options.deliver(change);
     } catch {
-      // It could not be described, as where the process has no descriptors left: nothing was sent.
+      // It could not be described, for example because the process is out of descriptors, so nothing was
+      // sent.
       return "absent";
     } finally {
       this.#isDelivering = false;
     }
   }
 
-  /** What the reader has not got of the changes up to this number. */
+  /** Returns the changes up to this number that the reader has not got yet. */
   #selected(newest: number): FeedChange[] {
     const { feed, selects } = this.#options;
     const changes: FeedChange[] = [];

@@ -1,11 +1,11 @@
 import type { CodePointRange } from "./parse.ts";
 
 /**
- * Maps code points to symbols: two code points that no range separates have the same symbol. So a table needs a column
- * for each symbol instead of one for each of a million code points.
+ * Maps code points to symbols. Two code points that no range separates have the same symbol, so a table needs
+ * a column for each symbol instead of one for each of a million code points.
  */
 export class CharClasses {
-  /** The least code point of each symbol, ascending; it represents the symbol. */
+  /** The lowest code point of each symbol, ascending, which represents it. */
   readonly representatives: readonly number[];
   /** The symbols of the code points below 256, for loops where a call costs too much. */
   readonly low: Uint16Array;
@@ -17,7 +17,7 @@ export class CharClasses {
     this.low = Uint16Array.from({ length: 256 }, (_, codePoint) => this.symbolOf(codePoint));
   }
 
-  /** The symbol of a code point: an index into `representatives`. */
+  /** Returns the symbol of a code point, an index into `representatives`. */
   symbolOf(codePoint: number): number {
     let low = 0;
     let high = this.representatives.length - 1;

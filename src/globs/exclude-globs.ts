@@ -1,10 +1,10 @@
 import { compileGlobSet, type GlobSet } from "./glob-set.ts";
 
-/** Globs of which those that end in `/**` exclude whole folders, so that a walk need not enter them. */
+/** Globs, of which those that end in `/**` exclude whole folders that a walk need not enter. */
 export interface ExcludeGlobs {
   /** Matches the folders that are excluded with everything in them. */
   readonly folders: GlobSet;
-  /** The other globs; undefined where there are none. */
+  /** The remaining globs, if any. */
   readonly others: GlobSet | undefined;
 }
 
@@ -18,10 +18,13 @@ export function compileExcludeGlobs(globs: readonly string[]): ExcludeGlobs {
   };
 }
 
-/** Whether the folder at `path`, or one above it, is excluded. */
+/** Returns whether the folder at `path`, or one above it, is excluded. */
 export const excludesPath = ({ folders }: ExcludeGlobs, path: string): boolean =>
   path.split("/").some((_, depth, names) => folders.matches(names.slice(0, depth + 1).join("/")));
 
 const everythingIn = "/**";
-/** After an escape or another slash the glob without its end would be malformed, or match more. */
+/**
+ * Returns whether the glob excludes a folder. After an escape or another slash, the glob without its end
+ * would be malformed or match more.
+ */
 const excludesFolder = (glob: string): boolean => /[^/\\]\/\*\*$/.test(glob);

@@ -5,7 +5,9 @@ import { compileGlobSet } from "./glob-set.ts";
 
 const matches = (glob: string, path: string) => compileGlobSet([glob]).matches(path);
 
-/** A piece of glob text, and by definition of its syntax the ends of the matches that start at `start`. */
+/**
+ * A piece of glob text, and, by the definition of its syntax, the ends of the matches that start at `start`.
+ */
 interface Node {
   readonly text: string;
   readonly ends: (path: readonly string[], start: number) => readonly number[];
@@ -107,7 +109,8 @@ test("a glob agrees with a matcher that follows the definition of its syntax", (
 });
 
 test("a glob agrees with micromatch where the two dialects do", () => {
-  // Outside: `?`, classes, a final `/**` (matches the folder itself there), `**/*`, and names that are "." or "..".
+  // Not covered: `?`, classes, a final `/**` (matches the folder itself there), `**/*`, and the names "." and
+  // "..".
   const text = fc.constantFrom("a", "b", ".x", "ab", "{a,b}", "{.a,b}", "b*", "a*b");
   const first = fc.constantFrom("", "**/", "*", "*/");
   const name = fc.constantFrom("a", "b", "ab", ".x", "aab", ".a", "b.x");

@@ -15,7 +15,7 @@ function refusal(...globs: string[]): string {
   throw new Error(`${JSON.stringify(globs)} compiled`);
 }
 
-/** A glob, the paths it matches, and paths it does not. */
+/** A glob, paths that it matches, and paths that it does not match. */
 const table: [glob: string, yes: string[], no: string[]][] = [
   ["?", ["a", "/", "é", "😀", "\n", "."], ["", "ab", "😀a"]],
   ["a?b", ["axb", "a/b"], ["ab", "axxb"]],
@@ -170,7 +170,7 @@ describe("globs made to explode", () => {
   });
 
   test("what was forgotten on the way is found again", () => {
-    // Every stretch of 19 characters is a combination of its own: more of them than are remembered.
+    // Every run of 19 characters is a separate combination, and there are more of them than the cache holds.
     const counted = Array.from({ length: 2000 }, (_, i) => i.toString(2)).join("");
     const path = counted.replaceAll("0", "a").replaceAll("1", "b");
     const set = compileGlobSet([`*a${"?".repeat(18)}`]);

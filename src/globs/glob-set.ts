@@ -4,27 +4,33 @@ import { GlobError, parseGlob } from "./parse.ts";
 
 export { GlobError };
 
-/** Globs that are matched together. */
+/** A set of globs that are matched together. */
 export interface GlobSet {
-  /** Whether any of the globs matches the whole of `path`: relative to the base, "/" between its names. */
+  /**
+   * Returns whether any of the globs matches all of `path`, which is relative to the base with "/" between
+   * its names.
+   */
   matches(path: string): boolean;
-  /** The same for the path of `name` in the folder at `folder`, "" for the base: faster for many names of one folder. */
+  /**
+   * Like `matches`, but for the path of `name` in the folder at `folder`, "" for the base. This is faster for
+   * many names of one folder.
+   */
   matchesIn(folder: string, name: string): boolean;
-  /** The same for the name in `bytes[from, to)`, in which U+FFFD stands for what is not UTF-8. */
+  /** Like `matchesIn`, but for the name in `bytes[from, to)`, in which U+FFFD stands for invalid UTF-8. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean;
-  /** How many globs there are; a set of none matches nothing. */
+  /** The number of globs. An empty set matches nothing. */
   readonly size: number;
   /** The globs as written in the configuration or the request. */
   readonly patterns: readonly string[];
 }
 
-/** Most UTF-16 units of all globs of a set together: more than operators and callers need. */
+/** Maximum UTF-16 units of all globs of a set together, more than users and callers need. */
 export const longestSet = { ofOperator: 8192, ofCaller: 4096 } as const;
 
 /**
- * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6). Throws a
- * `GlobError`, whose message is a whole sentence naming the glob, for one that is malformed (see `parseGlob`) or when the
- * globs are longer than `longest` together, which bounds the time that a path takes.
+ * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6).
+ * Throws a `GlobError`, whose message is a whole sentence naming the glob, if one is malformed (see
+ * `parseGlob`) or if the globs are longer than `longest` together, which bounds the time that a path takes.
  */
 export function compileGlobSet(
   patterns: readonly string[],

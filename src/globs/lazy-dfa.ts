@@ -2,36 +2,39 @@ import { CharClasses } from "./char-classes.ts";
 import type { Nfa } from "./nfa.ts";
 import { NfaSimulator, type StateSet } from "./nfa-simulator.ts";
 
-/** Most cells of the table: 256 KiB, which is some 2,500 rows for typical globs. */
+/** Maximum cells of the table: 256 KiB, some 2,500 rows for typical globs. */
 const maxCells = 65_536;
-/** Rows at first, and at least: with very many symbols the table is larger, so that it is not full after every step. */
+/**
+ * Initial and minimum rows. With very many symbols the table is larger than `maxCells`, so that it is not
+ * full after every step.
+ */
 const firstRows = 16;
-/** Most words of all cached combinations together: about 2 MiB, with their keys. */
+/** Maximum words of all cached combinations together: about 2 MiB, with their keys. */
 const maxCached = 250_000;
 
-/** About what a row takes besides its cells, and what a state takes, in bytes. */
+/** Approximate bytes of a row besides its cells, and of a state. */
 const bytesOfRow = 300;
 const bytesOfState = 150;
 
-/** What an automaton reads, and what follows from the states that it reaches. */
+/** The input of an automaton, and the output for the states that it reaches. */
 export interface LazyDfaOptions {
-  /** What a character is: a code point of UTF-8, or a byte. */
+  /** The unit that the automaton reads: a code point of UTF-8, or a byte. */
   readonly characters: "code points" | "bytes";
-  /** The output for a text after which the automaton is in these states. */
+  /** Returns the output for a text that leaves the automaton in these states. */
   readonly outputOf: (combination: StateSet) => number;
 }
 
-/** The name `bytes[from, to)`. */
+/** A name in `bytes[from, to)`. */
 interface ByteRange {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
 }
 
-/** 1 for what the automaton of one group accepts, else 0. */
+/** Returns 1 if the automaton of a single group accepts, else 0. */
 const accepts = (combination: StateSet): number => combination[0]! & 1;
 
-/** Whether the path is that of the folder, "" for the base, or lies below it. */
+/** Returns whether the path is that of the folder, "" for the base, or lies below it. */
 const isWithin = (path: string, folder: string): boolean =>
   folder === "" ||
   (path.startsWith(folder) && (path.length === folder.length || path.charCodeAt(folder.length) === slash));
@@ -39,18 +42,20 @@ const isWithin = (path: string, folder: string): boolean =>
 const slash = 0x2f;
 
 /**
- * Runs an automaton over paths, and caches every combination of states that it reaches as a row of a table, which
- * has the next row for each symbol. So a path like earlier ones costs one table lookup per character, however many
- * globs there are, and a character that leads to a new combination costs at most a visit to every state. A full table
- * is cleared and filled again: no glob makes it grow beyond its limit, and none makes a path costly.
+ * Runs an automaton over paths, and caches every combination of states that it reaches as a row of a table,
+ * which holds the next row for each symbol. So a path like earlier ones costs one table lookup per character,
+ * however many globs there are, and a character that leads to a new combination costs at most a visit to
+ * every state. A full table is cleared and refilled: no glob makes it grow beyond its limit, and none makes a
+ * path costly.
  */
 export class LazyDfa {
   private readonly alphabet: CharClasses;
   private readonly steps: NfaSimulator;
   private readonly states: number;
   /**
-   * The index of a row is that of its first cell. A cell holds the row that its symbol leads to, or 0 when that is not
-   * known yet; the cell after the symbols is the output of the row. The row at 0 is never used.
+   * Rows are identified by the index of their first cell. A cell holds the row that its symbol leads to, or 0
+   * if that is not known yet; the cell after the symbols is the output of the row. The row at 0 is never
+   * used.
    */
   private table: Int32Array;
   private readonly width: number;
@@ -59,10 +64,13 @@ export class LazyDfa {
   private cached = 0;
   private dead = 0;
   private start = 0;
-  /** The folder matched last, behind those above it that were matched before; and the row to which each leads with a "/" after it. */
+  /**
+   * The folder matched last, after those above it that were matched before, and the row that each leads to
+   * with a "/" after it.
+   */
   private readonly folders: string[] = [];
   private readonly rowsAfter: number[] = [];
-  /** How much of their paths was not read. */
+  /** The number of leading code units of their paths that were skipped. */
   private skipped = 0;
 
   private readonly options: LazyDfaOptions;
@@ -79,27 +87,33 @@ export class LazyDfa {
     this.begin();
   }
 
-  /** Whether the automaton accepts the whole path. */
+  /** Returns whether the automaton accepts the whole path. */
   matches(path: string): boolean {
     return this.output(this.run(this.start, path)) === 1;
   }
 
-  /** The same for the path of `name` in the folder at `folder`, "" for the base. Names of one folder share its row. */
+  /**
+   * Like `matches`, but for the path of `name` in the folder at `folder`, "" for the base. Names of one
+   * folder share its row.
+   */
   matchesIn(folder: string, name: string): boolean {
     return this.output(this.run(this.enter(folder, 0), name)) === 1;
   }
 
-  /** `matchesIn` for the name in `bytes[from, to)`. */
+  /** Like `matchesIn`, but for the name in `bytes[from, to)`. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean {
     return this.output(this.runOverBytes(this.enter(folder, 0), bytes, from, to)) === 1;
   }
 
-  /** The output for the path of this name in the folder at `folder`, without the first `skipped` code units of that. */
+  /**
+   * Returns the output for the path of this name in the folder at `folder`, without the first `skipped` code
+   * units of that path.
+   */
   outputForBytesIn(folder: string, skipped: number, { bytes, from, to }: ByteRange): number {
     return this.output(this.runOverBytes(this.enter(folder, skipped), bytes, from, to));
   }
 
-  /** About how many bytes it takes. */
+  /** The approximate memory in bytes. */
   get memory(): number {
     const { table, cached, rows, states } = this;
     return 4 * table.length + 8 * cached + bytesOfRow * rows.size + bytesOfState * states;
@@ -109,7 +123,10 @@ export class LazyDfa {
     return this.table[row + this.width - 1]!;
   }
 
-  /** The row to which the path of `folder` leads from the code unit at `skipped` on, with a "/" after it. */
+  /**
+   * Returns the row that the path of `folder`, from the code unit at `skipped` on, leads to with a "/" after
+   * it.
+   */
   private enter(folder: string, skipped: number): number {
     const { folders, rowsAfter } = this;
     if (skipped !== this.skipped) {
@@ -131,7 +148,7 @@ export class LazyDfa {
     return after;
   }
 
-  /** The row to which `path` leads from `start`, read from the code unit at `from` on. */
+  /** Returns the row that `path`, from the code unit at `from` on, leads to from `start`. */
   private run(start: number, path: string, from = 0): number {
     const { alphabet } = this;
     const { low } = alphabet;
@@ -155,7 +172,7 @@ export class LazyDfa {
     return row;
   }
 
-  /** `run` for text as bytes. */
+  /** Like `run`, but for text given as bytes. */
   private runOverBytes(start: number, bytes: Buffer, from: number, to: number): number {
     const { low } = this.alphabet;
     const decoded = this.options.characters === "code points" ? 128 : 256;
@@ -199,7 +216,7 @@ export class LazyDfa {
     return (this.rows.size + 2) * this.width > this.table.length || this.cached > maxCached;
   }
 
-  /** Enlarges the table; false at its limit. Indices of rows stay valid. */
+  /** Enlarges the table. Returns false at its limit. Indices of rows stay valid. */
   private grow(): boolean {
     const cells = Math.min(2 * this.table.length, maxCells);
     if (cells <= this.table.length || this.cached > maxCached) return false;
@@ -222,7 +239,10 @@ export class LazyDfa {
   }
 }
 
-/** A text for each combination: its words that are not 0, with their places. Most have few. */
+/**
+ * Returns a text that identifies a combination: its nonzero words, with their places. Typically there are
+ * few.
+ */
 function keyOf(combination: StateSet): string {
   let key = "";
   for (let place = 0; place < combination.length; place++) {

@@ -1,24 +1,24 @@
 import type { CharClasses } from "./char-classes.ts";
 import type { Nfa } from "./nfa.ts";
 
-/** The states an automaton is in at once: a bit for each. */
+/** The states that an automaton is in at once, one bit each. */
 export type StateSet = Uint32Array<ArrayBuffer>;
 
 /**
- * One step of an automaton without a cache. It has to be fast by itself: hostile globs reach a new combination of
- * states with every character of a path, and each may hold thousands of them.
+ * Performs steps of an automaton without a cache. It has to be fast by itself: hostile globs reach a new
+ * combination of states with every character of a path, and each may hold thousands of states.
  */
 export class NfaSimulator {
   readonly #automaton: Nfa;
   readonly #alphabet: CharClasses;
   readonly #words: number;
-  /** The next state of each state that takes a character. */
+  /** The next state of each state that reads a character. */
   readonly #next: Uint32Array;
-  /** The next states of each state that takes none; undefined for the others. */
+  /** The next states of each state that reads none; `undefined` for the others. */
   readonly #forks: readonly (readonly number[] | undefined)[];
   /** All states but the forks, which matter only until they are followed. */
   readonly #kept: StateSet;
-  /** By symbol, the states that take it; computed on first use. */
+  /** For each symbol, the states that read it, computed on first use. */
   readonly #takers: (StateSet | undefined)[] = [];
   readonly #toFollow: Uint32Array;
 
@@ -33,19 +33,19 @@ export class NfaSimulator {
     this.#toFollow = new Uint32Array(1 + this.#forks.reduce((sum, fork) => sum + (fork?.length ?? 0), 0));
   }
 
-  /** No state: no match is possible any more. */
+  /** Returns an empty set, from which no match is possible. */
   none(): StateSet {
     return new Uint32Array(this.#words);
   }
 
-  /** Before the first character. */
+  /** Returns the states before the first character. */
   start(): StateSet {
     const reached = this.none();
     this.#enter(this.#automaton.start, reached);
     return this.#keep(reached);
   }
 
-  /** After a character of the symbol. */
+  /** Returns the states after a character of the symbol. */
   after(combination: StateSet, symbol: number): StateSet {
     const takers = this.#takersOf(symbol);
     const reached = this.none();
@@ -57,7 +57,7 @@ export class NfaSimulator {
     return this.#keep(reached);
   }
 
-  /** Adds the state, and those that it reaches without a character. */
+  /** Adds the state, and those that it reaches without reading a character. */
   #enter(state: number, reached: StateSet): void {
     const toFollow = this.#toFollow;
     toFollow[0] = state;

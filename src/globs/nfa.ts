@@ -1,19 +1,25 @@
 import type { CodePointRange, Sequence, Token } from "./parse.ts";
 
-/** A state that takes one character, or one with transitions to several states that take none. */
+/** A state that reads one character, or one with transitions to several states that reads none. */
 export type State =
   | { readonly ranges: readonly CodePointRange[]; readonly next: number }
   | { readonly fork: readonly number[] };
 
-/** A nondeterministic automaton (Thompson's construction). Indices identify states. */
+/** A nondeterministic automaton (Thompson's construction). States are identified by their indices. */
 export interface Nfa {
   readonly states: readonly State[];
   readonly start: number;
-  /** The states below this number accept and have no transitions: state `i` completes a match of group `i`. */
+  /**
+   * The number of accepting states, which come first and have no transitions: state `i` completes a match of
+   * group `i`.
+   */
   readonly accepts: number;
 }
 
-/** An automaton that accepts what any of the sequences of a group matches; its size is linear in theirs. */
+/**
+ * Builds an automaton that accepts whatever one of the sequences of a group matches. Its size is linear in
+ * theirs.
+ */
 export function buildNfa(groups: readonly (readonly Sequence[])[]): Nfa {
   const builder = new Builder(groups.length);
   const start = builder.groups(groups);
@@ -31,7 +37,10 @@ class Builder {
     this.states = Array.from({ length: accepts }, () => ({ fork: [] }));
   }
 
-  /** Sequences that begin with any folders share the states of these: otherwise each would keep its own active. */
+  /**
+   * Adds the groups. Sequences that begin with any folders share the states of these; otherwise each would
+   * keep its own active.
+   */
   groups(groups: readonly (readonly Sequence[])[]): number {
     const entries: number[] = [];
     const entriesInAnyFolder: number[] = [];

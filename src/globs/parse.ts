@@ -5,8 +5,8 @@ export interface CodePointRange {
 }
 
 /**
- * A part of a glob. `one` matches one character; `run` any text, or any text of the characters in `ranges`; `folders`
- * nothing, or any text that ends in "/".
+ * A part of a glob. `one` matches one character; `run` matches any text, or any text of the characters in
+ * `ranges`; `folders` matches nothing, or any text that ends in "/".
  */
 export type Token =
   | { readonly kind: "one"; readonly ranges: readonly CodePointRange[] }
@@ -17,7 +17,7 @@ export type Token =
 /** Tokens that match one after the other. */
 export type Sequence = readonly Token[];
 
-/** A glob that cannot be compiled. The message is a whole sentence for the author of the glob. */
+/** Thrown for a glob that cannot be compiled. The message is a whole sentence for the author of the glob. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
 
@@ -32,19 +32,19 @@ const maxNesting = 32;
 /**
  * Parses one glob of the dialect of Rust's `globset` with its default options (coder §6).
  *
- * Few kinds of tokens suffice: `?` is the class of every character; `**` equals `*` unless the rest of a path follows,
- * because `*` matches "/" too; and only a `**` that begins a component and is followed by "/" differs, since it may also
- * match no component.
+ * Few kinds of tokens suffice: `?` is the class of every character; `**` equals `*` unless the rest of a path
+ * follows, because `*` matches "/" too; and only a `**` that begins a component and is followed by "/"
+ * differs, since it may also match no component.
  *
- * Throws a `GlobError` for an unclosed class or brace, a "}" that closes nothing, a backwards range, a backslash at
- * the end, text that is not well-formed Unicode, or braces nested deeper than 32.
+ * Throws a `GlobError` for an unclosed class or brace, a "}" that closes nothing, a backwards range, a
+ * backslash at the end, text that is not well-formed Unicode, or braces nested deeper than 32.
  */
 export function parseGlob(glob: string): Sequence {
   if (/\p{Surrogate}/u.test(glob)) {
     throw new GlobError(glob, "holds half of a surrogate pair", "send well-formed Unicode");
   }
   const sequence = new Parser(glob).parse();
-  // `**/` alone would only match folders; globset lets it match everything, like `**`.
+  // On its own, `**/` would match only folders; globset lets it match everything, like `**`.
   return sequence.length === 1 && sequence[0]?.kind === "folders" ? [{ kind: "run" }] : sequence;
 }
 
@@ -123,7 +123,10 @@ class Parser {
     return { kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) };
   }
 
-  /** A "]" or "-" that comes first is itself, and so is a "-" that comes last; a backslash is always itself. */
+  /**
+   * Parses a class. A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always
+   * does.
+   */
   private characterClass(): Token {
     const negated = this.take("!") || this.take("^");
     const ranges: CodePointRange[] = [];
@@ -179,7 +182,10 @@ class Parser {
   }
 }
 
-/** globset ignores alternatives without content: `a{,b}` does not match "a", while `a{}` and `a{,}` do. */
+/**
+ * Returns whether a sequence is empty. globset ignores empty alternatives: `a{,b}` does not match "a", while
+ * `a{}` and `a{,}` do.
+ */
 function isEmpty(sequence: Sequence): boolean {
   return sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
 }

@@ -2,9 +2,9 @@ import { buildNfa } from "./nfa.ts";
 import { type CodePointRange, GlobError, parseGlob } from "./parse.ts";
 
 /**
- * Why a glob can match no path at all, and what to write instead; undefined for a glob that can. Paths are relative to
- * `base`, a host path, and made of names that are not empty, `.` or `..`, with one "/" between two of them. Throws a
- * `GlobError` for a glob that does not compile.
+ * Returns why a glob cannot match any path, and a replacement, or `undefined` if it can. Paths are relative
+ * to `base`, a host path, and made of names other than "", `.` and `..`, with one "/" between two of them.
+ * Throws a `GlobError` for a glob that does not compile.
  */
 export function adviceAgainst(glob: string, base: string): string | undefined {
   if (canMatch(glob)) return undefined;
@@ -18,7 +18,7 @@ export function adviceAgainst(glob: string, base: string): string | undefined {
   ].join(" ");
 }
 
-/** The glob that its author probably means, if that can match anything. */
+/** Returns the glob that its author probably means, if that can match anything. */
 function respell(glob: string, base: string): string | undefined {
   const below = glob.startsWith(`${base}/`) ? glob.slice(base.length) : glob;
   const parts = below.split("/");
@@ -42,12 +42,12 @@ function compiles(glob: string): boolean {
   }
 }
 
-/** The last name of a path so far: empty, `.`, `..`, or a proper name. */
+/** The kind of the last name in a path read so far: empty, `.`, `..`, or a proper name. */
 const places = ["nothing", "dot", "two dots", "name"] as const;
 type Place = (typeof places)[number];
 type Kind = "slash" | "dot" | "other";
 
-/** The transition for each kind of character; undefined where it makes no path. */
+/** The transition for each kind of character; `undefined` if the result is not a path. */
 const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> = {
   nothing: { slash: undefined, dot: "dot", other: "name" },
   dot: { slash: undefined, dot: "two dots", other: "name" },
@@ -55,11 +55,11 @@ const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> 
   name: { slash: "nothing", dot: "name", other: "name" },
 };
 
-/** Whether the automaton of the glob and that of paths accept a common text. */
+/** Returns whether the automaton of the glob and that of paths accept a common text. */
 function canMatch(glob: string): boolean {
   const { states, start } = buildNfa([[parseGlob(glob)]]);
   const name = (state: number, place: Place) => state * places.length + places.indexOf(place);
-  // Iteration over a Set includes elements added meanwhile: it is its own work list.
+  // Iteration over a Set includes elements added during it, so the set is its own work list.
   const reached = new Set([name(start, "nothing")]);
   for (const both of reached) {
     const place = places[both % places.length]!;
@@ -76,7 +76,7 @@ function canMatch(glob: string): boolean {
   return reached.has(name(accept, "name"));
 }
 
-/** The kinds of characters in the ranges that occur in paths; NUL does not. */
+/** Returns the kinds of characters in the ranges that occur in paths; NUL does not. */
 function kindsIn(ranges: readonly CodePointRange[]): Kind[] {
   const has = (codePoint: number) => ranges.some(({ from, to }) => from <= codePoint && codePoint <= to);
   const others = ({ from, to }: CodePointRange) =>

@@ -1,15 +1,16 @@
 import { costOf, IgnoreFile } from "./ignore-file.ts";
 import { parseRules } from "./rule.ts";
 
-/** Estimated bytes of all cached ignore files together. */
+/** Maximum estimated bytes of all cached ignore files together. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Compiled ignore files by their text: what one search has compiled, and how names run through it, serves the next. The
- * text itself is read each time, so that no entry is ever out of date.
+ * Caches compiled ignore files by their text, so that the work of one search, including the automaton states
+ * that names have reached, serves the next. The text itself is read each time, so that no entry is ever out
+ * of date.
  */
 export class IgnoreFileCache {
-  /** The one used last is the last. */
+  /** The cached files, the most recently used one last. */
   readonly #files = new Map<string, IgnoreFile>();
   readonly #maxBytes: number;
 
@@ -21,7 +22,7 @@ export class IgnoreFileCache {
     return this.#files.size;
   }
 
-  /** The rules of this text; undefined where they cost more than `maxCost`. */
+  /** Returns the compiled rules of this text, or `undefined` if they cost more than `maxCost`. */
   compile(text: Buffer, maxCost: number): IgnoreFile | undefined {
     const key = text.toString("latin1");
     const known = this.#files.get(key);
@@ -34,7 +35,7 @@ export class IgnoreFileCache {
     return file;
   }
 
-  /** Removes the files that were not used for longest; what a file takes grows while it is used. */
+  /** Removes the least recently used files. The memory of a file grows while it is used. */
   #trim(): void {
     let bytes = 0;
     for (const [key, file] of this.#files) bytes += key.length + file.memory;

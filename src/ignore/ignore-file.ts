@@ -4,7 +4,10 @@ import type { StateSet } from "../globs/nfa-simulator.ts";
 import type { NameBytes } from "../jail/name.ts";
 import type { Rule } from "./rule.ts";
 
-/** A bound for the work that one byte of a name costs: a byte of the text is a state, and wildcards keep theirs active. */
+/**
+ * Returns a bound for the work that one byte of a name costs. Each byte of the text is a state, and wildcards
+ * keep theirs active.
+ */
 export function costOf(text: Buffer): number {
   let cost = text.length;
   for (const value of text) if (value === star || value === brace) cost += costOfWildcard;
@@ -14,20 +17,20 @@ export function costOf(text: Buffer): number {
 const [star, brace] = [0x2a, 0x7b];
 const costOfWildcard = 31;
 
-/** What an ignore file has to say about a path; undefined for nothing. */
+/** The verdict of an ignore file on a path; `undefined` if no rule matches. */
 export type IgnoreMatch = "ignore" | "include" | undefined;
 
 const matches: readonly IgnoreMatch[] = [undefined, "ignore", "include"];
 
 /**
- * The rules of one ignore file, as one automaton: a path like those before it costs one table lookup per byte, however
- * many rules there are (decision 26).
+ * The rules of one ignore file, as one automaton. A path like those before it costs one table lookup per
+ * byte, however many rules there are (decision 26).
  */
 export class IgnoreFile {
   readonly #dfa: LazyDfa;
   readonly #rules: readonly Rule[];
 
-  /** See `costOf`. */
+  /** Documented at `costOf`. */
   readonly cost: number;
 
   constructor(rules: readonly Rule[], cost: number) {
@@ -39,18 +42,21 @@ export class IgnoreFile {
     });
   }
 
-  /** About how many bytes it takes. */
+  /** The approximate memory in bytes. */
   get memory(): number {
     return this.#dfa.memory;
   }
 
-  /** What it says about the entry with this name in the folder at `path`, of which what is before `from` leads to its own. */
+  /**
+   * Returns the verdict on the entry with this name in the folder at `path`. The part of the path before
+   * `from` leads to the file's own folder.
+   */
   match(path: string, from: number, name: NameBytes, isFolder: boolean): IgnoreMatch {
     const output = this.#dfa.outputForBytesIn(path, from, name);
     return matches[isFolder ? output >> 2 : output & 3];
   }
 
-  /** The last rule that matches decides: two bits for files, and two for folders. */
+  /** Returns the output of the last matching rule: two bits for files, and two for folders. */
   #outputOf(combination: StateSet): number {
     let ofFolder: Rule | undefined;
     for (let place = this.#rules.length - 1; place >= 0; place--) {

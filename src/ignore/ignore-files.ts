@@ -1,6 +1,6 @@
 /**
- * Ignore files as they are found on the way of a walk. Whatever keeps one from being read leaves it out: a deny rule, a
- * link in its place, a size over the limit. So a caller cannot use it to find out about what is denied.
+ * Finds ignore files along a walk. Anything that keeps one from being read leaves it out: a deny rule, a link
+ * in its place, a size over the limit. So a caller cannot use it to find out about denied entries.
  */
 import { FileBuffer, openFileIn } from "../files/file-buffer.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
@@ -11,19 +11,28 @@ import type { IgnoreFile } from "./ignore-file.ts";
 import { IgnoreFileCache } from "./ignore-file-cache.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
-/** Ignore files, the strongest first, as in ripgrep; the last names a folder, in which the file is `info/exclude`. */
+/**
+ * The names of ignore files, the strongest first, as in ripgrep. The last one names a folder, in which the
+ * file is `info/exclude`.
+ */
 const names = [".rgignore", ".ignore", ".gitignore", ".git"].map((name) => Buffer.from(name));
 const gitFolder = names.length - 1;
 const info = Buffer.from("info");
 const exclude = Buffer.from("exclude");
 
-/** Most that the ignore files in force for a folder cost together: a hostile tree must not hold up other calls. */
+/**
+ * Maximum total cost of the ignore files in force for a folder, so that a hostile tree cannot hold up other
+ * calls.
+ */
 const maxCost = 128 * 1024;
 
-/** Which ignore files a folder has: a bit for each that an entry may be. */
+/** The ignore files that a folder has, one bit per name. */
 export type IgnoreFileSet = number;
 
-/** The bit for the ignore file that an entry is; 0 for every other entry, such as a FIFO of that name. */
+/**
+ * Returns the bit for the ignore file that an entry is, or 0 for every other entry, such as a FIFO of that
+ * name.
+ */
 export function ignoreFileBit({ bytes, from, to }: NameBytes, kind: EntryKind): IgnoreFileSet {
   if (bytes[from] !== dot) return 0;
   const place = names.findIndex((name) => name.compare(bytes, from, to) === 0);
@@ -32,7 +41,7 @@ export function ignoreFileBit({ bytes, from, to }: NameBytes, kind: EntryKind): 
 
 const dot = 0x2e;
 
-/** Reads the ignore files of folders below one base; for all searches of a worker. */
+/** Reads the ignore files of folders below one base, for all searches of a worker. */
 export class IgnoreFiles {
   readonly #jail: Pick<Jail, "admitFolder" | "deniesBytesIn">;
   readonly #buffer = new FileBuffer();
@@ -42,7 +51,7 @@ export class IgnoreFiles {
     this.#jail = jail;
   }
 
-  /** The rules that the folders above this one, from the base on, have for what is in it. */
+  /** Returns the rules for this folder that come from the folders above it, starting at the base. */
   above(folder: Folder): IgnoreRules {
     return folder.names.reduce(
       (rules, _, depth) => this.#rulesOf(folder.names.slice(0, depth), rules) ?? rules,
@@ -57,7 +66,7 @@ export class IgnoreFiles {
     });
   }
 
-  /** The ignore files of a folder that is not listed. */
+  /** Finds the ignore files of a folder that is not listed. */
   #presentIn(folder: Folder): IgnoreFileSet {
     let present: IgnoreFileSet = 0;
     for (const bytes of names) {
@@ -67,7 +76,10 @@ export class IgnoreFiles {
     return present;
   }
 
-  /** The rules in a folder: those from above it, and its own. `present`: its ignore files, where a listing has shown them. */
+  /**
+   * Returns the rules in a folder: those from above it, and its own. `present` holds its ignore files if a
+   * listing has shown them.
+   */
   in(folder: Folder, above: IgnoreRules, present: IgnoreFileSet = this.#presentIn(folder)): IgnoreRules {
     if (present === 0) return above;
     let left = maxCost - above.cost;

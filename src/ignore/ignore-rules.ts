@@ -4,17 +4,20 @@ import type { IgnoreFile } from "./ignore-file.ts";
 /** An ignore file in force. */
 interface InForce {
   readonly file: IgnoreFile;
-  /** Which of the kinds of ignore files it is: a lower one is stronger. */
+  /** The kind of ignore file; a lower one is stronger. */
   readonly kind: number;
-  /** Where in the path of an entry the part begins that its patterns are for: after the path of its own folder. */
+  /**
+   * The offset in the path of an entry from which the file's patterns apply, after the path of its own
+   * folder.
+   */
   readonly from: number;
 }
 
-/** The rules for what lies below a folder: those of its own ignore files and of the folders above it. */
+/** The rules for everything below a folder: those of its own ignore files and of the folders above it. */
 export class IgnoreRules {
-  /** The strongest first: by kind, and of one kind the file in the nearest folder. */
+  /** The files, the strongest first: by kind, and within a kind the one in the nearest folder. */
   readonly #inForce: readonly InForce[];
-  /** Of all ignore files in force. */
+  /** The total cost of all ignore files in force. */
   readonly cost: number;
 
   private constructor(inForce: readonly InForce[]) {
@@ -24,7 +27,10 @@ export class IgnoreRules {
 
   static readonly none = new IgnoreRules([]);
 
-  /** With the ignore files in the folder at `path` from the base: one of each kind, the strongest first. */
+  /**
+   * Returns these rules, extended by the ignore files of the folder at `path` from the base: one of each
+   * kind, the strongest first.
+   */
   with(path: string, own: readonly (IgnoreFile | undefined)[]): IgnoreRules {
     const from = path === "" ? 0 : path.length + 1;
     const added = own.flatMap((file, kind) => (file === undefined ? [] : [{ file, kind, from }]));
@@ -32,7 +38,7 @@ export class IgnoreRules {
     return new IgnoreRules([...added, ...this.#inForce].sort((one, other) => one.kind - other.kind));
   }
 
-  /** Whether the entry with this name in the folder at `path` from the base is ignored. */
+  /** Returns whether the entry with this name in the folder at `path` from the base is ignored. */
   ignores(path: string, name: NameBytes, isFolder: boolean): boolean {
     for (const { file, from } of this.#inForce) {
       const match = file.match(path, from, name, isFolder);

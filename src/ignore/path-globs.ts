@@ -1,4 +1,7 @@
-/** The globs of a call, in the dialect of ripgrep's `-g` (coder §6): lines of ignore files that say what is taken. */
+/**
+ * The globs of a call, in the dialect of ripgrep's `-g` (coder §6): lines of ignore files that select instead
+ * of ignore.
+ */
 import { GlobError, longestSet } from "../globs/glob-set.ts";
 import { LazyDfa } from "../globs/lazy-dfa.ts";
 import { buildNfa } from "../globs/nfa.ts";
@@ -12,7 +15,7 @@ import { parseLine, type Rule } from "./rule.ts";
 export interface UnmatchedGlob {
   readonly list: "include" | "exclude";
   readonly glob: string;
-  /** It has matched folders, and includes nothing: what is in them does not match. */
+  /** Whether it has matched folders, and includes nothing because their contents do not match. */
   readonly onlyFolders: boolean;
 }
 
@@ -26,25 +29,25 @@ export class PathGlobs {
     this.exclude = exclude;
   }
 
-  /** `undefined` if there are no globs. */
+  /** Returns `undefined` if both lists are empty. */
   static of(include: GlobList, exclude: GlobList): PathGlobs | undefined {
     return include.size + exclude.size === 0 ? undefined : new PathGlobs(include, exclude);
   }
 
-  /** Whether it takes the file with this name in the folder at `path` from the base. */
+  /** Returns whether the file with this name in the folder at `path` from the base is selected. */
   takesFile(path: string, name: NameBytes): boolean {
     const included = this.include.match(path, name, false);
     if (this.exclude.match(path, name, false) === "matched") return false;
     return included === undefined ? !this.include.hasPlain : included === "matched";
   }
 
-  /** Whether anything in the folder with this name may be taken. */
+  /** Returns whether anything in the folder with this name may be selected. */
   entersFolder(path: string, name: NameBytes): boolean {
     const included = this.include.match(path, name, true);
     return this.exclude.match(path, name, true) !== "matched" && included !== "taken back";
   }
 
-  /** Whether a walk from the base would take the file, or enter the folder, at `path`. */
+  /** Returns whether a walk from the base would select the file, or enter the folder, at `path`. */
   takes(path: string, isFolder: boolean): boolean {
     const names = path.split("/");
     return names.every((text, depth) => {
@@ -66,13 +69,13 @@ export class PathGlobs {
     return [this.include.globs, this.exclude.globs];
   }
 
-  /** Globs that have matched nothing so far, and included ones that have matched folders alone. */
+  /** The globs that have matched nothing so far, and included ones that have matched only folders. */
   get unmatched(): UnmatchedGlob[] {
     return [...this.include.unmatched("include"), ...this.exclude.unmatched("exclude")];
   }
 }
 
-/** What a list says of a path: its last glob that matches does, or takes back what globs before it match. */
+/** The verdict of a list on a path: its last matching glob selects it, or takes back earlier matches. */
 type GlobMatch = "matched" | "taken back" | undefined;
 
 /** The globs that match a path together, by their places in the list. */
@@ -84,18 +87,18 @@ interface Matching {
   hasMatchedFolder: boolean;
 }
 
-/** Globs of one field, as one automaton. */
+/** The globs of one field, as one automaton. */
 export class GlobList {
   readonly globs: readonly string[];
   readonly cost: number;
-  /** Whether a glob of it does not begin with "!". */
+  /** Whether some glob does not begin with "!". */
   readonly hasPlain: boolean;
   readonly #rules: readonly Rule[];
   readonly #known = new Map<string, number>();
   readonly #matching: Matching[] = [];
   readonly #dfa: LazyDfa;
 
-  /** Throws a `GlobError`, whose message is a whole sentence. */
+  /** Compiles the globs. Throws a `GlobError`, whose message is a whole sentence. */
   constructor(all: readonly string[]) {
     const globs = all.filter((glob) => !isBlank(glob));
     requireShort(globs);
@@ -137,7 +140,7 @@ export class GlobList {
     });
   }
 
-  /** The index of what the globs in this combination say together. */
+  /** Returns the index of the verdict that the globs in this combination give together. */
   #outputOf(combination: StateSet): number {
     const places = this.#rules.flatMap((_, place) =>
       (combination[place >>> 5]! >>> (place & 31)) & 1 ? [place] : [],
@@ -164,7 +167,7 @@ export class GlobList {
   }
 }
 
-/** A blank glob says nothing, as in an ignore file. */
+/** Returns whether a glob is blank. Like in an ignore file, it then has no effect. */
 const isBlank = (glob: string): boolean => /^\p{White_Space}*$/u.test(glob);
 
 function requireShort(globs: readonly string[]): void {
@@ -181,7 +184,7 @@ function requireShort(globs: readonly string[]): void {
 }
 
 function parseRule(glob: string): Rule {
-  // It says what is malformed; an ignore file has no effect there, or takes it literally.
+  // This reports malformed globs, which an ignore file would skip or take literally.
   parseGlob(glob.replace(/^!/, ""));
   // A leading "./" is the base, and "#" begins no comment here.
   const rule = glob === "!" ? undefined : parseLine(glob.replace(/^(!?)\.\//, "$1/").replace(/^#/, "\\#"));

@@ -1,10 +1,12 @@
 import type { CodePointRange, Sequence, Token } from "../globs/parse.ts";
 
 /**
- * Parses the glob of a line of an ignore file, as ripgrep reads it: over bytes, so that `?` takes one byte of a name;
- * `*` and `?` stop at "/", and a class does not. Undefined for a glob that ripgrep refuses: its line has no effect.
+ * Parses the glob of a line of an ignore file, as ripgrep reads it: over bytes, so that `?` takes one byte of
+ * a name; `*` and `?` stop at "/", and a class does not. Returns `undefined` for a glob that ripgrep refuses,
+ * whose line has no effect.
  *
- * What differs from `parseGlob`: a "[" that is never closed is itself, and `**` that is no whole component is `*`.
+ * Unlike in `parseGlob`, a "[" that is never closed stands for itself, and a `**` that is not a whole
+ * component equals `*`.
  */
 export function parsePattern(glob: string): Sequence | undefined {
   const pieces = new Parser(glob).parse();
@@ -12,7 +14,10 @@ export function parsePattern(glob: string): Sequence | undefined {
   return pieces.length === 1 && pieces[0] === "prefix" ? [anything] : tokensOf(pieces);
 }
 
-/** What stands in a glob: `**` as the first, a middle or the last component, with the slashes beside it; or a token. */
+/**
+ * A piece of a glob: `**` as the first, a middle or the last component, with the slashes beside it; or a
+ * sequence of tokens.
+ */
 type Piece = "prefix" | "middle" | "suffix" | Sequence;
 
 const byte = (from: number, to = from): CodePointRange => ({ from, to });
@@ -44,13 +49,13 @@ function literal(character: string): Sequence {
   return codePoint < 128 ? [ofByte[codePoint]!] : bytesOf(character).map((value) => ofByte[value]!);
 }
 
-/** Braces may be nested so deep; ripgrep has a limit as well, which is higher. */
+/** Maximum nesting of braces. ripgrep has a limit as well, which is higher. */
 const maxNesting = 64;
 
 class Parser {
   readonly #characters: readonly string[];
   #position = 0;
-  /** A "[" was never closed: then none that follows is. */
+  /** Whether some "[" was never closed. Then no later one is. */
   #hasNoClasses = false;
 
   constructor(glob: string) {
@@ -62,7 +67,7 @@ class Parser {
     return this.#peek() === undefined ? pieces : undefined;
   }
 
-  /** Up to the end, or inside braces up to the "," or "}" that ends the alternative. */
+  /** Parses up to the end, or inside braces up to the "," or "}" that ends the alternative. */
   #pieces(nesting: number): Piece[] | undefined {
     const pieces: Piece[] = [];
     for (let c = this.#peek(); c !== undefined; c = this.#peek()) {
@@ -103,11 +108,14 @@ class Parser {
     const last = pieces.at(-1);
     if (place === undefined) pieces.push(star);
     else if (place === "prefix") pieces.push(place);
-    // The slash before it is a part of it; a row of such components is one.
+    // The slash before it belongs to it, and a row of such components counts as one.
     else if (last !== "prefix" && last !== "suffix") pieces.splice(-1, 1, place);
   }
 
-  /** Which component the `**` that was just read is; takes the slash behind it. Undefined when it is none. */
+  /**
+   * Returns which component the `**` just read is, and consumes the slash after it. Returns `undefined` if it
+   * is not a whole component.
+   */
   #placeOfStars(
     isFirst: boolean,
     before: string | undefined,
@@ -133,7 +141,10 @@ class Parser {
     return [{ kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) }];
   }
 
-  /** A "]" or "-" that comes first is itself, and so is a "-" that comes last; a backslash is always itself. */
+  /**
+   * Parses a class. A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always
+   * does.
+   */
   #characterClass(): Sequence | undefined {
     const start = this.#position;
     const isNegated = this.#take("!") || this.#take("^");
@@ -171,7 +182,10 @@ class Parser {
   }
 }
 
-/** Of characters with several bytes each byte is in the class by itself, and the range goes from the last to the first. */
+/**
+ * Returns the bytes of a range. Each byte of a multi-byte character is in the class by itself, and the range
+ * goes from the last byte of `first` to the first byte of `last`.
+ */
 function bytesOfRange(first: string, last: string): CodePointRange[] {
   const from = bytesOf(first);
   const to = bytesOf(last);
@@ -183,7 +197,7 @@ function bytesOfRange(first: string, last: string): CodePointRange[] {
   ];
 }
 
-/** Alternatives without content are left out. */
+/** Returns whether a sequence is empty. Empty alternatives are left out. */
 const isEmpty = (sequence: Sequence): boolean =>
   sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
 

@@ -1,20 +1,26 @@
-/** For tests that compare with ripgrep: random trees of ignore files, and the files that ripgrep and a walk find there. */
+/**
+ * For tests that compare with ripgrep: random trees of ignore files, and the files that ripgrep and a walk
+ * find there.
+ */
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { arch, platform } from "node:process";
 import fc from "fast-check";
 import type { Tree } from "../../tests/harness/tree.ts";
 
-/** ripgrep's program, in the version of package-lock.json. */
+/** The program of ripgrep, in the version of package-lock.json. */
 export const ripgrep = new URL(
   `../../node_modules/@vscode/ripgrep-${platform}-${arch}/bin/rg`,
   import.meta.url,
 ).pathname;
 
-/** The flags under which ripgrep lists what a search with `respect_gitignore` looks at (coder §16). */
+/** The flags with which ripgrep lists the files that a search with `respect_gitignore` reads (coder §16). */
 const sameRules = ["--no-config", "--hidden", "--no-require-git", "--no-ignore-global"];
 
-/** The paths of the files that ripgrep lists below `path`, in the order of their bytes, one character per byte. */
+/**
+ * Returns the paths of the files that ripgrep lists below `path`, in the order of their bytes, one character
+ * per byte.
+ */
 export function filesOfRipgrep(base: string, path = ".", flags: readonly string[] = []): string[] {
   const parents = path === "." ? ["--no-ignore-parent"] : [];
   const given = [
@@ -119,7 +125,10 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("é", "😀", "A", "\t", "\u00a0", "\ufeff", "\u0085") },
 );
 
-/** A glob as a line of an ignore file has it, without what may stand before and after it. */
+/**
+ * Generates globs as they stand in a line of an ignore file, without the characters that may come before and
+ * after.
+ */
 export const globOfIgnoreFile = fc.oneof(
   { weight: 4, arbitrary: fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join("")) },
   { weight: 2, arbitrary: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/")) },
@@ -168,7 +177,10 @@ const folder = fc.oneof(
   fc.array(name, { minLength: 1, maxLength: 2 }).map((names) => `${names.join("/")}/`),
 );
 
-/** Files and ignore files at random; where a path needs a folder that another one has as a file, it is left out. */
+/**
+ * Generates trees of files and ignore files. A path is left out if it needs a folder where another one has a
+ * file.
+ */
 export const treeOfIgnoreFiles: fc.Arbitrary<Tree> = fc
   .record({
     files: fc.array(pathInTree, { minLength: 1, maxLength: 25 }),

@@ -5,14 +5,14 @@ import { parsePattern } from "./pattern.ts";
 /** One line of an ignore file. */
 export interface Rule {
   readonly pattern: Sequence;
-  /** It takes back what lines before it ignore. */
+  /** Whether it takes back the effect of earlier lines. */
   readonly isNegated: boolean;
   readonly isOnlyForFolders: boolean;
 }
 
 /**
- * The rules in an ignore file (gitignore(5)), as ripgrep reads them: lines that make no sense have no effect, and what
- * comes behind a line that is not UTF-8 has none either.
+ * Parses the rules in an ignore file (gitignore(5)), as ripgrep reads them: invalid lines have no effect, nor
+ * do lines after one that is not UTF-8.
  */
 export function parseRules(bytes: Buffer): Rule[] {
   return textOf(bytes)
@@ -22,7 +22,7 @@ export function parseRules(bytes: Buffer): Rule[] {
     .filter((rule) => rule !== undefined);
 }
 
-/** The text up to the first line that is not UTF-8. */
+/** Returns the text up to the first line that is not UTF-8. */
 function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   let end = 0;
@@ -33,17 +33,17 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-/** The rule in a line; `undefined` for a line that has no effect. */
+/** Parses a line. Returns `undefined` if it has no effect. */
 export function parseLine(line: string): Rule | undefined {
   if (line.startsWith("#")) return undefined;
   const trimmed = line.endsWith("\\ ") ? line : withoutTrailingSpace(line);
   return trimmed === "" ? undefined : parseTrimmed(trimmed);
 }
 
-/** What Unicode calls white space; `trimEnd` goes by another list. */
+/** The white space of Unicode, which differs from the set that `trimEnd` removes. */
 const whiteSpace = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** A regular expression for all of it would take quadratic time. */
+/** Trims a line. A regular expression for all of it would take quadratic time. */
 function withoutTrailingSpace(line: string): string {
   let end = line.length;
   while (end > 0 && whiteSpace.test(line[end - 1]!)) end--;
@@ -61,10 +61,10 @@ function parseTrimmed(line: string): Rule | undefined {
   return pattern && { pattern, isNegated, isOnlyForFolders };
 }
 
-/** The glob that has to match a whole path: without a slash it is for names at any depth. */
+/** Returns the glob that has to match a whole path. Without a slash it matches names at any depth. */
 function placed(glob: string, isAnchored: boolean): string {
   const isForNames = !isAnchored && !glob.includes("/") && glob !== "**";
   const anywhere = isForNames ? `**/${glob}` : glob;
-  // What is inside a folder, and not the folder itself.
+  // This matches everything inside a folder, and not the folder itself.
   return anywhere.endsWith("/**") ? `${anywhere}/*` : anywhere;
 }

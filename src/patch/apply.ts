@@ -1,4 +1,4 @@
-/** A file after the hunks of a patch. Lines that are shown and not changed stay as the file has them. */
+/** Applies the hunks of a patch to a file. Lines that are shown and not changed stay as the file has them. */
 import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
@@ -13,20 +13,21 @@ import type { FilePatch, Patch } from "./patch.ts";
 export interface PatchedFile {
   readonly body: Buffer;
   readonly lines: number;
-  /** Where each hunk changed it, in bytes of `body`. */
+  /** The regions that each hunk changed, in bytes of `body`. */
   readonly regions: readonly Region[];
 }
 
-/** Most bytes that are put before a line, and behind it. */
+/** Maximum bytes that are added before and after a line. */
 const endingBytes = 4;
 
 /** Lines between two steps. */
 const linesPerStep = 16_384;
 
 /**
- * Applies all hunks to `before`. Where a line of the file is not in every byte what the hunk shows, lines that are
- * added end as those of the file do, and the file ends with a line feed if it did. Throws a refusal for a hunk that
- * does not fit, for two that change the same lines, and for those of a file to be deleted that leave some of it.
+ * Applies all hunks to `before`. If a line of the file differs in some byte from the hunk, added lines get
+ * the endings of the file, and the file ends with a line feed if it did before. Throws a refusal for a hunk
+ * that does not fit, for two that change the same lines, and for those of a file to be deleted that leave
+ * some of it.
  */
 export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
   const table = yield* tabulateLines(before);
@@ -40,13 +41,13 @@ export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Step
   return after;
 }
 
-/** Sorted by what they change first, which they nearly always are. */
+/** Returns the hunks sorted by the first line that they change, which they nearly always are. */
 const inOrder = (hunks: readonly FittedHunk[]): readonly FittedHunk[] =>
   hunks.every((hunk, at) => at === 0 || changeOf(hunks[at - 1]!).from <= changeOf(hunk).from)
     ? hunks
     : hunks.toSorted((a, b) => changeOf(a).from - changeOf(b).from);
 
-/** The lines from the first that a hunk changes up to the last. */
+/** Returns the lines from the first that a hunk changes up to the last. */
 function changeOf({ start, text }: FittedHunk): Region {
   return { from: start + text.leading, to: start + text.oldCount - text.trailing };
 }
@@ -71,7 +72,7 @@ class PatchWriter {
   readonly #after: Buffer;
   readonly #regions: Region[];
   #length = 0;
-  /** Bytes of the file before that are written or left out. */
+  /** The number of bytes of the original file that are written or left out. */
   #from = 0;
 
   constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
@@ -110,7 +111,7 @@ class PatchWriter {
     return { body, lines: countLines(body), regions };
   }
 
-  /** A byte order mark stands before the first line unless a hunk shows it. */
+  /** Returns the offset of a line. A byte order mark precedes the first line unless a hunk shows it. */
   #offsetOf(line: number, isExact: boolean): number {
     return line === 0 && !isExact ? bomLength(this.#before) : this.#table.startOf(line);
   }
@@ -138,7 +139,7 @@ class PatchWriter {
     if (text.bytes[to - 1] === lineFeed) this.#length += this.#ending.copy(this.#after, this.#length);
   }
 
-  /** What follows a line without an ending begins a line of its own. */
+  /** Copies bytes. If the last line has no ending, they begin a new line. */
   #put(bytes: Buffer, from: number, to: number): void {
     if (this.#isOpen()) this.#length += this.#ending.copy(this.#after, this.#length);
     this.#length += bytes.copy(this.#after, this.#length, from, to);
@@ -149,7 +150,10 @@ class PatchWriter {
     return this.#length > start && this.#after[this.#length - 1] !== lineFeed;
   }
 
-  /** Of a file that did not end with one, the line that is last now gives up its ending, unless nothing is left of it. */
+  /**
+   * Removes the ending of the last line if the original file did not end with one, unless nothing would be
+   * left of the line.
+   */
   #keepFinalNewline(): void {
     const before = this.#before;
     const wasOpen = before.length > bomLength(before) && before.at(-1) !== lineFeed;

@@ -1,10 +1,10 @@
-/** Writes patches from what was changed, which is known: nothing is compared. */
+/** Writes patches from known changes, without comparing anything. */
 import fc from "fast-check";
 
 /** Lines with their endings; the last may have none. */
 type Lines = readonly string[];
 
-/** Lines that stay, or lines that give way to others. */
+/** Lines that stay, or lines that others replace. */
 type Part = { readonly kept: Lines } | { readonly removed: Lines; readonly added: Lines };
 
 /** A file before and after. */
@@ -19,7 +19,7 @@ interface Alphabet {
   readonly endings: readonly string[];
 }
 
-/** Few contents, so that lines come again and again. Bytes are written as Latin-1. */
+/** Few contents, so that lines repeat often. Bytes are written as Latin-1. */
 const anyBytes: Alphabet = {
   contents: [
     "",
@@ -40,7 +40,7 @@ const anyBytes: Alphabet = {
   endings: ["\n", "\r\n"],
 };
 
-/** Random changes of random files, of which either may lack its final newline. */
+/** Generates random changes of random files, either of which may lack its final newline. */
 export const filePairs = (alphabet: Alphabet = anyBytes): fc.Arbitrary<FilePair> =>
   fc
     .tuple(fc.array(partOf(alphabet), { maxLength: 9 }), fc.boolean(), fc.boolean())
@@ -60,7 +60,7 @@ function partOf({ contents, endings }: Alphabet): fc.Arbitrary<Part> {
 function pairOf(parts: readonly Part[], isOpen: boolean, isOpenAfter: boolean): FilePair {
   const [old, now] = [parts.flatMap(oldLines), parts.flatMap(newLines)];
   const last = parts.at(-1);
-  // A line that stays ends as it did.
+  // A line that stays keeps its ending.
   const isClosable = last !== undefined && "kept" in last;
   const before = isOpen && !isClosable ? withoutEnding(old) : old;
   const after = isOpenAfter && !isClosable ? withoutEnding(now) : now;
@@ -75,7 +75,7 @@ const withoutEnding = (lines: Lines): Lines => {
   return last === "" ? lines : [...lines.slice(0, -1), last];
 };
 
-/** The parts with the lines as they are now. A line that ends otherwise than before gives way to itself. */
+/** Returns the parts with the current lines. A line whose ending changes is replaced by itself. */
 function reopened(parts: readonly Part[], before: Lines, after: Lines): Part[] {
   let [old, now] = [0, 0];
   return parts.flatMap((part): Part[] => {
@@ -89,7 +89,7 @@ function reopened(parts: readonly Part[], before: Lines, after: Lines): Part[] {
   });
 }
 
-/** One line of a diff, and where it is in both files. */
+/** One line of a diff, and its place in both files. */
 interface DiffLine {
   readonly sign: " " | "-" | "+";
   readonly line: string;
@@ -110,7 +110,7 @@ function diffLines({ parts }: FilePair): DiffLine[] {
   return lines;
 }
 
-/** Runs of lines that change, with up to `context` lines around each; runs that meet are one. */
+/** Returns runs of changed lines, with up to `context` lines around each; runs that meet are one. */
 function hunksOf(pair: FilePair, context: number): DiffLine[][] {
   const lines = diffLines(pair);
   const hunks: DiffLine[][] = [];
@@ -132,7 +132,7 @@ const openMark = "\\ No newline at end of file\n";
 const renderLine = ({ sign, line }: DiffLine): string =>
   line.endsWith("\n") ? sign + line : `${sign}${line}\n${openMark}`;
 
-/** As `diff -U` writes it, below the names. */
+/** Renders hunks like `diff -U` does, without the file names. */
 export function unifiedHunks(pair: FilePair, context: number): string {
   return hunksOf(pair, context)
     .map((hunk) => {
@@ -145,13 +145,13 @@ export function unifiedHunks(pair: FilePair, context: number): string {
     .join("");
 }
 
-/** As a hunk of V4A that shows the whole file, which has one place in any case. */
+/** Renders a hunk of V4A that shows the whole file, which has one place in any case. */
 export const v4aHunk = (pair: FilePair): string =>
   diffLines(pair)
     .map(({ sign, line }) => `${sign}${line.replace(/\r?\n$/, "")}\n`)
     .join("");
 
-/** As hunks of V4A with some context. */
+/** Renders hunks of V4A with some context. */
 export const v4aHunks = (pair: FilePair, context: number): string =>
   hunksOf(pair, context)
     .map((hunk) => `@@\n${hunk.map(({ sign, line }) => `${sign}${line.replace(/\r?\n$/, "")}\n`).join("")}`)

@@ -3,14 +3,17 @@ import { describeMiss, listLines } from "../edits/miss-text.ts";
 import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
 import { quoteShort, Refusal } from "../errors.ts";
 
-/** Which hunk of which file, and its lines in the patch; all numbers from 1, and the last line is included. */
+/**
+ * The place of a hunk: its file and number, and its lines in the patch. Numbers count from 1, and the last
+ * line is included.
+ */
 export interface HunkPlace {
   readonly path: string;
   readonly number: number;
   readonly lines: readonly [number, number];
 }
 
-/** A line of a patch, from 1, and what it says. */
+/** A line of a patch, numbered from 1, and its text. */
 interface PatchLine {
   readonly line: number;
   readonly text: string;
@@ -69,14 +72,14 @@ export const refusePatch = {
       path,
     ),
 
-  /** `what` is a kind of change that no function of the worker makes. */
+  /** Refuses a change of the kind `what`, which no function of the worker makes. */
   unsupported: ({ line, text }: PatchLine, what: string): Refusal =>
     new Refusal(
       "bad-input",
       `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which a patch cannot change here; leave that file out.`,
     ),
 
-  /** A file is to be made, or moved, where something is. */
+  /** Refuses to create or move a file to a path that exists. */
   pathIsTaken: (path: string): Refusal =>
     new Refusal(
       "bad-input",
@@ -123,7 +126,7 @@ export const refusePatch = {
     );
   },
 
-  /** `candidates` are places where it would fit. */
+  /** Refuses a hunk that fits only elsewhere. `candidates` are the places where it would fit. */
   misplacedHunk: (
     place: HunkPlace,
     { isAtEnd, candidates }: { readonly isAtEnd: boolean; readonly candidates: readonly Candidate[] },
@@ -139,7 +142,7 @@ export const refusePatch = {
       { details: { ...factsOf(place), candidates, differs: "none" } },
     ),
 
-  /** `candidates` are the first of `count` places. */
+  /** Refuses a hunk that fits in several places. `candidates` are the first of `count` places. */
   ambiguousHunk: (
     place: HunkPlace,
     { count, candidates }: { readonly count: number; readonly candidates: readonly Candidate[] },

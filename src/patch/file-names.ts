@@ -1,19 +1,25 @@
-/** Names of files in the headers of unified diffs. */
+/** Reads the names of files in the headers of unified diffs. */
 
-/** A name in a header; undefined for /dev/null, which stands for no file. */
+/** A name in a header; `undefined` for /dev/null, which means that the file does not exist. */
 export type HeaderName = string | undefined;
 
 /** The pairs of prefixes with which git distinguishes both sides of a comparison. */
 const prefixPairs: ReadonlySet<string> = new Set(["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"]);
 
-/** The name in a header line, without what stands behind it; undefined where git's quotes are not closed, or hold no UTF-8. */
+/**
+ * Returns the name in a header line, without anything after it, or `undefined` if git's quotes are not closed
+ * or their content is not UTF-8.
+ */
 export function readName(text: string): string | undefined {
   if (text.startsWith('"')) return readQuoted(text)?.name;
   const tab = text.indexOf("\t");
   return (tab < 0 ? text : text.slice(0, tab)).trimEnd();
 }
 
-/** Both names of a `diff --git` line, which are one after the other and mostly alike; undefined where that is not clear. */
+/**
+ * Returns both names of a `diff --git` line, which follow each other and are usually equal, or `undefined` if
+ * that is ambiguous.
+ */
 export function readNamePair(text: string): readonly [string, string] | undefined {
   if (text.startsWith('"')) {
     const first = readQuoted(text);
@@ -32,7 +38,10 @@ export function readNamePair(text: string): readonly [string, string] | undefine
   return words.length === 2 ? [words[0]!, words[1]!] : undefined;
 }
 
-/** The names without the prefixes of git. A name that stands against no file has the prefix of its side. */
+/**
+ * Returns the names without the prefixes of git. A name whose other side does not exist has the prefix of its
+ * side.
+ */
 export function withoutPrefixes([old, now]: readonly [HeaderName, HeaderName]): readonly [
   HeaderName,
   HeaderName,
@@ -54,7 +63,10 @@ const escapes: Readonly<Record<string, number>> = {
   "\\": 0x5c,
 };
 
-/** A name in the quotes of C, as git writes one with characters that are not ASCII, and what stands behind it. */
+/**
+ * Reads a name in C quotes, as git writes one with non-ASCII characters, and returns it with the text after
+ * it.
+ */
 function readQuoted(text: string): { readonly name: string; readonly rest: string } | undefined {
   const end = /^"(?:[^"\\]|\\.)*"/.exec(text)?.[0].length;
   if (end === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Where the hunks of a patch fit into a file. Nothing is guessed: what has no place of its own is refused. */
+/**
+ * Finds the places where the hunks of a patch fit into a file. Nothing is guessed: a hunk without a unique
+ * place is refused.
+ */
 import { lineFeed } from "../edits/lines.ts";
 import { candidatesAt, explainMissing } from "../edits/misses.ts";
 import type { Region } from "../edits/splices.ts";
@@ -12,7 +15,7 @@ import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching, matchings } from "./matching.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
 
-/** A hunk and the lines of the file that it is about. */
+/** A hunk, and the lines of the file that it applies to. */
 export interface FittedHunk {
   readonly place: HunkPlace;
   readonly text: HunkText;
@@ -21,16 +24,22 @@ export interface FittedHunk {
   readonly matching: Matching;
 }
 
-/** Of these, in which lines are the same text, the header of a hunk may choose by its line number. */
+/**
+ * Returns whether the lines compare as the same text, so that the line number in a hunk's header may choose
+ * among places.
+ */
 const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
 
 /** Lines between two steps. */
 const linesPerStep = 8192;
 
-/** Of a longer hunk the beginning is compared with the file, to say what is like it. */
+/** Maximum bytes of a hunk that are compared with the file to explain a misfit. */
 export const mostExplainedBytes = 64 * 1024;
 
-/** Finds the places of all hunks in one file. Throws a refusal for the first that has none, or more than one. */
+/**
+ * Finds the places of all hunks in one file. Throws a refusal for the first hunk that has none, or more than
+ * one.
+ */
 export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<FittedHunk[]> {
   const fitter = new HunkFitter(body);
   const fitted: FittedHunk[] = [];
@@ -49,9 +58,9 @@ class HunkFitter {
   readonly #indexes = new Map<Matching, LineIndex>();
   readonly #headings: HeadingFinder;
   readonly #comparisons = new Comparisons();
-  /** Behind the last line that the hunk before this one changes. */
+  /** The line after the last one that the previous hunk changes. */
   #changedUpTo = 0;
-  /** By how many lines the hunk before this one stands further down than its header says. */
+  /** The number of lines by which the previous hunk stands further down than its header says. */
   #drift = 0;
 
   constructor(body: LineTable) {
@@ -74,11 +83,11 @@ class HunkFitter {
     return { place, text, ...found };
   }
 
-  /** Undefined where it fits nowhere. */
+  /** Finds the place of a hunk. Returns `undefined` if it fits nowhere. */
   *#placeOf(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<Found | undefined> {
     const stated = hunk.linesBefore === undefined ? undefined : hunk.linesBefore + this.#drift;
     for (const matching of matchings) {
-      // That is where it belongs, and nearly all are: no index is needed then.
+      // Nearly all hunks fit at the line that their header gives, and then no index is needed.
       if (
         stated !== undefined &&
         sections === undefined &&
@@ -106,8 +115,8 @@ class HunkFitter {
   }
 
   /**
-   * With the end of a file whose last line has no ending, where the hunk fits there: without line numbers it cannot say which it means, and
-   * that is as good a place as the others.
+   * Returns the places, plus the end of a file whose last line has no ending, if the hunk fits there: without
+   * line numbers, the hunk cannot say which one it means, and that place is as good as the others.
    */
   *#withOpenEnd(text: HunkText, starts: readonly number[]): Steps<readonly number[]> {
     const last = this.#body.count - text.oldCount;
@@ -115,7 +124,7 @@ class HunkFitter {
     return (yield* this.#isAt(text, last, "endings")) ? [...starts, last] : starts;
   }
 
-  /** A hunk that adds lines and shows none that are there. */
+  /** Places a hunk that adds lines and shows none of the file. */
   #insertion({ isAtEnd }: Hunk, sections: readonly HeadingScope[] | undefined, place: HunkPlace): Found {
     const matching = this.#body.count === 0 ? "exact" : "endings";
     if (isAtEnd || this.#body.count === 0) return { start: this.#body.count, matching };
@@ -130,8 +139,8 @@ class HunkFitter {
   }
 
   /**
-   * The only place; or, of several, the one that the header's line number picks out; or the only one behind the hunk
-   * before this one, since hunks stand in the order of the file.
+   * Chooses the only place; or, of several, the one that the header's line number picks; or the only one
+   * after the previous hunk, since hunks stand in the order of the file.
    */
   #choose(starts: readonly number[], stated: number | undefined): number | "several" | undefined {
     if (starts.length <= 1) return starts[0];
@@ -174,7 +183,10 @@ class HunkFitter {
     return { from: this.#body.startOf(start), to: this.#body.startOf(start + text.oldCount) };
   }
 
-  /** Says why it fits nowhere: it does elsewhere than it may, or something is like it, or nothing is. */
+  /**
+   * Throws a refusal that says why the hunk fits nowhere: it fits only elsewhere, something resembles it, or
+   * nothing does.
+   */
   *#explain(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<never> {
     if (hunk.isAtEnd || sections !== undefined) {
       const [start] = yield* this.#findAll(text, yield* this.#indexFor("blanks"), place);
@@ -202,7 +214,7 @@ const comparedPart = (matching: Matching, bytes: Buffer, extent: readonly [numbe
   return bytes.subarray(from, comparedTo(matching, bytes, [from, extent[1]]));
 };
 
-/** The place that is nearest to `stated`, where the next one is more than twice as far. */
+/** Returns the place nearest to `stated`, if the next one is more than twice as far. */
 function clearlyNearest(starts: readonly number[], stated: number): number | undefined {
   let nearest = starts[0]!;
   for (const start of starts) if (Math.abs(start - stated) < Math.abs(nearest - stated)) nearest = start;

@@ -1,4 +1,7 @@
-/** What stands between a `diff --git` line and the hunks: a file that is new, goes, moves, is copied, or gets other modes. */
+/**
+ * The lines between `diff --git` and the hunks: for a file that is new, deleted, moved or copied, or gets
+ * another mode.
+ */
 import { refusePatch } from "./errors.ts";
 import { readName, readNamePair } from "./file-names.ts";
 import type { LineTable } from "./line-table.ts";
@@ -6,19 +9,19 @@ import type { LineTable } from "./line-table.ts";
 export const gitDiff = "diff --git ";
 
 export interface GitHeader {
-  /** The names of its first line, with their prefixes; undefined where that line is not clear. */
+  /** The names of its first line, with their prefixes, or `undefined` if that line is ambiguous. */
   readonly names: readonly [string, string] | undefined;
-  /** As git writes it, such as `100644`. */
+  /** The mode as git writes it, such as `100644`. */
   readonly newMode?: string;
   readonly isNew?: boolean;
   readonly isDeleted?: boolean;
-  /** Names without prefixes. */
+  /** The names of a move or copy, without prefixes. */
   readonly moved?: { readonly from: string; readonly to: string; readonly isCopy: boolean };
-  /** The line behind it. */
+  /** The line after the header. */
   readonly end: number;
 }
 
-/** Lines that say nothing that is needed. */
+/** Lines that carry no needed information. */
 const passedOver = ["index ", "similarity index ", "dissimilarity index ", "old mode "];
 
 const nameFields = {

@@ -1,4 +1,4 @@
-/** The parts of a file that the `@@` lines of a hunk name. */
+/** Finds the parts of a file that the `@@` lines of a hunk name. */
 import { explainMissing } from "../edits/misses.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import type { Comparisons } from "./comparisons.ts";
@@ -8,8 +8,8 @@ import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
 
 /**
- * A line and what is below it: the lines that are indented deeper, up to and including the first that is not. Lines count
- * from 0; `to` is not included.
+ * A line and its section: the lines that are indented deeper, up to and including the first that is not.
+ * Lines count from 0; `to` is not included.
  */
 export interface HeadingScope {
   readonly from: number;
@@ -22,10 +22,10 @@ const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
 /** Headings between two steps. */
 const headingsPerStep = 512;
 
-/** Comparisons by number that the comparison of a beginning takes as long as. */
+/** Comparisons of numbers that take as long as comparing one beginning. */
 const costOfBeginning = 8;
 
-/** Lines that a heading may name. */
+/** Maximum lines that a heading may name. */
 const mostScopes = 10_000;
 
 /** Lines between two steps. */
@@ -49,7 +49,7 @@ export class HeadingFinder {
     this.#comparisons = comparisons;
   }
 
-  /** The sections of the innermost heading; undefined where there is no heading. */
+  /** Returns the sections of the innermost heading, or `undefined` if there are no headings. */
   *find(headings: readonly string[], place: HunkPlace): Steps<readonly HeadingScope[] | undefined> {
     let sections: readonly HeadingScope[] | undefined;
     for (const [at, heading] of headings.entries()) {
@@ -61,13 +61,16 @@ export class HeadingFinder {
           heading,
           ...(yield* explainMissing(this.#body.bytes, heading)),
         });
-      // What is nearly everywhere narrows nothing.
+      // A heading that occurs nearly everywhere narrows nothing.
       if (lines.length <= mostScopes) sections = yield* this.#sectionsOf(lines, compare);
     }
     return sections;
   }
 
-  /** The lines that a heading names: those inside the sections around it, or else those behind the first of them. */
+  /**
+   * Returns the lines that a heading names: those inside the enclosing sections, or else those after the
+   * first of them.
+   */
   *#linesOf(
     heading: string,
     sections: readonly HeadingScope[] | undefined,
@@ -84,7 +87,7 @@ export class HeadingFinder {
     return narrow(yield* this.#linesThatBegin(bytes), sections);
   }
 
-  /** Lines of which the heading is only the start, as it is where it was cut. */
+  /** Returns the lines that begin with the heading, which may have been cut. */
   *#linesThatBegin(heading: Buffer): Steps<readonly number[]> {
     const { bytes } = this.#body;
     const start = comparedFrom("blanks", heading, [0, heading.length]);
@@ -110,7 +113,7 @@ export class HeadingFinder {
     return sections;
   }
 
-  /** Bytes of blanks that a line begins with; no line is deeper than an empty one. */
+  /** Returns the bytes of blanks that a line begins with. An empty line counts as deepest. */
   #indentOf(line: number): number {
     const extent = [this.#body.startOf(line), this.#body.endOf(line)] as const;
     const from = comparedFrom("blanks", this.#body.bytes, extent);
@@ -120,14 +123,14 @@ export class HeadingFinder {
   }
 }
 
-/** The lines that are in one of the sections; or, where none is, those behind the first line of the first. */
+/** Returns the lines in one of the sections, or else those after the first line of the first section. */
 export function narrow(
   lines: readonly number[],
   sections: readonly HeadingScope[] | undefined,
 ): readonly number[] {
   if (sections === undefined) return lines;
   const inside: number[] = [];
-  // Both ascend.
+  // Both lists ascend.
   for (let at = 0, end = 0, line = 0; line < lines.length; line++) {
     for (; at < sections.length && sections[at]!.from <= lines[line]!; at++)
       end = Math.max(end, sections[at]!.to);

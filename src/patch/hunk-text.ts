@@ -4,10 +4,10 @@ import type { Steps } from "../scheduling/time-slice.ts";
 import { carriageReturn, type LineTable } from "./line-table.ts";
 import type { Hunk } from "./patch.ts";
 
-/** What becomes of a line. */
+/** The kinds of lines: kept, removed or added. */
 export const lineKinds = { context: 0, removed: 1, added: 2 } as const;
 
-/** Some bytes of a text. */
+/** A range of bytes in a text. */
 interface Extent {
   readonly from: number;
   readonly to: number;
@@ -16,12 +16,12 @@ interface Extent {
 /** Lines between two steps. */
 const linesPerStep = 16_384;
 
-/** Lines without the character that they begin with in the patch. */
+/** The lines of a hunk without their leading character in the patch. */
 export class HunkText {
   readonly bytes: Buffer;
   readonly #kinds: Uint8Array;
   readonly #extents: Uint32Array;
-  /** Which of its lines the file has before. */
+  /** The indices of those of its lines that the file has before. */
   readonly #old: Uint32Array;
   #count = 0;
   #oldCount = 0;
@@ -37,7 +37,7 @@ export class HunkText {
     this.#old = new Uint32Array(lines);
   }
 
-  /** A line that says nothing is context, or is added where all lines are. */
+  /** Reads a hunk. A line without a leading character is context, or is added if all lines are. */
   static *read(table: LineTable, hunk: Pick<Hunk, "first" | "end">, isNewFile: boolean): Steps<HunkText> {
     const { first, end } = hunk;
     const text = new HunkText(table.bytes, end - first);
@@ -55,32 +55,32 @@ export class HunkText {
     return text;
   }
 
-  /** How many lines there are. */
+  /** The number of lines. */
   get count(): number {
     return this.#count;
   }
 
-  /** How many of them the file has before. */
+  /** The number of lines that the file has before. */
   get oldCount(): number {
     return this.#oldCount;
   }
 
-  /** Lines of the file that it begins with, and leaves alone. */
+  /** The number of unchanged lines that it begins with. */
   get leading(): number {
     return this.#leading;
   }
 
-  /** Lines of the file that it ends with, and leaves alone; none where it changes nothing. */
+  /** The number of unchanged lines that it ends with, or 0 if it changes nothing. */
   get trailing(): number {
     return this.#leading === this.#count ? 0 : this.#trailing;
   }
 
-  /** Whether it says of a line that no ending follows it. */
+  /** Whether some line is marked as having no ending. */
   get hasMarker(): boolean {
     return this.#hasMarker;
   }
 
-  /** Bytes of the lines that it adds. */
+  /** The size of the lines that it adds, in bytes. */
   get addedBytes(): number {
     return this.#addedBytes;
   }
@@ -89,17 +89,17 @@ export class HunkText {
     return this.#kinds[line]!;
   }
 
-  /** The line with its ending. */
+  /** Returns the line with its ending. */
   extentOf(line: number): Extent {
     return { from: this.#extents[2 * line]!, to: this.#extents[2 * line + 1]! };
   }
 
-  /** The same of the lines that the file has before, which are numbered from 0 among themselves. */
+  /** Like `extentOf`, but for the lines that the file has before, numbered from 0 among themselves. */
   oldExtentOf(index: number): Extent {
     return this.extentOf(this.#old[index]!);
   }
 
-  /** The lines that the file has before, as they are sent, or as many of the first as fit. */
+  /** Returns the lines that the file has before, as they are sent, or as many of the first as fit. */
   oldText(mostBytes: number): Buffer {
     const lines: Buffer[] = [];
     for (let index = 0, bytes = 0; index < this.#oldCount; index++) {
@@ -123,7 +123,10 @@ export class HunkText {
     else this.#trailing++;
   }
 
-  /** The line feed belongs to the patch; so does a carriage return if the lines of the patch itself end in CRLF. */
+  /**
+   * Removes the ending of the last line. The line feed belongs to the patch; so does a carriage return if the
+   * patch itself has CRLF endings.
+   */
   #openLast(isCrlf: boolean): void {
     this.#hasMarker = true;
     if (this.#count === 0) return;
@@ -137,7 +140,7 @@ export class HunkText {
 
 const backslash = 0x5c;
 
-/** Undefined where nothing is said: such a line lost the character that it began with. */
+/** Returns the kind of a line by its leading character, or `undefined` if that was lost. */
 function kindOf(byte: number | undefined): number | undefined {
   if (byte === 0x20) return lineKinds.context;
   if (byte === 0x2d) return lineKinds.removed;

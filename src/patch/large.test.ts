@@ -8,7 +8,7 @@ import { parsePatch } from "./parse.ts";
 const mebibytes = 10 * 1024 * 1024;
 const filled = (text: string, bytes = mebibytes): string => text.repeat(Math.floor(bytes / text.length));
 
-/** How many steps it takes, and what comes of it. */
+/** Returns the number of steps, and the result. */
 function run<T>(steps: Steps<T>): { count: number; value: T | Refusal } {
   for (let count = 1; ; count++) {
     try {
@@ -21,7 +21,7 @@ function run<T>(steps: Steps<T>): { count: number; value: T | Refusal } {
   }
 }
 
-/** The file after the first file of a patch. */
+/** Returns the file after the first file of a patch. */
 function* patchedBy(text: string, body: string): Steps<Buffer> {
   const patch = yield* parsePatch(Buffer.from(text), "auto");
   let after: Buffer = Buffer.from(body);

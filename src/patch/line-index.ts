@@ -1,4 +1,4 @@
-/** Finds some lines among those of a file in time that is linear in both, whatever they are. */
+/** Finds some lines among those of a file, in time linear in both, whatever they are. */
 import type { Steps } from "../scheduling/time-slice.ts";
 import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
@@ -9,16 +9,16 @@ const linesPerStep = 32_768;
 /** Numbers of lines between two steps. */
 const idsPerStep = 262_144;
 
-/** The lines of a file, of which those that are alike have one number. */
+/** An index of the lines of a file, in which equal lines share a number. */
 export class LineIndex {
   readonly matching: Matching;
   readonly #bytes: Buffer;
   readonly #ids: Int32Array;
-  /** By number: where the first such line stands, from its first byte up to behind its last. */
+  /** For each number, the extent of the first such line. */
   readonly #samples: Uint32Array;
-  /** A hash table with open addressing: numbers, plus one. */
+  /** A hash table with open addressing, which holds numbers plus one. */
   readonly #slots: Int32Array;
-  /** The lines by number, and where those of each number begin among them. */
+  /** The lines sorted by number, and the start of each number's group. */
   #lines = new Int32Array(0);
   #bounds = new Int32Array(1);
   #count = 0;
@@ -46,8 +46,8 @@ export class LineIndex {
   }
 
   /**
-   * The first lines of all places where these lines stand, ascending; the pattern is not empty. `compare` gets the number of comparisons
-   * before they are made, and may throw.
+   * Returns the first lines of all places where these lines occur, ascending. The pattern must not be empty.
+   * `compare` gets the number of comparisons before they are made, and may throw.
    */
   *findAll(pattern: Int32Array, compare: (count: number) => void): Steps<number[]> {
     const rarest = this.#rarestOf(pattern);
@@ -69,7 +69,7 @@ export class LineIndex {
     return starts;
   }
 
-  /** The number of a line; -1 where the file has none like it. */
+  /** Returns the number of a line, or -1 if the file has none like it. */
   idOf(bytes: Buffer, extent: readonly [number, number]): number {
     const from = comparedFrom(this.matching, bytes, extent);
     const to = comparedTo(this.matching, bytes, [from, extent[1]]);
@@ -86,7 +86,7 @@ export class LineIndex {
     return this.#count++;
   }
 
-  /** Where the number of such a line is, or is to be put. */
+  /** Returns the slot that holds, or should hold, the number of such a line. */
   #slotOf(bytes: Buffer, from: number, to: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = hashOf(bytes, from, to) & mask; ; slot = (slot + 1) & mask) {
@@ -102,7 +102,7 @@ export class LineIndex {
     return true;
   }
 
-  /** Counting sort. */
+  /** Sorts the lines by number, with a counting sort. */
   *#sort(): Steps<void> {
     this.#bounds = new Int32Array(this.#count + 2);
     for (let line = 0; line < this.#ids.length; line++) {
@@ -117,7 +117,7 @@ export class LineIndex {
     }
   }
 
-  /** Which line of the pattern the file has least often; -1 where it lacks one. */
+  /** Returns the index of the pattern's line that the file has least often, or -1 if it lacks one. */
   #rarestOf(pattern: Int32Array): number {
     let [rarest, fewest] = [-1, Number.POSITIVE_INFINITY];
     for (let at = 0; at < pattern.length; at++) {
@@ -135,7 +135,7 @@ export class LineIndex {
     return true;
   }
 
-  /** Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. */
+  /** Searches after Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. */
   *#findByBorders(pattern: Int32Array): Steps<number[]> {
     const borders = yield* bordersOf(pattern);
     const starts: number[] = [];
@@ -149,7 +149,7 @@ export class LineIndex {
   }
 }
 
-/** For each length of a match that goes no further: the longest shorter one that ends in the same place. */
+/** Returns, for each length of a partial match, the longest shorter match that ends in the same place. */
 function* bordersOf(pattern: Int32Array): Steps<Int32Array> {
   const borders = new Int32Array(pattern.length + 1);
   for (let length = 1, border = 0; length < pattern.length; length++) {
@@ -161,10 +161,10 @@ function* bordersOf(pattern: Int32Array): Steps<Int32Array> {
   return borders;
 }
 
-/** No caller can make lines that share a hash, since none has it. */
+/** A random seed, so that no caller can construct lines that share a hash. */
 const seed = Math.floor(Math.random() * 2 ** 32);
 
-/** FNV-1a with a seed, and the finish of MurmurHash3, since low bits choose the slot. */
+/** Hashes with FNV-1a and a seed, finished like MurmurHash3, since low bits choose the slot. */
 function hashOf(bytes: Buffer, from: number, to: number): number {
   let hash = seed;
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);

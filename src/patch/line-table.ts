@@ -1,10 +1,12 @@
-/** Where the lines of a text begin, which is kept as bytes. */
+/** The line starts of a text that is kept as bytes. */
 import { lineFeed } from "../edits/lines.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 
 export const carriageReturn = 0x0d;
 
-/** Lines count from 0 here; a line ends behind its line feed, and the last one may have none. */
+/**
+ * A table of lines. They count from 0 here; a line ends after its line feed, and the last one may have none.
+ */
 export class LineTable {
   readonly bytes: Buffer;
   readonly count: number;
@@ -16,17 +18,17 @@ export class LineTable {
     this.count = count;
   }
 
-  /** The end of the text for the line behind the last one. */
+  /** Returns the start of a line, or the end of the text for the line after the last one. */
   startOf(line: number): number {
     return line < this.count ? this.#starts[line]! : this.bytes.length;
   }
 
-  /** Behind its line feed. */
+  /** Returns the end of a line, after its line feed. */
   endOf(line: number): number {
     return this.startOf(line + 1);
   }
 
-  /** Without its ending, as UTF-8. */
+  /** Returns the text of a line, decoded as UTF-8 and without its ending. */
   textOf(line: number): string {
     const start = this.startOf(line);
     let end = this.endOf(line);
@@ -35,7 +37,7 @@ export class LineTable {
     return this.bytes.toString("utf8", start, end);
   }
 
-  /** Whether the line begins with these characters, which are ASCII. */
+  /** Returns whether the line begins with these ASCII characters. */
   startsWith(line: number, prefix: string): boolean {
     const start = this.startOf(line);
     if (start + prefix.length > this.endOf(line)) return false;
@@ -44,7 +46,7 @@ export class LineTable {
     return true;
   }
 
-  /** Whether nothing stands in it but its ending. */
+  /** Returns whether the line contains only its ending. */
   isEmpty(line: number): boolean {
     const first = this.bytes[this.startOf(line)];
     const second = this.bytes[this.startOf(line) + 1];

@@ -1,12 +1,15 @@
-/** How exactly lines of a hunk must be those of a file. */
+/** How exactly lines of a hunk must match those of a file. */
 import { lineFeed } from "../edits/lines.ts";
 import { carriageReturn } from "./line-table.ts";
 
-/** From the strictest on: as they are; but for how they end; but for blanks at their ends; but for blanks at both ends. */
+/**
+ * The ways to compare lines, the strictest first: exactly; without endings; without blanks at their ends;
+ * without blanks at both ends.
+ */
 export const matchings = ["exact", "endings", "trailing-blanks", "blanks"] as const;
 export type Matching = (typeof matchings)[number];
 
-/** Where the part of a line begins that counts. */
+/** Returns the start of the part of a line that is compared. */
 export function comparedFrom(
   matching: Matching,
   bytes: Buffer,
@@ -19,7 +22,7 @@ export function comparedFrom(
   return start;
 }
 
-/** Where the part of a line ends that counts. */
+/** Returns the end of the part of a line that is compared. */
 export function comparedTo(matching: Matching, bytes: Buffer, [from, to]: readonly [number, number]): number {
   if (matching === "exact") return to;
   let end = to;
@@ -29,5 +32,5 @@ export function comparedTo(matching: Matching, bytes: Buffer, [from, to]: readon
   return end;
 }
 
-/** Space, and the controls from tab to carriage return. */
+/** Returns whether a byte is a space or a control from tab to carriage return. */
 const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);

@@ -1,4 +1,4 @@
-/** Patches as callers send them: bare, in a code fence, or with prose around. */
+/** Parses patches as callers send them: bare, in a code fence, or surrounded by prose. */
 import { lineFeed } from "../edits/lines.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
@@ -11,8 +11,8 @@ import { isV4aHeader, parseV4a } from "./v4a.ts";
 const linesPerStep = 16_384;
 
 /**
- * Reads a patch wholly; `auto` takes it for V4A where a line names a file as V4A does. Throws a refusal for what is no patch,
- * for a hunk that belongs to no file, and for a change that patches cannot make here.
+ * Reads a whole patch. `auto` takes it for V4A if some line names a file as V4A does. Throws a refusal for
+ * text that is not a patch, for a hunk without a file, and for a change that patches cannot make here.
  */
 export function* parsePatch(text: Buffer, format: PatchFormat | "auto"): Steps<Patch> {
   const lines = yield* tabulateLines(withFinalNewline(text));
@@ -24,7 +24,9 @@ export function* parsePatch(text: Buffer, format: PatchFormat | "auto"): Steps<P
   return { format: found, lines, files };
 }
 
-/** The last line of a patch often lost its ending, and says otherwise where the file has none. */
+/**
+ * Adds a final newline. The last line of a patch often lost its ending, and is marked if the file has none.
+ */
 const withFinalNewline = (text: Buffer): Buffer =>
   text.length === 0 || text.at(-1) === lineFeed ? text : Buffer.concat([text, Buffer.from("\n")]);
 

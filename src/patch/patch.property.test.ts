@@ -7,7 +7,7 @@ import { applyHunks } from "./apply.ts";
 import { type FilePair, filePairs, unifiedHunks, v4aHunk, v4aHunks } from "./diff.test-kit.ts";
 import { parsePatch } from "./parse.ts";
 
-/** The file after a patch of bytes that are written as Latin-1. */
+/** Returns the file after a patch of bytes that are written as Latin-1. */
 function apply(before: string, text: string): string {
   const patch = runAtOnce(parsePatch(Buffer.from(text, "latin1"), "auto"));
   expect(patch.files).toHaveLength(1);
@@ -21,7 +21,7 @@ test("a unified diff gives the new file byte for byte", () => {
   fc.assert(
     fc.property(filePairs().filter(isChanged), contexts, (pair, context) => {
       const hunks = unifiedHunks(pair, context);
-      // A pure insertion shows nothing of a file that has nothing.
+      // A pure insertion shows nothing of an empty file.
       expect(apply(pair.before, `--- a/f\n+++ b/f\n${hunks}`)).toBe(pair.after);
     }),
     { numRuns: 3000 },
@@ -60,7 +60,10 @@ const isUnique = ({ before }: FilePair): boolean => {
   return new Set(lines).size === lines.length;
 };
 
-/** Lines that V4A can say: those that do not end in CR, of a file with a final newline if it has lines. */
+/**
+ * The lines that V4A can express: those that do not end in CR, of a file with a final newline if it has
+ * lines.
+ */
 const plain = { contents: ["", "a", "b", " a", "a ", "@@", "*** End Patch"], endings: ["\n"] };
 
 test("a patch in V4A that shows the whole file gives the new one", () => {
@@ -105,7 +108,10 @@ test("the end of a file without a final newline is a place like any other for a 
   expect(apply(`${lines}a\nb`, atEnd)).toBe(`${lines}a\nx`);
 });
 
-/** Whether both end with a newline, or neither: V4A cannot say otherwise. A last line without anything in it has one. */
+/**
+ * Returns whether both end with a newline, or neither: V4A cannot express a change of it. An empty last line
+ * has one.
+ */
 const hasSameEnd = ({ before, after }: FilePair): boolean =>
   before.endsWith("\n") === after.endsWith("\n") && (before.endsWith("\n") || after !== "");
 

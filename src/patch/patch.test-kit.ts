@@ -5,13 +5,16 @@ import { applyHunks } from "./apply.ts";
 import { parsePatch } from "./parse.ts";
 import type { FilePatch, Patch } from "./patch.ts";
 
-/** Contents by path. */
+/** The contents of files, keyed by path. */
 export type Texts = Readonly<Record<string, string>>;
 
 export const parse = (text: string, format: "auto" | "v4a" | "unified" = "auto"): Patch =>
   runAtOnce(parsePatch(Buffer.from(text), format));
 
-/** The tree after the patch. Throws what a caller would get, and an Error for a file that is not there. */
+/**
+ * Returns the tree after the patch. Throws the refusal that a caller would get, or an Error for a missing
+ * file.
+ */
 export function patched(before: Texts, text: string, format: "auto" | "v4a" | "unified" = "auto"): Texts {
   const patch = parse(text, format);
   const tree = new Map(Object.entries(before));

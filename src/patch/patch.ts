@@ -1,38 +1,43 @@
-/** What a patch says, whatever its format: which files it is about, and what becomes of each. */
+/** The parsed form of a patch, whatever its format: the files that it changes, and how. */
 import type { LineTable } from "./line-table.ts";
 
 export const patchFormats = ["v4a", "unified"] as const;
 export type PatchFormat = (typeof patchFormats)[number];
 
-/** Some lines of a file that follow each other, and what becomes of them. */
+/** Consecutive lines of a file, and their changes. */
 export interface Hunk {
-  /** Its lines in the patch, from 0, up to, not including, `end`. Each begins with what becomes of it. */
+  /**
+   * The first of its lines in the patch, from 0; `end` is after the last. The first character of each line
+   * gives its kind.
+   */
   readonly first: number;
   readonly end: number;
-  /** Lines of the file that stand somewhere before it, the outer ones first. */
+  /** Earlier lines of the file, the outer ones first. */
   readonly headings: readonly string[];
   /** Whether its last line is the last one of the file. */
   readonly isAtEnd: boolean;
-  /** How many lines of the file stand before it, as its header says; undefined where it does not. */
+  /**
+   * The number of lines in the file before it according to its header, or `undefined` if the header has none.
+   */
   readonly linesBefore: number | undefined;
 }
 
-/** What becomes of one file. */
+/** The changes of one file. */
 export type FilePatch = {
-  /** As the patch names it, without the prefixes of git. */
+  /** The path as named in the patch, without the prefixes of git. */
   readonly path: string;
-  /** The line of the patch, from 0, in which it is named. */
+  /** The line of the patch, from 0, that names the file. */
   readonly line: number;
   readonly hunks: readonly Hunk[];
 } & (
   | { readonly change: "add"; readonly mode?: number }
-  /** Without hunks, whatever the file holds; with hunks, only if they remove all of it. */
+  /** A deletion without hunks ignores the content of the file; one with hunks must remove all of it. */
   | { readonly change: "delete" }
   | {
       readonly change: "update";
-      /** Permission bits that it gets. */
+      /** The new permission bits, if any. */
       readonly mode?: number;
-      /** Where it, or a copy of it, is afterwards. */
+      /** The new path, of the file or of a copy. */
       readonly target?: { readonly path: string; readonly isCopy: boolean };
     }
 );
@@ -40,6 +45,6 @@ export type FilePatch = {
 export interface Patch {
   readonly format: PatchFormat;
   readonly lines: LineTable;
-  /** In the order of the patch. A file that is named twice is changed twice. */
+  /** The files in the order of the patch. A file that is named twice is changed twice. */
   readonly files: readonly FilePatch[];
 }

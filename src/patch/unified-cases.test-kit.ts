@@ -1,4 +1,4 @@
-/** Patches in the unified format as models and tools send them, and what becomes of the files. */
+/** Patches in the unified format as models and tools send them, and the files after them. */
 import {
   crlfWords as crlf,
   numberWords as list,

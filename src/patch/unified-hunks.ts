@@ -1,4 +1,4 @@
-/** Where a hunk of a unified diff ends. */
+/** Finds the end of a hunk in a unified diff. */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
@@ -9,8 +9,9 @@ import type { Hunk } from "./patch.ts";
 const linesPerStep = 16_384;
 
 /**
- * Reads the hunk whose `@@` line is the one at `line`. It has as many lines as its header says, where that is so and no
- * further line could be its own; otherwise it goes on up to the next hunk or file, as with `git apply --recount`.
+ * Reads the hunk whose `@@` line is at `line`. It has as many lines as its header says, if the counts are
+ * right and no further line could belong to it. Otherwise it extends to the next hunk or file, as with `git
+ * apply --recount`.
  */
 export function* readHunkAt(lines: LineTable, line: number): Steps<Hunk> {
   const text = lines.textOf(line);
@@ -34,11 +35,11 @@ export function* readHunkAt(lines: LineTable, line: number): Steps<Hunk> {
   };
 }
 
-/** Whether both lines that name a file begin here. */
+/** Returns whether both lines that name a file begin here. */
 export const namesFileAt = (lines: LineTable, line: number): boolean =>
   lines.startsWith(line, "--- ") && lines.startsWith(line + 1, "+++ ");
 
-/** Undefined where the counts of the header do not come out. */
+/** Returns the end according to the counts of the header, or `undefined` if they are wrong. */
 function* endByCounts(lines: LineTable, first: number, header: HunkHeader): Steps<number | undefined> {
   let { oldCount, newCount } = header;
   let line = first;
@@ -54,7 +55,7 @@ function* endByCounts(lines: LineTable, first: number, header: HunkHeader): Step
   return mayGoOn(lines, line) ? undefined : line;
 }
 
-/** Whether the next line that is not blank looks like one of the same hunk. */
+/** Returns whether the next line that is not blank looks like one of the same hunk. */
 function mayGoOn(lines: LineTable, first: number): boolean {
   let line = first;
   while (line < lines.count && lines.isEmpty(line)) line++;
@@ -70,7 +71,7 @@ function* endByStructure(lines: LineTable, first: number): Steps<number> {
         { line: line + 1, text: lines.textOf(line) },
         'each line of a hunk begins with " ", "-" or "+"',
       );
-    // Blank lines at the end stand between it and what follows.
+    // Blank lines at the end separate it from the text after it.
     if (!lines.isEmpty(line)) end = line + 1;
   }
   return end;
@@ -78,20 +79,20 @@ function* endByStructure(lines: LineTable, first: number): Steps<number> {
 
 const starts = ["diff -", "@@", "Index: ", "```", "*** End Patch", "Only in ", "From "];
 
-/** Whether something else begins at a line than a further line of a hunk. */
+/** Returns whether a line begins something other than a further line of a hunk. */
 function endsHunk(lines: LineTable, line: number): boolean {
   if (starts.some((start) => lines.startsWith(line, start))) return true;
   if (namesFileAt(lines, line)) return line + 2 >= lines.count || lines.startsWith(line + 2, "@@");
   return isSignature(lines, line);
 }
 
-/** The two dashes above git's version, with which a mail ends. */
+/** Returns whether the line is the two dashes above git's version, with which a mail ends. */
 const isSignature = (lines: LineTable, line: number): boolean =>
   lines.startsWith(line, "--") &&
   /^-- ?$/.test(lines.textOf(line)) &&
   /^\d+\.\d/.test(lines.textOf(line + 1));
 
-/** What becomes of a line; a line that lost its blank is context, and undefined stands for no line of a hunk. */
+/** Returns the sign of a line, a blank if it was lost, or `undefined` if the line cannot belong to a hunk. */
 function signAt(lines: LineTable, line: number): " " | "-" | "+" | "\\" | undefined {
   const byte = lines.bytes[lines.startOf(line)];
   if (byte === 0x2d) return "-";

@@ -1,4 +1,4 @@
-/** Patches in the unified format, as POSIX, GNU diff and git write them, and as models do. */
+/** Parses patches in the unified format, as POSIX, GNU diff and git write them, and as models do. */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
 import { type HeaderName, readName, withoutPrefixes } from "./file-names.ts";
@@ -10,17 +10,17 @@ import { namesFileAt, readHunkAt } from "./unified-hunks.ts";
 /** Lines between two steps. */
 const linesPerStep = 4096;
 
-/** Whether only a patch in this format has such a line. */
+/** Returns whether the line occurs only in patches of this format. */
 export const isUnifiedHeader = (lines: LineTable, line: number): boolean =>
   lines.startsWith(line, gitDiff) ||
   namesFile(lines, line) ||
   namesFileAlone(lines, line) ||
   lines.startsWith(line, "@@ -");
 
-/** Both lines that name a file. */
+/** Returns whether both lines that name a file begin here. */
 const namesFile = (lines: LineTable, line: number): boolean => namesFileAt(lines, line);
 
-/** One of the two, right above a hunk. */
+/** Returns whether one of the two stands right above a hunk. */
 const namesFileAlone = (lines: LineTable, line: number): boolean =>
   (lines.startsWith(line, "--- ") || lines.startsWith(line, "+++ ")) && lines.startsWith(line + 1, "@@");
 
@@ -41,14 +41,14 @@ export function* parseUnified(lines: LineTable): Steps<FilePatch[]> {
   return files;
 }
 
-/** What names a file: its lines, and what they say. */
+/** The lines that name a file, and their content. */
 interface FileHeader {
   readonly line: number;
   readonly text: string;
   readonly git: GitHeader | undefined;
   /** The names of the lines right above the hunks, without prefixes. */
   readonly names: readonly [HeaderName, HeaderName] | undefined;
-  /** The line behind it. */
+  /** The line after the header. */
   readonly end: number;
 }
 
@@ -67,7 +67,7 @@ function namesAt(lines: LineTable, line: number, git: GitHeader | undefined) {
   if (!isPair && !namesFileAlone(lines, line)) return undefined;
   const old = nameAt(lines, line);
   const now = isPair ? nameAt(lines, line + 1) : old;
-  // Git said already that it writes none: both names of its line are the same.
+  // If both names of git's line are equal, it writes no prefixes.
   const hasPrefixes = isPair && (git?.names === undefined || git.names[0] !== git.names[1]);
   const names = hasPrefixes ? withoutPrefixes([old, now]) : ([old, now] as const);
   return { names: isPair ? names : withoutOnePrefix(names), lines: isPair ? 2 : 1 };
@@ -121,14 +121,17 @@ function fileOf(header: FileHeader, hunks: readonly Hunk[]): FilePatch {
   };
 }
 
-/** A new file gets what others get, unless it is a program. */
+/** Returns the mode of the file. A new one gets the default, unless it is executable. */
 function modeOf(git: GitHeader | undefined): { mode?: number } {
   if (git?.newMode === undefined) return {};
   if (git.newMode === "100755") return { mode: 0o755 };
   return git.isNew === true ? {} : { mode: 0o644 };
 }
 
-/** The name before and the name after. Without a rename they are one, but for what marks an older copy. */
+/**
+ * Returns the name before and the name after. Without a rename they are the same, except for the mark of an
+ * older copy.
+ */
 function namesOf({ git, names, line, text }: FileHeader): readonly [HeaderName, HeaderName] {
   if (git?.moved !== undefined) return [git.moved.from, git.moved.to];
   const ofGit =
@@ -144,13 +147,13 @@ function namesOf({ git, names, line, text }: FileHeader): readonly [HeaderName, 
 
 const olderCopy = /^(?:\.orig|\.old|\.bak|~)$/;
 
-/** Refuses what is no text: another format of hunks, or bytes that stand for a file. */
+/** Refuses binary patches and files. */
 function requireText(lines: LineTable, line: number): void {
   const text = lines.startsWith(line, "GIT binary patch") || lines.startsWith(line, "Binary files ");
   if (text) throw refusePatch.unsupported({ line: line + 1, text: lines.textOf(line) }, "a binary file");
 }
 
-/** Refuses a hunk that belongs to no file, and formats that are no unified diff. */
+/** Refuses a hunk without a file, and formats other than a unified diff. */
 function requireNoOrphan(lines: LineTable, line: number): void {
   const at = () => ({ line: line + 1, text: lines.textOf(line) });
   if (

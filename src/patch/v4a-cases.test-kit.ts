@@ -1,4 +1,4 @@
-/** Patches in the V4A format as models send them, and what becomes of the files. */
+/** Patches in the V4A format as models send them, and the files after them. */
 import {
   crlfWords as crlf,
   numberWords as list,

@@ -1,6 +1,6 @@
 /**
- * Patches in the V4A format: `*** Begin Patch`, sections that name a file each, and `*** End Patch`. Hunks have no line
- * numbers; `@@` lines name lines of the file that stand before them.
+ * Parses patches in the V4A format: `*** Begin Patch`, sections that name a file each, and `*** End Patch`.
+ * Hunks have no line numbers; `@@` lines name earlier lines of the file.
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
@@ -34,7 +34,7 @@ export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
 class V4aParser {
   readonly #lines: LineTable;
   #at = 0;
-  /** Whether a patch has begun that has not ended. */
+  /** Whether a patch has begun and not ended yet. */
   #isOpen = false;
 
   constructor(lines: LineTable) {
@@ -70,7 +70,9 @@ class V4aParser {
     return { change, path, line, hunks, ...(target !== undefined && { target }) };
   }
 
-  /** The lines of a new file are one hunk; blank lines at its end separate it from what follows. */
+  /**
+   * Returns the lines of a new file as one hunk. Blank lines at its end separate it from the text after it.
+   */
   *#added(): Steps<Hunk[]> {
     const first = this.#at;
     let last = first;
@@ -122,12 +124,12 @@ class V4aParser {
     return { first, end: last, headings, isAtEnd, linesBefore };
   }
 
-  /** Both lines that name the file in the unified format, where they stand below its name in this one. */
+  /** Skips both lines that name the file in the unified format, if they follow its name in this one. */
   #skipUnifiedNames(): void {
     if (this.#startsWith("--- ") && this.#lines.startsWith(this.#at + 1, "+++ ")) this.#at += 2;
   }
 
-  /** Whether no further line of this hunk is below these blank lines. */
+  /** Returns whether no further line of this hunk follows these blank lines. */
   #blanksEndHunk(): boolean {
     let at = this.#at;
     while (at < this.#lines.count && this.#lines.isEmpty(at)) at++;
@@ -144,7 +146,10 @@ class V4aParser {
     return name;
   }
 
-  /** At the end of the patch, and at a line that begins another section or none. */
+  /**
+   * Returns whether the section ends here: at the end of the patch, and at a line that begins another section
+   * or belongs to none.
+   */
   #endsSection(): boolean {
     if (this.#at >= this.#lines.count) return true;
     if (!this.#startsWith("*") && !this.#startsWith("`")) return false;
@@ -177,14 +182,17 @@ class V4aParser {
     return { line: line + 1, text: this.#lines.textOf(line) };
   }
 
-  /** The last line of a patch that has not ended may be the start of one. */
+  /** Returns the refusal for an unexpected line. The last line of an unfinished patch may be cut off. */
   #unexpected(wanted: string) {
     if (this.#isOpen && this.#at === this.#lines.count - 1) return refusePatch.cutOff();
     return refusePatch.badLine(this.#lineAt(this.#at), wanted);
   }
 }
 
-/** What stands behind `@@`, less the `@@` that ends it in other formats; nothing where those are line numbers. */
+/**
+ * Returns the text after `@@`, without the `@@` that ends it in other formats, or nothing if it consists of
+ * line numbers.
+ */
 function headingIn(line: string): string {
   if (statedOffset(line) !== undefined) return "";
   return line

@@ -9,7 +9,7 @@ import { teddyMasksOf } from "./teddy.ts";
 const { runtime } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
-/** The seqs as classes, for what they have of ASCII. */
+/** Renders the seqs as classes, restricted to their ASCII members. */
 function render(pattern: string): string[] | undefined {
   const sets = extractByteClasses(runtime.compile(pattern).syntax());
   return sets?.map((seq) =>

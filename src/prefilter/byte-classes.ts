@@ -1,18 +1,20 @@
 /**
- * Extracts sequences of byte classes of which every match contains one, for patterns without literals, such as that of a
- * date. The engine verifies each candidate.
+ * Extracts sequences of byte classes such that every match contains one of them, for patterns without
+ * literals, such as that of a date. The engine verifies each candidate.
  */
 import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 import { layout } from "./layout.ts";
 
-/** For each character in turn, the ASCII bytes it may be, and the lead bytes it may have when it is not ASCII. */
+/** The ASCII bytes that each character in turn may be, and its possible lead bytes if it is not ASCII. */
 export type ByteClassSeq = readonly ByteClass[];
 
-/** What the extraction knows of a part of a pattern. Every match starts with one of `prefixes`, ends with one of
- * `suffixes` and contains one of `inner`. */
+/**
+ * The facts that the extraction knows about a part of a pattern. Every match starts with one of `prefixes`,
+ * ends with one of `suffixes` and contains one of `inner`.
+ */
 interface Extracted {
-  /** Each match is, as a whole, one of `prefixes`. */
+  /** Whether each match is, as a whole, one of `prefixes`. */
   readonly isExact: boolean;
   readonly prefixes: readonly ByteClassSeq[];
   readonly suffixes: readonly ByteClassSeq[];
@@ -20,7 +22,7 @@ interface Extracted {
 }
 
 const { maxTeddyLength } = layout;
-/** Sequences of one prefilter. */
+/** Maximum sequences of one prefilter. */
 const maxSeqs = 16;
 
 const emptySeq: readonly ByteClassSeq[] = [[]];
@@ -33,7 +35,10 @@ const exactly = (seqs: readonly ByteClassSeq[]): Extracted => ({
   inner: seqs,
 });
 
-/** The rarest byte classes of which every match of `hir` contains one, or undefined when there are none. */
+/**
+ * Returns the rarest byte classes of which every match of `hir` contains one, or `undefined` if none are
+ * known.
+ */
 export function extractByteClasses(hir: Hir): readonly ByteClassSeq[] | undefined {
   const { inner } = foldHir(hir, classFold);
   return inner.length > 0 && inner.every((seq) => seq.length > 0) ? inner : undefined;
@@ -56,10 +61,10 @@ function extractLiteral(bytes: Uint8Array): Extracted {
 
 const newline = 0x0a;
 const lastAscii = 0x7f;
-/** In a decoded line it replaces bytes that are not UTF-8, whichever they are. */
+/** The character that replaces invalid UTF-8 in a decoded line, whatever its bytes. */
 const replacement = 0xfffd;
 
-/** No line holds a newline. */
+/** Returns the byte class of the ranges. No line holds a newline. */
 function setOf(ranges: readonly Range[]): ByteClass {
   const set = new Uint8Array(256);
   for (const [first, last] of ranges) {
@@ -71,7 +76,7 @@ function setOf(ranges: readonly Range[]): ByteClass {
   return set;
 }
 
-/** The first byte of a character past ASCII in UTF-8. */
+/** Returns the first byte of a non-ASCII character in UTF-8. */
 function leadOf(code: number): number {
   if (code < 0x800) return 0xc0 | (code >> 6);
   return code < 0x10000 ? 0xe0 | (code >> 12) : 0xf0 | (code >> 18);
@@ -122,13 +127,16 @@ function join(one: Extracted, other: Extracted): Extracted {
 
 const isTooLong = (seq: ByteClassSeq): boolean => seq.length > maxTeddyLength;
 
-/** The cross product: each sequence followed by each of the others, unless that gives too many. */
+/**
+ * Returns the cross product: each sequence followed by each of the others, or `undefined` if that gives too
+ * many.
+ */
 function cross(seqs: readonly ByteClassSeq[], others: readonly ByteClassSeq[]): ByteClassSeq[] | undefined {
   if (seqs.length * others.length > maxSeqs) return undefined;
   return seqs.flatMap((seq) => others.map((other) => [...seq, ...other]));
 }
 
-/** The rarest part of the sequence that is short enough for the kernel. */
+/** Returns the rarest part of the sequence that is short enough for the kernel. */
 function rarestPart(seq: ByteClassSeq): ByteClassSeq {
   let best = seq.slice(0, maxTeddyLength);
   for (let from = 1; from + maxTeddyLength <= seq.length; from++) {
@@ -138,11 +146,14 @@ function rarestPart(seq: ByteClassSeq): ByteClassSeq {
   return best;
 }
 
-/** The rarity of the sequences together: minus the binary logarithm of the share of offsets where one of them occurs. */
+/**
+ * Returns the rarity of the sequences together: minus the binary logarithm of the share of offsets where one
+ * of them occurs.
+ */
 export const byteClassRarity = (seqs: readonly ByteClassSeq[]): number =>
   -Math.log2(seqs.reduce((share, seq) => share + 2 ** -seqRarity(seq), 0));
 
-/** Weight of a class that repeats the one before it: letters are next to letters. */
+/** The weight of a class that repeats the one before it, since letters tend to be next to letters. */
 const repeatWeight = 0.3;
 
 function seqRarity(seq: ByteClassSeq): number {

@@ -1,4 +1,7 @@
-/** Bits of information in each byte of source text, roughly. `frequent` begins with the most frequent byte. */
+/**
+ * The approximate bits of information in each byte of source text. `frequent` begins with the most frequent
+ * byte.
+ */
 export const byteBits: readonly number[] = (() => {
   const bits = new Array<number>(256).fill(11);
   const frequent =
@@ -7,17 +10,20 @@ export const byteBits: readonly number[] = (() => {
   return bits;
 })();
 
-/** A set of bytes: 1 for each member. */
+/** A set of bytes, with a 1 for each member. */
 export type ByteClass = Uint8Array;
 
-/** The rarity of a set: minus the binary logarithm of its share in source text. */
+/** Returns the rarity of a set: minus the binary logarithm of its share in source text. */
 export function rarityOf(set: ByteClass): number {
   let share = 0;
   for (let byte = 0; byte < 256; byte++) if (set[byte] === 1) share += 2 ** -byteBits[byte]!;
   return -Math.log2(Math.max(share, 2 ** -20));
 }
 
-/** Positions of the two rarest bytes, as memchr's packed pair; of the only one twice. */
+/**
+ * Returns the positions of the two rarest bytes, like memchr's packed pair. A single byte gives its position
+ * twice.
+ */
 export function packedPair(bytes: ArrayLike<number>): [number, number] {
   const bits = (position: number) => byteBits[bytes[position]!]!;
   const positions = Array.from(bytes, (_, position) => position);

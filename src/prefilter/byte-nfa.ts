@@ -1,14 +1,14 @@
-/** The NFA of a pattern over ASCII bytes, after Thompson's construction, of which DFAs are made. */
+/** The NFA of a pattern over ASCII bytes, after Thompson's construction. DFAs are made from it. */
 import type { Hir, Look, Range } from "../regex/hir.ts";
 
-/** The neighbour of a position in a text. */
+/** The kind of character next to a position in a text. */
 export type Side = "edge" | "word" | "return" | "newline" | "other";
 
 const isWord = (side: Side): boolean => side === "word";
 const isStart = (before: Side): boolean => before === "edge" || before === "newline";
 const isEnd = (after: Side): boolean => after === "edge" || after === "newline";
 
-/** When each assertion holds in a text of ASCII, which has only ASCII's word characters. */
+/** The conditions under which each assertion holds in ASCII text, which has only ASCII's word characters. */
 const looks: Readonly<Record<Look, (before: Side, after: Side) => boolean>> = {
   Start: (before) => before === "edge",
   End: (_, after) => after === "edge",
@@ -32,17 +32,17 @@ const looks: Readonly<Record<Look, (before: Side, after: Side) => boolean>> = {
 };
 
 const asciiBytes = 128;
-/** The side that each byte of ASCII is. */
+/** The side that each ASCII byte makes for its neighbours. */
 export const sides: readonly Side[] = Array.from({ length: asciiBytes }, (_, byte) => {
   if (byte === 0x0a) return "newline";
   if (byte === 0x0d) return "return";
   return /\w/.test(String.fromCharCode(byte)) ? "word" : "other";
 });
 
-/** In a line there is no newline, and it needs no class. */
+/** Like `sides`, but for a line, where no newline occurs or needs a class. */
 export const lineSides: readonly Side[] = sides.map((side) => (side === "newline" ? "other" : side));
 
-/** The engine alone matches larger patterns. */
+/** Maximum nodes of an NFA. The engine alone matches larger patterns. */
 const maxNodes = 256;
 
 /** A node that reads a byte. */
@@ -58,11 +58,11 @@ type Node =
   | { readonly kind: "look"; readonly look: Look; readonly next: number }
   | { readonly kind: "union"; readonly next: number[] };
 
-/** The nodes of a pattern, which reads its text forward, or backward. */
+/** The nodes of a pattern that reads its text forward or backward. */
 export class ByteNfa {
   readonly all: Node[] = [{ kind: "match" }];
   readonly match = 0;
-  /** Visits of nodes by `closure`. */
+  /** The number of nodes that `closure` has visited. */
   visits = 0;
   readonly #isForward: boolean;
   #parts = 0;
@@ -79,7 +79,7 @@ export class ByteNfa {
     return this.all.some(({ kind }) => kind === "look");
   }
 
-  /** Adds `hir`, which goes on at the node `next`; returns its first node. */
+  /** Adds `hir`, which continues at the node `next`. Returns its first node. */
   add(hir: Hir, next: number): number {
     this.#parts++;
     if (this.isFull) return next;
@@ -101,7 +101,7 @@ export class ByteNfa {
     }
   }
 
-  /** Adds the part that is read last first. */
+  /** Adds the parts, beginning with the one that is read last. */
   #inOrder<T>(parts: readonly T[], next: number, add: (part: T, behind: number) => number): number {
     return this.#isForward
       ? parts.reduceRight((behind, part) => add(part, behind), next)
@@ -134,8 +134,8 @@ export class ByteNfa {
   }
 
   /**
-   * The nodes that read a byte next, from those of `nodes` on, where a position has these neighbours; the preferred ones
-   * first. `visit` gets each, and false ends the visits, as it does at a match.
+   * Visits the nodes that read the next byte, reached from `nodes` at a position with these neighbours, in
+   * order of preference. It stops at a match, and when `visit` returns false.
    */
   closure(
     nodes: readonly number[],
@@ -157,7 +157,10 @@ export class ByteNfa {
     }
   }
 
-  /** Bytes that no node distinguishes share a class; one member represents it. Bytes past ASCII have none. */
+  /**
+   * Assigns bytes to classes, each represented by one member. Bytes that no node distinguishes share a class;
+   * non-ASCII bytes have none.
+   */
   classify(sides: readonly Side[]): { classes: Uint8Array; members: number[] } {
     const classes = new Uint8Array(256);
     const members: number[] = [];

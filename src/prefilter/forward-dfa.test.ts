@@ -13,7 +13,7 @@ const kernel = createSearchKernel() as SearchKernel;
 
 const budget = 100_000;
 
-/** The first match of `pattern` in the text, or what a spent budget leaves; undefined without a DFA. */
+/** Returns the first match of `pattern` in the text, or the budget left over; `undefined` without a DFA. */
 function matchOf(pattern: string, bytes: Buffer, from = 0): ForwardMatch | undefined {
   const hir = runtime.compile(pattern).syntax();
   const string = prefixStringOf(hir);

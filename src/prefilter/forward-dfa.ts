@@ -1,6 +1,7 @@
 /**
- * Compiles a pattern to a DFA that finds where a match ends whose start is known, in a text of ASCII over lines. It prefers
- * what the engine prefers: its states keep their nodes in the order of preference, and drop those behind a match.
+ * Compiles a pattern to a DFA that finds the end of a match whose start is known, in ASCII text of several
+ * lines. It has the preferences of the engine: its states keep their nodes in order of preference, and drop
+ * those after a match.
  */
 import type { Hir } from "../regex/hir.ts";
 import { matchesEmpty } from "../regex/text-shape.ts";
@@ -9,22 +10,29 @@ import { DfaStates, maxStates, maxVisits } from "./dfa-states.ts";
 import { layout } from "./layout.ts";
 
 export interface ForwardDfa {
-  /** The class of each byte: a column of the transitions. */
+  /** The class of each byte, which is a column of the transitions. */
   readonly classes: Uint8Array;
   /**
-   * One row for each state: for each class the index of the next state's row. The byte before the match leads from the
-   * first row to the state in which it starts.
+   * One row per state, with the index of the next state's row for each class. The byte before the match leads
+   * from the first row to the state in which the match starts.
    */
   readonly transitions: Uint16Array;
-  /** States from this one on are match states: a match ends before the byte that led there. */
+  /**
+   * The first match state; all later states are match states too. A match ends before the byte that led
+   * there.
+   */
   readonly minMatch: number;
-  /** The last two states, which end the search: a match state, and one that is none. */
+  /** The first of the last two states, which end the search: a match state and a dead one. */
   readonly minDead: number;
-  /** Transitions in a row. The last is that of the start and the end of the text, which are no bytes. */
+  /**
+   * Transitions per row. The last column stands for the start and the end of the text, which are not bytes.
+   */
   readonly width: number;
 }
 
-/** Compiles `hir`, or returns undefined when the DFA would be large, or a loop of it may match nothing. */
+/**
+ * Compiles `hir`. Returns `undefined` if the DFA would be large, or if one of its loops may match nothing.
+ */
 export function compileForwardDfa(hir: Hir): ForwardDfa | undefined {
   if (loopsOverNothing(hir)) return undefined;
   const nfa = new ByteNfa("forward");
@@ -32,7 +40,10 @@ export function compileForwardDfa(hir: Hir): ForwardDfa | undefined {
   return nfa.isFull ? undefined : new Determinizer(nfa, first).determine();
 }
 
-/** Of such a loop the engine prefers another match than the order of its nodes says. */
+/**
+ * Returns whether a loop may match nothing. For such a loop, the engine's preferred match does not follow
+ * from the order of its nodes.
+ */
 function loopsOverNothing(hir: Hir): boolean {
   switch (hir.kind) {
     case "repetition":
@@ -45,13 +56,13 @@ function loopsOverNothing(hir: Hir): boolean {
   }
 }
 
-/** A state of the DFA: it has read a byte, and not yet the one after that. */
+/** A state of the DFA, which has read one byte and not yet the next. */
 interface State {
-  /** The preferred ones first. */
+  /** The NFA nodes in order of preference. */
   readonly nodes: readonly number[];
   /** The neighbour before the position. */
   readonly before: Side;
-  /** A match ends before the byte that led here. */
+  /** Whether a match ends before the byte that led here. */
   readonly isMatch: boolean;
 }
 
@@ -73,7 +84,7 @@ class Determinizer {
   determine(): ForwardDfa | undefined {
     const { classes, members } = this.#nfa.classify(sides);
     const beforeMatch = [...members.map((byte) => this.#sideOf(byte)), this.#sideAtEdge];
-    // Of bytes past ASCII, which the text has not.
+    // The successor for non-ASCII bytes, which the text does not contain.
     const nonAscii = this.#states.index(dead);
     this.#states.index(deadAfterMatch);
     const starts = beforeMatch.map((before) =>
@@ -92,7 +103,10 @@ class Determinizer {
     return { classes, ...this.#layOut(ofFirstRow, successors) };
   }
 
-  /** Lays the rows out: that before the match, the states that go on, match states, and those that end the search. */
+  /**
+   * Lays out the rows: the one before the match, the states that go on, match states, and those that end the
+   * search.
+   */
   #layOut(ofFirstRow: readonly number[], successors: readonly number[][]): Omit<ForwardDfa, "classes"> {
     const width = ofFirstRow.length;
     const rank = ({ nodes, isMatch }: State) => (nodes.length > 0 ? Number(isMatch) : isMatch ? 2 : 3);
@@ -118,7 +132,7 @@ class Determinizer {
     return this.#looksAround ? "edge" : "other";
   }
 
-  /** The state behind a byte, or behind the end of the text. */
+  /** Returns the state after a byte, or after the end of the text. */
   #step({ nodes, before }: State, byte: number | undefined): State {
     const side = byte === undefined ? this.#sideAtEdge : this.#sideOf(byte);
     const next = new Set<number>();

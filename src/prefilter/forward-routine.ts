@@ -51,7 +51,7 @@ const begin: Code = [
 
 const setFound = if_(i32_lt_s(local_get(row), local_get(dead)), local_set(found, local_get(read)));
 
-/** Sets `found` to the end of the match, or leaves it; `read` is then how far that was read. */
+/** Sets `found` to the end of the match, or leaves it unchanged. `read` is then the offset up to which the text was read. */
 const run: Code = block(
   loop(
     if_(i32_eq(local_get(read), local_get(end)), follow(local_get(edgeColumn)), setFound, br(2)),
@@ -66,7 +66,7 @@ const run: Code = block(
   ),
 );
 
-/** Takes what was read behind the match from the budget. */
+/** Subtracts the bytes read past the match from the budget. */
 const pay: Code = [
   ...local_set(budget, i32_sub(local_get(budget), local_get(read))),
   ...block(
@@ -82,10 +82,11 @@ const pay: Code = [
 const writeBudget = i32_store(i32_const(layout.forwardMatch), local_get(budget), 4);
 
 /**
- * forward_exact, forward_folded(at, end, length, first, second, budget, minMatch, minDead, dead, edgeColumn): the start of the
- * first match in [at, end) of a pattern that starts with the string, or -1; -2 at a start without a match when the DFA has read more than
- * `budget` bytes behind such starts and behind matches by then. Writes to `layout.forwardMatch` the end of the match, and what is left of the budget. The operands
- * after it are the DFA's.
+ * forward_exact, forward_folded(at, end, length, first, second, budget, minMatch, minDead, dead, edgeColumn):
+ * returns the start of the first match in [at, end) of a pattern that starts with the string, or -1. Returns
+ * -2 at a start without a match once the DFA has read more than `budget` bytes after such starts and after
+ * matches. Writes the end of the match and the remaining budget to `layout.forwardMatch`. The operands from
+ * `minMatch` on belong to the DFA.
  */
 export function forwardSearch(kind: StringKind): Routine {
   const verify = [

@@ -1,40 +1,45 @@
-/** Extracts inner literals: short strings of which every match contains one, as ripgrep extracts them for its prefilter. */
+/**
+ * Extracts inner literals: short strings such that every match contains one of them, like ripgrep does for
+ * its prefilter.
+ */
 import { foldHir, type Hir, type HirFold, type Range } from "../regex/hir.ts";
 import { byteBits } from "./byte-frequency.ts";
 
-/** Strings of bytes (one character per byte), any of which may occur at a position. */
+/** Alternative strings at one position, one character per byte. */
 export type Literals = readonly string[];
 
 /** Literals that follow each other. */
 export type LiteralSeq = readonly Literals[];
 
-/** Every match contains one of `seqs`. */
+/** Literals such that every match contains one of `seqs`. */
 export interface InnerLiterals {
   readonly seqs: readonly LiteralSeq[];
-  /** Every match contains each of these as well. */
+  /** Further sequences, each of which every match contains. */
   readonly also: readonly LiteralSeq[];
-  /** The pattern matches `seqs` and nothing else: each occurrence of one of them is a match. */
+  /** Whether the pattern matches exactly `seqs`, so that each occurrence of one of them is a match. */
   readonly isWhole: boolean;
 }
 
-/** What the extraction knows of a part of a pattern. */
+/** The facts that the extraction knows about a part of a pattern. */
 interface Extracted {
-  /** The part matches exactly this sequence; undefined when it may match something else. */
+  /** The sequence that the part matches exactly; `undefined` if it may match something else. */
   readonly exact?: LiteralSeq;
-  /** Each match of the part contains one of these; undefined when the extraction knows none. */
+  /** Sequences of which each match of the part contains one; `undefined` if the extraction knows none. */
   readonly inner?: readonly LiteralSeq[];
-  /** Each match of the part contains each of these as well. */
+  /** Further sequences, each of which every match of the part contains. */
   readonly also?: readonly LiteralSeq[];
-  /** The part matches each of `inner` and nothing else. */
+  /** Whether the part matches exactly `inner`. */
   readonly isWhole: boolean;
 }
 
-/** Strings at one position; a class of more characters counts as any character. */
+/** Maximum strings at one position. A class of more characters counts as any character. */
 const maxLiterals = 8;
-/** Sequences of one prefilter. */
+/** Maximum sequences of one prefilter. */
 const maxSeqs = 16;
 
-/** The rarest literals of which every match of `hir` contains one, or undefined when there are none. */
+/**
+ * Returns the rarest literals of which every match of `hir` contains one, or `undefined` if none are known.
+ */
 export function extractInnerLiterals(hir: Hir): InnerLiterals | undefined {
   const { inner, also = [], isWhole } = foldHir(hir, literalFold);
   return inner === undefined ? undefined : { seqs: inner, also, isWhole };
@@ -52,19 +57,22 @@ const literalFold: HirFold<Extracted> = {
   alternation: extractAlternation,
 };
 
-/** U+FFFD, which replaces bytes that are not UTF-8 in a decoded line. */
+/** U+FFFD, which replaces invalid UTF-8 in a decoded line. */
 const replacement = "\xef\xbf\xbd";
 
-/** Whether a match of the string may be bytes that are not UTF-8. */
+/** Returns whether the bytes that match the string may be invalid UTF-8. */
 export const holdsReplacement = (string: string): boolean => string.includes(replacement);
 
-/** No line holds a newline, and a file need not hold the U+FFFD of its decoded lines: the engine searches for both. */
+/**
+ * Returns the extraction of an exact sequence. The engine searches for newlines, which no line holds, and for
+ * U+FFFD, which may stand for other bytes of the file.
+ */
 const exactly = (seq: LiteralSeq): Extracted => {
   const isUnsearchable = (bytes: string) => bytes.includes("\n") || holdsReplacement(bytes);
   return seq.flat().some(isUnsearchable) ? unknown : { exact: seq, inner: [seq], isWhole: true };
 };
 
-/** A newline separates what lines hold. */
+/** Extracts the bytes between newlines, which separate lines. */
 function extractLiteral(bytes: Uint8Array): Extracted {
   const parts = Buffer.from(bytes)
     .toString("latin1")
@@ -78,7 +86,7 @@ function extractClass(ranges: readonly Range[]): Extracted {
   return strings === undefined ? unknown : exactly([strings]);
 }
 
-/** The characters of a class in UTF-8, or undefined when there are none or many. */
+/** Returns the characters of a class in UTF-8, or `undefined` if it has none or too many. */
 export function classStrings(ranges: readonly Range[]): Literals | undefined {
   const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (count === 0 || count > maxLiterals) return undefined;
@@ -98,7 +106,7 @@ function extractRepetition(part: Extracted, { min, max }: { min: number; max: nu
   return inner === undefined ? unknown : { inner, also, isWhole: false };
 }
 
-/** Joins adjacent exact parts; every match of the whole contains what a match of any part contains. */
+/** Joins adjacent exact parts. Every match of the whole contains what a match of any part contains. */
 function extractConcat(parts: readonly Extracted[]): Extracted {
   const choices: (readonly LiteralSeq[])[] = [];
   const also: LiteralSeq[] = [];
@@ -141,11 +149,14 @@ function rarest(choices: readonly (readonly LiteralSeq[])[]): readonly LiteralSe
   return best;
 }
 
-/** The rarity of the most frequent sequence. */
+/** Returns the rarity of the most frequent sequence. */
 const rarity = (seqs: readonly LiteralSeq[]): number =>
   Math.min(...seqs.map((seq) => seq.reduce((sum, literals) => sum + literalBits(literals), 0)));
 
-/** The rarity of the literals: minus the binary logarithm of the share of offsets where one of them occurs. */
+/**
+ * Returns the rarity of the literals: minus the binary logarithm of the share of offsets where one of them
+ * occurs.
+ */
 export function literalBits(literals: Literals): number {
   return Math.min(...literals.map(stringBits)) - Math.log2(literals.length);
 }

@@ -82,7 +82,7 @@ test("encloses a place by its line, and counts the newlines before that", () => 
   );
 });
 
-/** From the first to the last of two bytes, a few times. */
+/** Pairs of bytes, each standing for the range from the first to the last. */
 const byteSet = fc
   .array(
     fc.constantFrom("aa", "bb", "--", "__", "00", "AA", "\xc3\xc3", "\xe2\xe2", "AZ", "09", "\x80\xff"),
@@ -98,7 +98,10 @@ const byteSet = fc
   });
 const seqs = fc.array(fc.array(byteSet, { minLength: 1, maxLength: 16 }), { minLength: 1, maxLength: 10 });
 
-/** Whether a seq may stand at `at`, one character after the other; the seqs of one bit stand for each other. */
+/**
+ * Returns whether a seq may stand at `at`, character by character. Seqs that share a bit stand for each
+ * other.
+ */
 function mayStand(all: readonly ByteClassSeq[], text: Buffer, at: number): boolean {
   let alive = all.map((_, index) => index % 8);
   let reached = at;

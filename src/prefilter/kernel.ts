@@ -1,4 +1,4 @@
-/** Loads the routines in WebAssembly. They reach only their own memory, so the texts to search lie in it. */
+/** Loads the routines in WebAssembly. They reach only their own memory, so the searched texts lie in it. */
 
 import { assemble } from "../wasm/assembly.ts";
 import { compileModule, instantiate } from "../wasm/module.ts";
@@ -9,13 +9,13 @@ import type { LineDfa } from "./line-dfa.ts";
 import { searchRoutines } from "./routines.ts";
 import type { TeddyMasks } from "./teddy.ts";
 
-/** An ASCII string. A letter of any case has a fold of 0x20 and a byte with that bit. */
+/** An ASCII string. A letter that may have either case has a fold of 0x20, and a byte with that bit. */
 export interface FoldedString {
   readonly bytes: Uint8Array;
   readonly folds: Uint8Array;
-  /** It has no fold. */
+  /** Whether no byte has a fold. */
   readonly isExact: boolean;
-  /** Positions of the packed pair, the two rarest bytes: the kernel compares the rest where both match. */
+  /** Positions of the packed pair, the two rarest bytes. The kernel compares the rest only if both match. */
   readonly pair: readonly [number, number];
 }
 
@@ -23,24 +23,27 @@ export interface FoldedString {
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** False where the sequences or the text are ASCII alone. */
+  /** False if the sequences or the text are pure ASCII. */
   readonly hasNonAscii: boolean;
 }
 
-/** Searches a text, which is always the buffer that `reserve` returned last. */
+/** Searches a text, which must be in the buffer that `reserve` last returned. */
 export interface SearchKernel {
-  /** Grows the buffer of texts to at least `bytes`. It keeps its content; earlier views of it are detached. */
+  /** Grows the text buffer to at least `bytes`. It keeps its content; earlier views of it are detached. */
   readonly reserve: (bytes: number) => Buffer;
-  /** Start of the first `string` in `text[from, to)`, or -1. */
+  /** Returns the start of the first `string` in `text[from, to)`, or -1. */
   memmem(text: Buffer, string: FoldedString, from: number, to: number): number;
-  /** First offset in the span where one of the sequences of `masks` may occur, or -1. */
+  /** Returns the first offset in the span where one of the sequences of `masks` may occur, or -1. */
   teddy(text: Buffer, masks: TeddyMasks, span: Span): number;
   /**
-   * Start in `text` of the first match of the DFA's pattern in the line `text[from, to)`, or -1; undefined when the line
-   * is not ASCII.
+   * Returns the start in `text` of the DFA's first match in the line `text[from, to)`, or -1; `undefined` if
+   * the line is not ASCII.
    */
   matchLine(text: Buffer, dfa: LineDfa, from: number, to: number): number | undefined;
-  /** Searches for a match of a pattern that starts with a string. The text up to the end of the span is ASCII. */
+  /**
+   * Searches for a match of a pattern that starts with a string. The text up to the end of the span must be
+   * ASCII.
+   */
   searchForward(text: Buffer, pattern: AnchoredPattern, span: ForwardSpan): ForwardMatch;
   readonly lineBounds: FindLineBounds;
 }
@@ -51,29 +54,32 @@ export interface AnchoredPattern {
   readonly dfa: ForwardDfa;
 }
 
-/** Where a match may start, and bytes that the DFA may read behind starts without a match, and behind matches. */
+/**
+ * The offsets where a match may start, and the bytes that the DFA may read after failed starts and after
+ * matches.
+ */
 export interface ForwardSpan {
   readonly from: number;
   readonly to: number;
   readonly budget: number;
 }
 
-/** The result of `searchForward`, which the next call overwrites. */
+/** The result of `searchForward`. The next call overwrites it. */
 export interface ForwardMatch {
-  /** -1 when there is no match; undefined when the budget is spent. */
+  /** The start of the match, -1 if there is none, `undefined` if the budget is spent. */
   readonly start: number | undefined;
   readonly end: number;
-  /** What is left of it. */
+  /** The remaining budget, in bytes. */
   readonly budget: number;
 }
 
-/** Bytes of the longest folded string. */
+/** Maximum bytes of a folded string. */
 export const maxFoldedLength = layout.maxStringLength;
 
 const pageBytes = 65_536;
-/** The first pages hold the tables, the others hold the text. */
+/** The offset of the text; the first pages hold the tables. */
 const textStart = layout.text;
-/** Bytes that the routines load after the end of a text, and ignore. */
+/** Bytes past the end of a text that the routines load and ignore. */
 const overread = maxFoldedLength + 64;
 
 /** A routine; its docstring names the operands. */
@@ -92,7 +98,7 @@ interface Exports {
   forward_folded: Call;
 }
 
-/** Creates a kernel; undefined where the machine has no SIMD in WebAssembly. */
+/** Creates a kernel. Returns `undefined` if the machine has no SIMD in WebAssembly. */
 export function createSearchKernel(): SearchKernel | undefined {
   try {
     return new SimdKernel(instantiate(compileModule(assemble(searchRoutines(), 3)), {}) as Exports);
@@ -104,9 +110,9 @@ export function createSearchKernel(): SearchKernel | undefined {
 class SimdKernel implements SearchKernel {
   readonly #exports: Exports;
   #text: Buffer;
-  /** The pages of tables. */
+  /** A view of the pages with the tables. */
   #tables: Buffer;
-  /** The results of `line_bounds`, and after those of `forward_exact` and `forward_folded`. */
+  /** The results of `line_bounds`, followed by those of `forward_exact` and `forward_folded`. */
   #numbers: Int32Array;
   #string: FoldedString | undefined;
   #masks: TeddyMasks | undefined;
@@ -119,7 +125,7 @@ class SimdKernel implements SearchKernel {
     [this.#text, this.#tables, this.#numbers] = this.#view(0);
   }
 
-  // A property, so that callers can pass it on without the kernel.
+  // This is a property, so that callers can pass it on without the kernel.
   readonly reserve = (bytes: number): Buffer => {
     const { memory } = this.#exports;
     const missing = textStart + bytes + overread - memory.buffer.byteLength;

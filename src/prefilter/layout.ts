@@ -3,7 +3,10 @@ export const layout = {
   /** Bytes of a folded string, followed by as many folds. */
   string: 0,
   maxStringLength: 1024,
-  /** For each position of Teddy's masks, 256 bytes: for each byte, a bit for each bucket that may have it there. */
+  /**
+   * For each position of Teddy's masks, 256 bytes: for each byte, the bits of the buckets that may have it
+   * there.
+   */
   buckets: 4096,
   maxTeddyLength: 16,
   /** Two vectors for each byte of the packed pair, then three for the first byte. */
@@ -17,11 +20,11 @@ export const layout = {
   /** The reverse DFA's transitions: two bytes each. */
   transitions: 16_384,
   maxTransitions: 24_576,
-  /** The same of the forward DFA. */
+  /** Like `classes` and `transitions`, but of the forward DFA. */
   forwardClasses: 65_536,
   forwardTransitions: 65_792,
-  /** Where the text starts, behind the tables. */
+  /** The start of the text, after the tables. */
   text: 131_072,
-  /** Stands for a state: the line is not ASCII. */
+  /** The value, in place of a state, for a line that is not ASCII. */
   nonAscii: 0xffff,
 } as const;

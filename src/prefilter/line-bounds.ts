@@ -1,15 +1,18 @@
-/** A line of a text. */
+/** The bounds of a line in a text. */
 export interface LineBounds {
   start: number;
-  /** Offset of the newline at its end; for a last line without a newline, of the one after the text. */
+  /**
+   * The offset of the newline at its end; for a last line without a newline, that of the newline after the
+   * text.
+   */
   next: number;
-  /** Newlines between `counted` and the start. */
+  /** The number of newlines between `counted` and the start. */
   newlines: number;
 }
 
 /**
- * Writes the bounds of the line of `hit` to `line`. `from` is the start of that line or of an earlier one; newlines before
- * `counted` do not count. A newline follows somewhere after `hit`.
+ * Writes the bounds of the line that contains `hit` to `line`. `from` is the start of that line or of an
+ * earlier one; newlines before `counted` do not count. A newline must follow somewhere after `hit`.
  */
 export type FindLineBounds = (
   text: Buffer,
@@ -20,7 +23,7 @@ export type FindLineBounds = (
 
 const newline = 0x0a;
 
-/** The same in JavaScript, for machines without the kernel. */
+/** Does the work of the kernel's `lineBounds` in JavaScript, for machines without it. */
 export const findLineBounds: FindLineBounds = (text, hit, { from, counted }, line) => {
   line.start = hit <= from ? from : Math.max(from, text.lastIndexOf(newline, hit - 1) + 1);
   line.next = text.indexOf(newline, hit);

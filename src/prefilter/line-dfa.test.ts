@@ -10,7 +10,9 @@ import { anyPattern } from "./patterns.test-kit.ts";
 const { runtime } = createRegexEngine();
 const kernel = createSearchKernel() as SearchKernel;
 
-/** Where the dfa of `pattern` finds that its first match in `line` starts; "none" without an dfa. */
+/**
+ * Returns where the DFA of `pattern` places the start of its first match in `line`, or "none" without a DFA.
+ */
 function match(pattern: string, line: Buffer): number | undefined | "none" {
   const dfa = compileLineDfa(runtime.compile(pattern).syntax());
   if (dfa === undefined) return "none";

@@ -1,7 +1,7 @@
 /**
- * Compiles a pattern to a reverse DFA that finds the start of the first match in a line of ASCII text. The kernel runs it
- * from the end of the line: a match starts wherever it is in a match state, so the last of these is the first match. That
- * takes a fraction of the time of a call of the engine.
+ * A reverse DFA that finds the start of the first match in a line of ASCII text. The kernel runs it from the
+ * end of the line. A match starts wherever the DFA is in a match state, so the last of these is the first
+ * match. That takes a fraction of the time of a call to the engine.
  */
 import type { Hir } from "../regex/hir.ts";
 import { ByteNfa, type ByteNode, lineSides, type Side } from "./byte-nfa.ts";
@@ -9,36 +9,42 @@ import { DfaStates, maxStates, maxVisits } from "./dfa-states.ts";
 import { layout } from "./layout.ts";
 
 export interface LineDfa {
-  /** The class of each byte: a column of the transitions. In that of bytes past ASCII each entry is `layout.nonAscii`. */
+  /**
+   * The class of each byte, which is a column of the transitions. In the class of non-ASCII bytes, each entry
+   * is `layout.nonAscii`.
+   */
   readonly classes: Uint8Array;
-  /** One row for each state, the start state first: for each class the index of the next state's row. */
+  /** One row per state, the start state first, with the index of the next state's row for each class. */
   readonly transitions: Uint16Array;
-  /** States from this one on are match states: a match starts after the byte that led there. */
+  /**
+   * The first match state; all later states are match states too. A match starts after the byte that led
+   * there.
+   */
   readonly minMatch: number;
-  /** The class of the start of the line, which is no byte. */
+  /** The class of the start of the line, which is not a byte. */
   readonly startColumn: number;
 }
 
-/** Stands for a state at the start of the line: a match starts there. */
+/** The value, in place of a state, for a match at the start of the line. */
 const matchAtStart = 0xfffe;
 
-/** Compiles `hir`, or returns undefined when the DFA would be large. */
+/** Compiles `hir`, or returns `undefined` if the DFA would be large. */
 export function compileLineDfa(hir: Hir): LineDfa | undefined {
   const nfa = new ByteNfa("backward");
   const first = nfa.add(hir, nfa.match);
   return nfa.isFull ? undefined : new Determinizer(nfa, first).determine();
 }
 
-/** A state of the DFA: it has read a byte, and not yet the one before that. */
+/** A state of the DFA, which has read one byte and not yet the one before it. */
 interface State {
   readonly nodes: readonly number[];
   /** The neighbour after the position. */
   readonly after: Side;
-  /** A match starts after the byte that led here. */
+  /** Whether a match starts after the byte that led here. */
   readonly isMatch: boolean;
 }
 
-/** The subset construction of a DFA from an NFA. */
+/** Performs the subset construction of a DFA from an NFA. */
 class Determinizer {
   readonly #nfa: ByteNfa;
   readonly #first: number;
@@ -94,7 +100,10 @@ class Determinizer {
     return { nodes: [...next].sort((one, other) => one - other), after: side, isMatch };
   }
 
-  /** The nodes that read a byte next with `before` as left neighbour, and whether a match starts here. */
+  /**
+   * Returns the nodes that read the next byte, given `before` as left neighbour, and whether a match starts
+   * here.
+   */
   #reach({ nodes, after }: State, before: Side) {
     const reached: ByteNode[] = [];
     let isMatch = false;

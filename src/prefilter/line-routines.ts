@@ -32,7 +32,7 @@ import {
 import { layout } from "./layout.ts";
 import { increment } from "./loops.ts";
 
-/** Adds the number of newlines in [at, end) to `sum`; advances `at`. */
+/** Returns code that adds the number of newlines in [at, end) to `sum`, and advances `at`. */
 function count({ at, end, sum, newlines }: { at: number; end: number; sum: number; newlines: number }): Code {
   const found = (offset: number) =>
     i8x16_bitmask(i8x16_eq(v128_load(local_get(at), offset), local_get(newlines)));
@@ -55,8 +55,9 @@ function count({ at, end, sum, newlines }: { at: number; end: number; sum: numbe
 }
 
 /**
- * line_bounds(from, hit, counted): writes to `layout.lineBounds` the start of the line of `hit`, not before `from`, the
- * newline at its end, and the number of newlines between `counted` and the start. Returns the start.
+ * line_bounds(from, hit, counted): writes three numbers to `layout.lineBounds`: the start of the line that
+ * contains `hit`, but not before `from`; the newline at its end; and the number of newlines between `counted`
+ * and the start. Returns the start.
  */
 export function lineBounds(): Routine {
   const [from, hit, counted, at, start, bits, sum] = [0, 1, 2, 3, 4, 5, 6];
@@ -94,8 +95,9 @@ export function lineBounds(): Routine {
 }
 
 /**
- * match_line(from, end, minMatch, startColumn): runs the DFA over the line [from, end) from its end. Returns the start of
- * the first match, -1 without one, -2 when the line is not ASCII. `minMatch` and `startColumn` are the DFA's.
+ * match_line(from, end, minMatch, startColumn): runs the DFA backward over the line [from, end). Returns the
+ * start of the first match, -1 without one, -2 if the line is not ASCII. `minMatch` and `startColumn` belong
+ * to the DFA.
  */
 export function matchLine(): Routine {
   const [from, end, minMatch, startColumn] = [0, 1, 2, 3];

@@ -1,4 +1,4 @@
-/** Loops that the routines share. */
+/** Loops shared by several routines. */
 import {
   block,
   br,
@@ -18,11 +18,13 @@ import {
   v128_or,
 } from "../wasm/assembly.ts";
 
-/** Adds to a local. */
+/** Returns code that adds to a local. */
 export const increment = (local: number, step: number): Code =>
   local_set(local, i32_add(local_get(local), i32_const(step)));
 
-/** Advances `at` by `step` until `candidatesAt` finds a candidate among the next `step` bytes, or past `last`. */
+/**
+ * Advances `at` by `step` until `candidatesAt` finds a candidate among the next `step` bytes, or past `last`.
+ */
 export function skipToCandidate(
   { at, last, step }: { at: number; last: number; step: number },
   candidatesAt: (offset: number) => Code,
@@ -38,7 +40,7 @@ export function skipToCandidate(
   );
 }
 
-/** Runs `verify` for each candidate among the sixteen bytes from `at` on, in order, up to `last`. */
+/** Runs `verify` for each candidate among the sixteen bytes starting at `at`, in order, up to `last`. */
 export function forEachCandidate(
   { at, last, candidates, start }: { at: number; last: number; candidates: number; start: number },
   verify: Code,

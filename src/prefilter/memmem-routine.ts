@@ -27,15 +27,15 @@ import {
 import { layout } from "./layout.ts";
 import { forEachCandidate, increment, skipToCandidate } from "./loops.ts";
 
-/** How the case of letters counts: not at all, or exactly. */
+/** Whether the case of letters matters ("exact") or not ("folded"). */
 export type StringKind = "exact" | "folded";
 
-/** The locals of `findString`: numbers, then vectors. */
+/** The locals of `findString`: numbers first, then vectors. */
 export interface StringLocals {
   readonly at: number;
   readonly end: number;
   readonly length: number;
-  /** Positions of the packed pair. */
+  /** The positions of the packed pair. */
   readonly pair: readonly [first: number, second: number];
   readonly last: number;
   readonly candidates: number;
@@ -46,8 +46,8 @@ export interface StringLocals {
 }
 
 /**
- * Runs `found` for each `start` in [at, end) where the string of the tables is. To go on, it branches past the end of
- * the outermost of three blocks.
+ * Runs `found` for each `start` in [at, end) where the string of the tables occurs. To continue, `found`
+ * branches past the end of the outermost of three blocks.
  */
 export function findString(kind: StringKind, locals: StringLocals, found: Code): Code {
   const { at, end, length, pair, last, candidates, start, position, vectors } = locals;
@@ -99,8 +99,8 @@ export function findString(kind: StringKind, locals: StringLocals, found: Code):
 }
 
 /**
- * memmem_exact, memmem_folded(at, end, length, first, second): the first address in [at, end) of the string, or -1. `first`
- * and `second` are the positions of its packed pair.
+ * memmem_exact, memmem_folded(at, end, length, first, second): returns the first address in [at, end) of the
+ * string, or -1. `first` and `second` are the positions of its packed pair.
  */
 export function memmem(kind: StringKind): Routine {
   const locals: StringLocals = {

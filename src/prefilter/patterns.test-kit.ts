@@ -1,4 +1,4 @@
-/** What the tests of both DFAs share. */
+/** Patterns that the tests of both DFAs share. */
 import fc from "fast-check";
 
 const atom = fc.constantFrom(

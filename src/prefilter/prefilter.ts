@@ -16,20 +16,23 @@ import { teddyMasksOf } from "./teddy.ts";
 
 /** Finds candidates: offsets in a text where a match may start. It misses no match. */
 export class Prefilter {
-  /** Each candidate is a match. */
+  /** Whether each candidate is a match. */
   readonly isWhole: boolean;
-  /** Nanoseconds per byte of text, roughly, with what its candidates cost. */
+  /** The approximate nanoseconds per byte of text, including the cost of its candidates. */
   readonly cost: number;
-  /** Bytes that `prepare` writes after a text. */
+  /** The number of bytes that `prepare` writes after a text. */
   readonly slack: number;
-  /** Of the last candidate. */
+  /** The start of the last candidate. */
   start = -1;
   end = -1;
   readonly #searchers: readonly PrefilterSearcher[];
-  /** The next candidate of each searcher: `pending` before its first search, `none` after its last candidate. */
+  /**
+   * The start of each searcher's next candidate: `pending` before its first search, `none` after its last
+   * candidate.
+   */
   readonly #starts: number[];
   readonly #ends: number[];
-  /** Searchers that need not run on an ASCII text. */
+  /** The number of searchers that need not run on an ASCII text. */
   readonly #nonAsciiSearchers: number;
 
   constructor({ searchers, cost }: Strategy, isWhole: boolean) {
@@ -42,7 +45,10 @@ export class Prefilter {
     this.slack = searchers.reduce((sum, { sentinel }) => sum + sentinel.length, 0);
   }
 
-  /** Starts on a new text. Writes the sentinels of the searchers after the newline that follows `text[0, length)`. */
+  /**
+   * Begins a new text. Writes the sentinels of the searchers after the newline that follows `text[0,
+   * length)`.
+   */
   prepare(text: Buffer, length: number): void {
     const isAsciiOnly = this.#nonAsciiSearchers > 1 && isAscii(text.subarray(0, length));
     let at = length + 1;
@@ -54,7 +60,7 @@ export class Prefilter {
     }
   }
 
-  /** Start of the first candidate in `text[from, length)`, or -1. */
+  /** Returns the start of the first candidate in `text[from, length)`, or -1. */
   next(text: Buffer, from: number, length: number): number {
     let [start, end] = [none, -1];
     for (let i = 0; i < this.#searchers.length; i++) {
@@ -76,9 +82,10 @@ const pending = -1;
 const none = Number.MAX_SAFE_INTEGER;
 
 /**
- * Costs in nanoseconds, roughly; only their ratios matter. Per byte of text: a pass of `indexOf`, of the kernel for a
- * folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`, of a candidate that a
- * searcher verifies, of a start that the forward DFA verifies, of a line that the engine verifies.
+ * Approximate costs in nanoseconds; only their ratios matter. Per byte of text: a pass of `indexOf`, of the
+ * kernel for a folded string, of Teddy, and of the engine. Per occurrence: of the first byte for `indexOf`,
+ * of a candidate that a searcher verifies, of a start that the forward DFA verifies, of a line that the
+ * engine verifies.
  */
 const passCost = 0.02;
 const firstByteCost = 4;
@@ -89,36 +96,45 @@ const startCost = 60;
 const lineCost = 300;
 const engineCost = 1.2;
 
-/** Strings that enumerate one seq, and the literals that they are made of. */
+/** Maximum strings that enumerate one seq, and maximum literals that they are made of. */
 const maxLiterals = 12;
 const maxLiteralLength = 8;
 
-/** The cheapest prefilter for a pattern, or undefined when the engine on all of the text would be faster. */
+/**
+ * Returns the cheapest prefilter for a pattern, or `undefined` if running the engine on all of the text would
+ * be faster.
+ */
 export const choosePrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
   cheapest(extractInnerLiterals(hir), extractByteClasses(hir), kernel);
 
-/** The same for a part of a pattern: what follows has to be verified in any case. */
+/** Like `choosePrefilter`, but for a part of a pattern: the rest has to be verified in any case. */
 export const choosePartPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined => {
   const literals = extractInnerLiterals(hir);
   return cheapest(literals && { ...literals, isWhole: false }, extractByteClasses(hir), kernel);
 };
 
-/** The same where a match may span lines: of such, byte classes say less. */
+/** Like `choosePrefilter`, but for matches that may span lines, where byte classes rule out less. */
 export const chooseTextPrefilter = (hir: Hir, kernel: SearchKernel | undefined): Prefilter | undefined =>
   cheapest(extractInnerLiterals(hir), undefined, kernel);
 
-/** A string that each match starts with, and the cheapest prefilter for texts that hold a match. */
+/** A string that each match starts with, and the cheapest prefilter for texts that contain a match. */
 export interface PrefixPrefilter {
-  /** Of a text of ASCII. */
+  /** The string as it occurs in ASCII text. */
   readonly string: FoldedString;
   readonly prefilter: Prefilter;
-  /** The candidates of the prefilter are where the string is, not where another part of a match is. */
+  /**
+   * Whether the prefilter's candidates are the starts of the string, rather than places of another part of a
+   * match.
+   */
   readonly findsStarts: boolean;
-  /** Nanoseconds per byte of text, roughly, to find the string and to verify what follows. */
+  /** The approximate nanoseconds per byte of text for finding the string and verifying the rest. */
   readonly cost: number;
 }
 
-/** The prefilter by the literals that each match of `hir` starts with, where there are some that the kernel finds. */
+/**
+ * Returns the prefilter for the literals that each match of `hir` starts with, if there are any that the
+ * kernel finds.
+ */
 export function choosePrefixPrefilter(hir: Hir, kernel: SearchKernel): PrefixPrefilter | undefined {
   const string = prefixStringOf(hir);
   if (string === undefined) return undefined;
@@ -131,7 +147,7 @@ export function choosePrefixPrefilter(hir: Hir, kernel: SearchKernel): PrefixPre
   return { string, prefilter: new Prefilter(strategy, false), findsStarts: true, cost };
 }
 
-/** The string that matches in ASCII text start with: a part of it, if need be. */
+/** Returns the string, or a part of it, that matches in ASCII text start with. */
 export function prefixStringOf(hir: Hir): FoldedString | undefined {
   const seq = prefixSeqOf(hir);
   return seq.length === 0 ? undefined : foldedString(seq);
@@ -156,13 +172,15 @@ function cheapest(
   return new Prefilter(strategy, strategy === byLiterals && shortened?.isWhole === true);
 }
 
-/** Most bytes of a string, and literals of a seq, that searchers use: more are hardly rarer. */
+/**
+ * Maximum bytes of a string, and maximum literals of a seq, that searchers use. More would hardly be rarer.
+ */
 const maxStringLength = 256;
 const maxSeqLength = 64;
-/** Literals of a prefix: the DFA reads the rest. */
+/** Maximum literals of a prefix. The DFA reads the rest. */
 const maxPrefixLength = 32;
 
-/** A prefilter that finds exactly this text. */
+/** Returns a prefilter that finds exactly this text. */
 export function literalPrefilter(text: string, kernel: SearchKernel | undefined): Prefilter {
   const string = Buffer.from(text).toString("latin1");
   const [prefix, suffix] = [string.slice(0, maxStringLength), string.slice(maxStringLength)];
@@ -187,7 +205,7 @@ const shorten = ({ seqs, isWhole }: Searched): Searched => ({
   isWhole: isWhole && seqs.every(isShort),
 });
 
-/** The longest prefix of the seq that searchers use. */
+/** Returns the longest prefix of the seq that searchers can use. */
 function prefixOf(seq: LiteralSeq): LiteralSeq {
   const long = seq.findIndex((literals) => !isShort([literals]));
   const end = Math.min(maxSeqLength, long < 0 ? seq.length : long + 1);
@@ -206,11 +224,11 @@ function strategyForClasses(classes: readonly ByteClassSeq[], kernel: SearchKern
   return { cost: teddyCost + lines, searchers: [new TeddySearcher(kernel, teddyMasksOf(classes))] };
 }
 
-/** Share of the offsets in source text where a seq occurs. */
+/** Returns the share of the offsets in source text where a seq occurs. */
 const share = (seq: LiteralSeq): number =>
   2 ** -seq.reduce((bits, literals) => bits + literalBits(literals), 0);
 
-/** Searchers that together find all occurrences of a seq, and what they cost per byte. */
+/** Searchers that together find all occurrences of a seq, and their cost per byte. */
 interface Strategy {
   readonly cost: number;
   readonly searchers: readonly PrefilterSearcher[];
@@ -238,7 +256,7 @@ function byEnumeration(seq: LiteralSeq): Strategy {
 const indexCost = (string: string): number =>
   passCost + firstByteCost * 2 ** -byteBits[string.charCodeAt(packedPair(Buffer.from(string, "latin1"))[0])]!;
 
-/** The cross product of a seq. */
+/** Returns the cross product of a seq. */
 function stringsOf(seq: LiteralSeq): string[] {
   return seq.reduce<string[]>(
     (starts, literals) => starts.flatMap((start) => literals.map((string) => start + string)),
@@ -254,8 +272,8 @@ function memmemSearchers(
 }
 
 /**
- * Searches for the seq in ASCII with folded case, and for each character past ASCII that it may hold: U+212A folds
- * to k, and U+017F to s.
+ * Searches for the seq in ASCII with folded case, and for each non-ASCII character that it may contain:
+ * U+212A folds to k, and U+017F to s.
  */
 function byCaseFolding(seq: LiteralSeq, kernel: SearchKernel | undefined): Strategy {
   const string = foldedString(seq);
@@ -273,7 +291,7 @@ function byCaseFolding(seq: LiteralSeq, kernel: SearchKernel | undefined): Strat
 
 const isAsciiOnly = (string: string): boolean => /^[\0-\x7f]*$/.test(string);
 
-/** The ASCII strings of a seq as one folded string, if they differ in case alone. */
+/** Returns the ASCII strings of a seq as one folded string, if they differ only in case. */
 function foldedString(seq: LiteralSeq): FoldedString | undefined {
   const bytes: number[] = [];
   const folds: number[] = [];

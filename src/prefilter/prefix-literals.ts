@@ -1,8 +1,11 @@
-/** Extracts prefix literals: strings that every match starts with. They may hold newlines. */
+/** Extracts prefix literals: strings that every match starts with. They may contain newlines. */
 import type { Hir } from "../regex/hir.ts";
 import { classStrings, holdsReplacement, type LiteralSeq, type Literals } from "./inner-literals.ts";
 
-/** Returns the literals that each match of `hir` starts with, one after the other; empty when there are none. */
+/**
+ * Returns the literals that each match of `hir` starts with, one after the other, or an empty seq if none are
+ * known.
+ */
 export function extractPrefixLiterals(hir: Hir): LiteralSeq {
   switch (hir.kind) {
     case "concat":
@@ -16,7 +19,7 @@ export function extractPrefixLiterals(hir: Hir): LiteralSeq {
   }
 }
 
-/** Assertions match nothing. */
+/** Returns the prefix literals of a concatenation. Assertions match nothing. */
 function ofConcat(parts: readonly Hir[]): LiteralSeq {
   const seq: Literals[] = [];
   for (const part of parts) {
@@ -28,7 +31,10 @@ function ofConcat(parts: readonly Hir[]): LiteralSeq {
   return seq;
 }
 
-/** What a literal or a class matches; undefined where that may be bytes that are not UTF-8, which are not these strings. */
+/**
+ * Returns the strings that a literal or a class matches, or `undefined` if the matching bytes may be invalid
+ * UTF-8, which differs from these strings.
+ */
 function literalsOf(hir: Hir): Literals | undefined {
   const literals = stringsOf(hir);
   return literals?.some(holdsReplacement) ? undefined : literals;

@@ -1,6 +1,6 @@
 /**
- * The routines of the kernel. Each compares sixteen bytes of a text at once; it loads bytes after the end of a text and
- * ignores them.
+ * Returns the routines of the kernel. Each compares sixteen bytes of a text at once. They load bytes past the
+ * end of a text and ignore them.
  */
 import type { Routine } from "../wasm/assembly.ts";
 import { forwardSearch } from "./forward-routine.ts";

@@ -1,4 +1,4 @@
-/** The kinds of searchers of a prefilter. */
+/** The kinds of searchers that make up a prefilter. */
 import { isAscii } from "node:buffer";
 import { packedPair } from "./byte-frequency.ts";
 import type { LiteralSeq } from "./inner-literals.ts";
@@ -7,28 +7,34 @@ import type { TeddyMasks } from "./teddy.ts";
 
 /** Finds one candidate after the other. */
 export interface PrefilterSearcher {
-  /** Bytes after each text that end its searches; empty when it needs none. */
+  /** Bytes placed after each text to end its searches; empty if not needed. */
   readonly sentinel: Buffer;
-  /** It finds nothing in a text that is ASCII. */
+  /** Whether it finds nothing in an ASCII text. */
   readonly isNonAscii: boolean;
-  /** Runs once for each text, before `find`. */
+  /** Prepares for a text. Called once before `find`. */
   prepare?(text: Buffer, length: number): void;
-  /** Start of the first candidate in `text[from, length)`, or -1. */
+  /** Returns the start of the first candidate in `text[from, length)`, or -1. */
   find(text: Buffer, from: number, length: number): number;
-  /** End of the last candidate. */
+  /** The end of the last candidate. */
   readonly end: number;
 }
 
 /** Searches for one string of a sequence with `indexOf`, then verifies the literals around it. */
 export class MemmemSearcher implements PrefilterSearcher {
-  /** The string from its rarest byte on. `indexOf` takes no end, and would search the rest of the buffer. */
+  /**
+   * The string from its rarest byte on. `indexOf` takes no end, so without it a search would go through the
+   * rest of the buffer.
+   */
   readonly sentinel: Buffer;
   readonly isNonAscii: boolean;
   end = -1;
   readonly #before: LiteralSeq;
   readonly #after: LiteralSeq;
 
-  /** `string` has one character per byte; `before` and `after` are the literals around it, in order. */
+  /**
+   * Searches for `string`, which has one character per byte. `before` and `after` are the literals around it,
+   * in order.
+   */
   constructor(string: string, before: LiteralSeq, after: LiteralSeq) {
     const bytes = Buffer.from(string, "latin1");
     const [rarest] = packedPair(bytes);
@@ -99,7 +105,7 @@ export class TeddySearcher implements PrefilterSearcher {
   }
 }
 
-/** Start of the literals that end at `at`, the nearest first, or -1. */
+/** Returns the start of the literals that end at `at`, checking the nearest first, or -1. */
 function matchBackward(before: LiteralSeq, text: Buffer, { at, from }: { at: number; from: number }): number {
   let start = at;
   for (const literals of before) {
@@ -112,7 +118,7 @@ function matchBackward(before: LiteralSeq, text: Buffer, { at, from }: { at: num
   return start;
 }
 
-/** End of the literals that start at `at`, or -1. */
+/** Returns the end of the literals that start at `at`, or -1. */
 function matchForward(
   after: LiteralSeq,
   text: Buffer,

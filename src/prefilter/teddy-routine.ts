@@ -36,7 +36,7 @@ import { layout } from "./layout.ts";
 import { forEachCandidate, increment, skipToCandidate } from "./loops.ts";
 import type { Fingerprint } from "./teddy.ts";
 
-/** The operands, then the locals, by their indices: numbers first, then vectors. */
+/** The indices of the operands, then of the locals: numbers first, then vectors. */
 const [at, end, minLength, maxLength, first, second, hasNonAscii] = [0, 1, 2, 3, 4, 5, 6];
 const [last, candidates, start, position, buckets, byte, reached, nonAscii] = [7, 8, 9, 10, 11, 12, 13, 14];
 const [lowNibble, zero, bytes, highBit] = [15, 16, 17, 18];
@@ -45,16 +45,17 @@ const [firstMask, firstOther, secondMask, secondOther] = [19, 20, 21, 22];
 const [asciiStarts, nonAsciiStarts, powers] = [23, 24, 25];
 
 /**
- * teddy_byte, teddy_range, teddy_nibbles(at, end, minLength, maxLength, first, second, hasNonAscii): the first address in
- * [at, end) where one of the sequences of `minLength` to `maxLength` characters may occur, or -1. `first` and `second` are
- * the positions of the packed pair; `hasNonAscii` is 0 where sequences or text are ASCII alone.
+ * teddy_byte, teddy_range, teddy_nibbles(at, end, minLength, maxLength, first, second, hasNonAscii): returns
+ * the first address in [at, end) where one of the sequences of `minLength` to `maxLength` characters may
+ * occur, or -1. `first` and `second` are the positions of the packed pair. `hasNonAscii` is 0 if the
+ * sequences or the text are pure ASCII.
  */
 export function teddy(kind: Fingerprint): Routine {
   const body = [...prepare(), ...block(search(kind)), ...i32_const(-1)];
   return { name: `teddy_${kind}`, parameters: 7, numbers: 8, vectors: 11, body };
 }
 
-/** Sets the locals that stay the same. */
+/** Sets the locals that never change. */
 function prepare(): Code {
   const masks = [firstMask, firstOther, secondMask, secondOther, asciiStarts, nonAsciiStarts, powers];
   return [
@@ -65,7 +66,7 @@ function prepare(): Code {
   ];
 }
 
-/** Verifies candidates, sixteen bytes at a time; leaves the enclosing block past `last`. */
+/** Verifies candidates, sixteen bytes at a time. Leaves the enclosing block past `last`. */
 function search(kind: Fingerprint): Code {
   const candidatesAt = (offset: number) => comparePair(kind, offset);
   const orNonAscii = (offset: number) => v128_or(candidatesAt(offset), nonAsciiAt(offset));
@@ -82,7 +83,7 @@ function search(kind: Fingerprint): Code {
   );
 }
 
-/** Nonzero lanes: both bytes of the packed pair match there. */
+/** Computes nonzero lanes where both bytes of the packed pair match. */
 const comparePair = (kind: Fingerprint, offset: number): Code =>
   v128_and(
     compare(kind, { position: first, one: firstMask, other: firstOther }, offset),
@@ -105,7 +106,10 @@ function compare(
   return [...local_set(bytes, loaded), ...combineNibbles(one, other)];
 }
 
-/** For each of `bytes`: the entry of `low` for its low nibble, and that of `high` for its high one, combined by `and`. */
+/**
+ * Combines, for each of `bytes`, the entry of `low` for its low nibble with that of `high` for its high one,
+ * by `and`.
+ */
 const combineNibbles = (low: number, high: number): Code =>
   v128_and(
     i8x16_swizzle(local_get(low), v128_and(local_get(bytes), local_get(lowNibble))),
@@ -115,7 +119,7 @@ const combineNibbles = (low: number, high: number): Code =>
     ),
   );
 
-/** Nonzero lanes: a byte past ASCII is there, or `minLength` later. */
+/** Computes nonzero lanes where a non-ASCII byte stands there, or `minLength` later. */
 const nonAsciiAt = (offset: number): Code =>
   v128_and(
     v128_or(
@@ -125,7 +129,9 @@ const nonAsciiAt = (offset: number): Code =>
     local_get(highBit),
   );
 
-/** Sets `candidates` by first bytes alone: after a character past ASCII, positions are no offsets. */
+/**
+ * Sets `candidates` by first bytes alone, because after a non-ASCII character positions differ from offsets.
+ */
 function findByFirstByte(): Code {
   const ofNonAscii = i32_and(firstByteIn(nonAsciiStarts), local_get(nonAscii));
   const ofAscii = i32_and(firstByteIn(asciiStarts), complement(local_get(nonAscii)));
@@ -136,13 +142,18 @@ function findByFirstByte(): Code {
   ];
 }
 
-/** A bit for each of `bytes` that may be the first: the table has the high nibbles that go with each low one. */
+/**
+ * Computes a bit for each of `bytes` that may be the first. The table holds the high nibbles that go with
+ * each low one.
+ */
 const firstByteIn = (table: number): Code =>
   complement(i8x16_bitmask(i8x16_eq(combineNibbles(table, powers), local_get(zero))));
 
 const complement = (bits: Code): Code => i32_sub(i32_const(0xffff), bits);
 
-/** Follows the sequences from `start` character by character; returns `start` when one of them may occur there. */
+/**
+ * Follows the sequences from `start` character by character. Returns `start` if one of them may occur there.
+ */
 const verify = (): Code =>
   block(
     local_set(position, i32_const(0)),
@@ -163,9 +174,10 @@ const verify = (): Code =>
 const bucketsOf = (value: Code): Code =>
   i32_load8_u(i32_add(i32_shl(local_get(position), i32_const(8)), value), layout.buckets);
 
-/** Advances `reached` to the last byte of a character past ASCII. */
+/** Advances `reached` to the last byte of a non-ASCII character. */
 function skipCharacter(): Code {
-  // A class with every byte past ASCII holds U+FFFD, which a decoded line may hold for bytes that are no character.
+  // A class with every non-ASCII byte contains U+FFFD, which a decoded line may hold for bytes that are not a
+  // character.
   const everyByte = i32_load8_u(i32_shl(local_get(position), i32_const(8)), layout.buckets + 0xff);
   return [
     ...if_(i32_and(local_get(buckets), everyByte), return_(local_get(start))),

@@ -2,23 +2,28 @@ import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 
 /**
- * How the kernel compares sixteen bytes at once, the fastest first: with one byte; with a range, by its first byte and its
- * length; or by nibbles, with the buckets that may have each.
+ * How the kernel compares sixteen bytes at once, the fastest first: with one byte; with a range, by its first
+ * byte and its length; or by nibbles, with the buckets that may have each.
  */
 export type Fingerprint = "byte" | "range" | "nibbles";
 
-/** Sequences of byte classes in the form in which the kernel searches for all at once, after aho-corasick's Teddy. */
+/**
+ * Sequences of byte classes in the form that the kernel searches for all at once, after aho-corasick's Teddy.
+ */
 export interface TeddyMasks {
-  /** Characters of the shortest sequence, and of the longest. */
+  /** The lengths of the shortest and the longest sequence, in characters. */
   readonly minLength: number;
   readonly maxLength: number;
   /** The packed pair: positions of the two rarest classes in the shortest sequence. */
   readonly pair: readonly [number, number];
-  /** A sequence may contain a byte past ASCII. */
+  /** Whether a sequence may contain a non-ASCII byte. */
   readonly hasNonAscii: boolean;
-  /** For each position, for each byte, a bit for each bucket that may have it there. */
+  /** For each position and each byte, the bits of the buckets that may have it there. */
   readonly buckets: Uint8Array;
-  /** The vectors that the kernel compares with: 32 bytes for each position of the pair, and 48 for the first byte. */
+  /**
+   * The vectors that the kernel compares with: 32 bytes for each position of the pair, and 48 for the first
+   * byte.
+   */
   readonly vectors: Uint8Array;
   readonly fingerprint: Fingerprint;
 }
@@ -26,7 +31,10 @@ export interface TeddyMasks {
 const lastAscii = 0x7f;
 const bucketCount = 8;
 
-/** The masks of these sequences, none of them empty or longer than `maxTeddyLength`; more than eight share buckets. */
+/**
+ * Returns the masks of these sequences, which are not empty or longer than `maxTeddyLength`. More than eight
+ * share buckets.
+ */
 export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
   const minLength = Math.min(...seqs.map((seq) => seq.length));
   const maxLength = Math.max(...seqs.map((seq) => seq.length));
@@ -59,12 +67,15 @@ export function teddyMasksOf(seqs: readonly ByteClassSeq[]): TeddyMasks {
   };
 }
 
-/** Ranges this rare together pass few candidates, and verifying those costs less than comparing nibbles. */
+/**
+ * Minimum rarity of a pair of ranges, in bits, that passes few enough candidates for verifying them to cost
+ * less than comparing nibbles.
+ */
 const selectiveBits = 7;
 
 type ByteRange = readonly [first: number, last: number];
 
-/** From the first to the last byte that any bucket may have. */
+/** Returns the range from the first to the last byte that any bucket may have. */
 function rangeOf(bits: Uint8Array): ByteRange {
   const first = bits.findIndex((seqs) => seqs !== 0);
   return first < 0 ? [0, 0] : [first, bits.findLastIndex((seqs) => seqs !== 0)];
@@ -77,7 +88,7 @@ const rangeMasks = ([first, last]: ByteRange): number[] => [
   ...new Array<number>(16).fill(last - first),
 ];
 
-/** For each low, then for each high nibble, the buckets that may have it. */
+/** Returns the buckets that may have each low, then each high nibble. */
 function nibbleMasks(bits: Uint8Array): number[] {
   const nibbles = new Array<number>(32).fill(0);
   for (const [byte, seqs] of bits.entries()) {
@@ -88,8 +99,8 @@ function nibbleMasks(bits: Uint8Array): number[] {
 }
 
 /**
- * For each low nibble, a bit for each high nibble that a first byte may have with it: from 0 to 7, then from 8 to 15.
- * Then the bit of each high nibble.
+ * Returns, for each low nibble, a bit for each high nibble that a first byte may have with it: from 0 to 7,
+ * then from 8 to 15. The bits of the high nibbles follow.
  */
 function firstByteMasks(bits: Uint8Array): number[] {
   const [ascii, nonAscii, powers] = [0, 0, 0].map(() => new Array<number>(16).fill(0)) as [
@@ -107,7 +118,10 @@ function firstByteMasks(bits: Uint8Array): number[] {
   return [...ascii, ...nonAscii, ...powers];
 }
 
-/** The two rarest positions, or the only one twice; among equally rare ones the last, since neighbours correlate. */
+/**
+ * Returns the two rarest positions, or the only one twice. Among equally rare ones it takes the last, since
+ * neighbours correlate.
+ */
 function rarestPair(seqs: readonly ByteClassSeq[], length: number): [number, number] {
   const bits = (position: number) => Math.min(...seqs.map((seq) => rarityOf(seq[position]!)));
   const positions = Array.from({ length }, (_, position) => position);

@@ -6,14 +6,17 @@ const lastAscii = 0x7f;
 const newline = 0x0a;
 
 /**
- * Renders a pattern that matches in a chunk of ASCII text what the pattern of `hir` matches in each of its lines alone:
- * its classes hold neither newlines nor characters past ASCII, and the ends of the text become those of a line. Lines end
- * in "\n"; the pattern sees no end of a line before a "\r\n". Its automata have a fraction of the size that Unicode's
- * classes need.
+ * Renders a pattern that matches in a chunk of ASCII text exactly what the pattern of `hir` matches in each
+ * of its lines alone. Its classes hold neither newlines nor non-ASCII characters, and the ends of the text
+ * become those of a line. Lines end in "\n"; the pattern sees no end of a line before "\r\n". Its automata
+ * are a fraction of the size that Unicode's classes need.
  */
 export const renderAsciiLines = (hir: Hir): string => render(hir, true);
 
-/** Renders a pattern that matches in an ASCII text, over lines, what the pattern of `hir` matches in it. */
+/**
+ * Renders a pattern that matches in an ASCII text of several lines exactly what the pattern of `hir` matches
+ * there.
+ */
 export const renderAsciiText = (hir: Hir): string => render(hir, false);
 
 function render(hir: Hir, byLine: boolean): string {
@@ -52,7 +55,7 @@ function renderCount({ min, max, greedy }: { min: number; max: number; greedy: b
   return `{${min},${Number.isFinite(max) ? max : ""}}${greedy ? "" : "?"}`;
 }
 
-/** The ends of a line's text. */
+/** The assertions at the ends of a line. */
 const lineEnds: Readonly<Partial<Record<Look, string>>> = { Start: "(?m:^)", End: "(?m:$)" };
 
 const looks: Readonly<Record<Look, string>> = {
@@ -76,7 +79,7 @@ const looks: Readonly<Record<Look, string>> = {
   WordEndHalfUnicode: "\\b{end-half}",
 };
 
-/** Whether `hir` asks for the end of the text or of a line. */
+/** Returns whether `hir` asserts the end of the text or of a line. */
 export function asksForEnd(hir: Hir): boolean {
   switch (hir.kind) {
     case "look":

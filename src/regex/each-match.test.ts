@@ -7,7 +7,7 @@ const { module } = createRegexEngine();
 const runtime = new RegexRuntime(module);
 const mebibyte = 1024 * 1024;
 
-/** The matches in the text of a slice, which other text surrounds. */
+/** Returns the matches in a slice, which other text surrounds. */
 function eachIn(pattern: string, text: string, limit = Number.POSITIVE_INFINITY): string[] {
   const bytes = Buffer.from(`x${text}x`);
   const span = { from: 1, to: bytes.length - 1, limit };

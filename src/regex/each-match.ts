@@ -1,10 +1,10 @@
-/** Every match in a text, one after the other, as `find_iter` of Rust's crate `regex` finds them. */
+/** Finds every match in a text, one after the other, like `find_iter` of Rust's crate `regex`. */
 import type { Instance } from "./instance.ts";
 
-/** Gets the start and the end of a match; false ends the search. */
+/** Receives the start and the end of a match. Returning false ends the search. */
 export type MatchVisitor = (start: number, end: number) => boolean;
 
-/** A compiled pattern, and the part of a text that it searches. The part holds no NUL byte. */
+/** A compiled pattern, and the part of a text that it searches. The part must hold no NUL byte. */
 export interface EachMatchSearch {
   readonly instance: Instance;
   readonly pattern: number;
@@ -13,7 +13,7 @@ export interface EachMatchSearch {
   readonly to: number;
 }
 
-/** Calls `visit` with the first `limit` matches; offsets count from `from`. */
+/** Calls `visit` with the first `limit` matches. Offsets count from `from`. */
 export function visitEachMatch(search: EachMatchSearch, limit: number, visit: MatchVisitor): void {
   const visited = visitSingly(search, limit, visit);
   if (visited !== undefined) visitMarked(search, { limit, visited }, visit);
@@ -29,12 +29,13 @@ export function countEachMatch(search: EachMatchSearch): number {
 }
 
 /**
- * Most matches that calls of the engine find one by one; one call that marks all of them in a copy is faster for more. In
- * a large text that takes long: the copies are fresh memory.
+ * Returns the maximum number of matches that calls of the engine find one by one. For more, one call that
+ * marks all of them in a copy is faster, but in a large text that takes longer, since the copies are fresh
+ * memory.
  */
 const mostSinglyIn = (length: number): number => Math.min(64 + length / 16_384, 160);
 
-/** Finds the first matches one by one. Returns how many; undefined when there are no others to visit. */
+/** Finds the first matches one by one. Returns their number, or `undefined` if none are left to visit. */
 function visitSingly(search: EachMatchSearch, limit: number, visit: MatchVisitor): number | undefined {
   const most = mostSinglyIn(search.to - search.from);
   let match: Match | undefined;
@@ -54,19 +55,19 @@ interface Match {
 function matchAfter(search: EachMatchSearch, before: Match | undefined): Match | undefined {
   if (before === undefined) return findFrom(search, 0);
   const found = findFrom(search, before.end);
-  // An empty match at the end of the one before does not count.
+  // An empty match at the end of the previous one does not count.
   if (found === undefined || found.end > before.end) return found;
   return before.end === search.to - search.from ? undefined : findFrom(search, before.end + 1);
 }
 
-/** The first match that starts at `offset` or after it. The engine looks at one character before a match. */
+/** Returns the first match that starts at or after `offset`. The engine sees one character before a match. */
 function findFrom({ instance, pattern, text, from, to }: EachMatchSearch, offset: number): Match | undefined {
   const part = characterBefore(text, from, from + offset);
   const start = instance.findAt(pattern, instance.pass(text, part, to), to - part, from + offset - part);
   return start < 0 ? undefined : { start: start + part - from, end: instance.matchEnd + part - from };
 }
 
-/** Start of the character before `at` in a part of a text from `from` on. */
+/** Returns the start of the character before `at`, in a part of a text that begins at `from`. */
 function characterBefore(text: Buffer, from: number, at: number): number {
   let start = Math.max(from, at - 1);
   while (start > from && (text[start]! & 0xc0) === 0x80) start--;
@@ -74,12 +75,15 @@ function characterBefore(text: Buffer, from: number, at: number): number {
 }
 
 const mark = 0;
-/** A match between two marks. The template has no groups, which would take another, slower automaton. */
+/** A match between two marks. The template has no groups, which would take a different, slower automaton. */
 const marks = Buffer.from("\0$0\0");
-/** In place of a match. */
+/** The mark in place of a match. */
 const oneMark = Buffer.from("\0");
 
-/** Objects for the matches would take many times as much time and memory. */
+/**
+ * Visits matches by their marks in a copy. Objects for the matches would take many times as much time and
+ * memory.
+ */
 function visitMarked(
   search: EachMatchSearch,
   { limit, visited }: { limit: number; visited: number },
@@ -103,7 +107,7 @@ function countMarked(search: EachMatchSearch): number {
   return count;
 }
 
-/** Bytes that take less time one by one than a call of `indexOf` does. */
+/** Maximum bytes that take less time one by one than a call to `indexOf`. */
 const fewBytes = 16;
 
 function nextMark(marked: Buffer, from: number): number {
@@ -112,7 +116,7 @@ function nextMark(marked: Buffer, from: number): number {
   return few === marked.length ? -1 : marked.indexOf(mark, few);
 }
 
-/** Calls `use` with the text where the template replaces the first `limit` matches. */
+/** Calls `use` with a copy of the text in which the template replaces the first `limit` matches. */
 function withReplaced(
   { instance, pattern, text, from, to }: EachMatchSearch,
   { limit, template }: { limit: number; template: Buffer },
@@ -122,7 +126,7 @@ function withReplaced(
     pattern,
     instance.pass(text, from, to),
     to - from,
-    // To the engine, 0 is no limit.
+    // To the engine, 0 means no limit.
     Math.min(limit, to - from + 1),
     instance.pass(template, 0, template.length),
     template.length,

@@ -6,7 +6,7 @@ import { createRegexEngine, type RegexEngine } from "./engine.ts";
 
 const maxBytes = 1024 * 1024;
 
-/** The refusal that `promise` rejects with. */
+/** Returns the refusal that `promise` rejects with. */
 async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
   const error = await promise.then(
     () => undefined,
@@ -113,13 +113,13 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
       fc.asyncProperty(text, pattern, async (body, source) => {
         expect(await replace(body, source, "<$0>")).toBe(replaceOneByOne(engine, body, source));
       }),
-      // Without threads each call makes an instance of the engine.
+      // Without threads, each call makes an instance of the engine.
       { numRuns: where === "in a thread" ? 100 : 20 },
     );
   });
 });
 
-/** Only for patterns that look at nothing but the match. */
+/** Replaces matches one by one. Only for patterns that depend on nothing outside the match. */
 function replaceOneByOne(engine: RegexEngine, body: string, pattern: string): string {
   const bytes = Buffer.from(body);
   const regex = engine.runtime.compile(pattern);

@@ -1,8 +1,9 @@
 /**
  * Runs the regular expressions of callers: Rust's dialect, in linear time (coder §7).
  *
- * Linear is not short: ten mebibytes against a pattern of a million states take minutes. So a caller's pattern runs over
- * a body of unbounded size in a thread, in a metered engine, which the deadline interrupts.
+ * Linear time may still be long: ten mebibytes against a pattern of a million states take minutes. So a
+ * caller's pattern runs over a body of unbounded size in a thread, in a metered engine, which the deadline
+ * interrupts.
  */
 import { readFileSync } from "node:fs";
 // @ts-expect-error: the package declares the exports of an instance; importing gives the file.
@@ -28,11 +29,17 @@ import {
 import { TemplateError } from "./template.ts";
 import type { ReplacedRange } from "./traced-replace.ts";
 
-/** A pattern, and what replaces its matches. */
+/** A pattern, and the template that replaces its matches. */
 export interface Replacement extends Pattern {
-  /** `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` as Rust's crate `regex` expands them. */
+  /**
+   * The template, in which `$1`, `${1}`, `$name`, `${name}`, `$0` and `$$` are expanded as by Rust's crate
+   * `regex`.
+   */
   readonly replacement: string;
-  /** Refuses a group that the pattern does not have (bad-pattern), instead of an empty text. Default: false. */
+  /**
+   * Whether a group that the pattern does not have is refused (bad-pattern), instead of being an empty text.
+   * Default: false.
+   */
   readonly strict?: boolean;
 }
 
@@ -41,42 +48,46 @@ export interface LineReplacement extends Replacement {
 }
 
 export interface ReplacedLines {
-  /** The same Buffer when nothing changed. */
+  /** The new body, or the same Buffer if nothing changed. */
   readonly body: Buffer;
   readonly count: number;
 }
 
 export interface TracedBody extends ReplacedLines {
-  /** The places of the matches; undefined where there are too many to mark. */
+  /** The places of the matches, or `undefined` if they are too many to mark. */
   readonly ranges: readonly ReplacedRange[] | undefined;
 }
 
 /** Limits of a replacement. */
 export interface ReplaceLimits {
-  /** The file, as the caller sent it, for error sentences. */
+  /** The path of the file as the caller sent it, for error sentences. */
   readonly path: string;
-  /** Most bytes of the result. */
+  /** Maximum size of the result, in bytes. */
   readonly maxBytes: number;
   readonly deadline: Deadline;
 }
 
 export interface RegexEngine {
-  /** The metered WebAssembly of the engine, for threads to instantiate. */
+  /** The engine's metered WebAssembly, for threads to instantiate. */
   readonly module: WasmModule;
-  /** Compiles and matches in this thread, without interruption. */
+  /** A runtime that compiles and matches in this thread, without interruption. */
   readonly runtime: RegexRuntime;
-  /** Opens another one, whose calls `onInterrupt` may end. */
+  /** Opens a separate runtime, whose calls `onInterrupt` may end. */
   openRuntime(onInterrupt: InterruptHandler): RegexRuntime;
   /**
-   * `body` (valid UTF-8) with every match replaced as Rust's `Regex::replace_all` does; the same Buffer when that
-   * changes nothing. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at the deadline.
+   * Returns `body` (valid UTF-8) with every match replaced like Rust's `Regex::replace_all` does, or the same
+   * Buffer if nothing changes. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at
+   * the deadline.
    */
   replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer>;
-  /** The same, with the number of matches and where they were, which takes up to three times as long. */
+  /**
+   * Like `replaceAll`, but also returns the number of matches and their places, which takes up to three times
+   * as long.
+   */
   replaceTraced(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<TracedBody>;
   /**
-   * The same as `replaceAll` line by line, each with its "\n", for every match or the first in each line; with the
-   * number of replacements.
+   * Like `replaceAll`, but line by line, each with its "\n", for every match or the first in each line. Also
+   * returns the number of replacements.
    */
   replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines>;
   /** Ends the threads. */
@@ -85,10 +96,10 @@ export interface RegexEngine {
 
 type AnyReplacement = Replacement & Partial<Pick<LineReplacement, "lines"> & Pick<ReplaceJob, "traced">>;
 
-/** Bodies under way at once; further ones wait. */
+/** Maximum bodies in work at once; further ones wait. */
 const poolSize = 2;
 
-/** An engine that loads WebAssembly, and starts threads if it may, only when first used. */
+/** Creates an engine that loads WebAssembly, and starts threads if allowed, only when first used. */
 export function createRegexEngine({ threads = true } = {}): RegexEngine {
   return new LazyEngine(threads && canSpawn());
 }
@@ -144,7 +155,8 @@ class LazyEngine implements RegexEngine {
     try {
       const pattern = toSource(source);
       const job = {
-        // The body, and the result while it grows: Rust doubles it, and holds the old one meanwhile.
+        // The body, plus the result while it grows: Rust doubles it, and holds the old one until it is
+        // copied.
         engine: this.#engineWith(engineBytesAtMost + 5 * maxBytes),
         pattern,
         replacement,
@@ -168,7 +180,10 @@ class LazyEngine implements RegexEngine {
     return this.#pool.close();
   }
 
-  /** Runs the job in a thread, and once more in another when that is lost; in this thread where there are no others. */
+  /**
+   * Runs the job in a thread, and once more in a new one if that is lost. Without threads, runs it in this
+   * one.
+   */
   async #run(job: ReplaceJob, deadline: Deadline): Promise<Replaced> {
     if (!this.#hasThreads) return new Replacer(() => deadline.check()).replace(job);
     try {
@@ -194,7 +209,10 @@ class LazyEngine implements RegexEngine {
     }
   }
 
-  /** The engine with a memory limit of at least `bytes`: one serves searches and all but very large results. */
+  /**
+   * Returns an engine with a memory limit of at least `bytes`. One engine serves searches and all but very
+   * large results.
+   */
   #engineWith(bytes: number): CompiledEngine {
     if (this.#engine === undefined || this.#engine.bytes < bytes) {
       const most = Math.max(bytes, searchBytes);
@@ -205,14 +223,14 @@ class LazyEngine implements RegexEngine {
   }
 }
 
-/** A copy in shared memory, which a message to a thread does not copy again. */
+/** Copies bytes to shared memory, which a message to a thread does not copy again. */
 function share(bytes: Uint8Array): Uint8Array {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   shared.set(bytes);
   return shared;
 }
 
-/** Converts an error of a caller's pattern to a refusal; returns any other error unchanged. */
+/** Converts an error of a caller's pattern to a refusal. Returns any other error unchanged. */
 export function refusalOfPattern(error: unknown, pattern: string): unknown {
   if (error instanceof PatternError) return refuse.badPattern(pattern, error.message);
   if (error instanceof RegexEngineFailure) return refuse.patternTooLarge(pattern, searchBytes);
@@ -220,15 +238,21 @@ export function refusalOfPattern(error: unknown, pattern: string): unknown {
 }
 
 const mebibyte = 1024 * 1024;
-/** Memory of the engine for a pattern: it refuses one over 10 MiB by itself, but needs more to find that out. */
+/**
+ * Maximum memory of the engine for a pattern. It refuses one over 10 MiB by itself, but needs more to find
+ * that out.
+ */
 const engineBytesAtMost = 96 * mebibyte;
-/** Memory of an instance that searches: the engine's own, and a line. */
+/** Memory of an instance that searches: for the engine itself, and for a line. */
 const searchBytes = 2 * engineBytesAtMost;
 
-/** Pages are 64 KiB; there are no more than 65,536. */
+/** Returns the number of 64 KiB pages, at most 65,536. */
 const pagesOf = (bytes: number): number => Math.min(Math.ceil(bytes / 65_536), 65_536);
 
-/** Under Bun, also in the executable, the import is a path; in the bundle for Node it is the bytes. */
+/**
+ * Loads the engine. Under Bun, and in the executable, the import is a path; in the bundle for Node it is the
+ * bytes.
+ */
 function engineBytes(): Uint8Array {
   const file: unknown = asset;
   return typeof file === "string" ? readFileSync(file) : (file as Uint8Array);

@@ -17,7 +17,7 @@ export type Hir =
   | { readonly kind: "concat"; readonly of: readonly Hir[] }
   | { readonly kind: "alternation"; readonly of: readonly Hir[] };
 
-/** What an extraction makes of each kind of HIR; of a whole it knows only its results for the parts. */
+/** How an extraction treats each kind of HIR. For a compound, it knows only its results for the parts. */
 export interface HirFold<T> {
   readonly empty: T;
   readonly look: T;
@@ -28,7 +28,7 @@ export interface HirFold<T> {
   alternation(branches: readonly T[]): T;
 }
 
-/** Folds `hir` bottom-up. */
+/** Folds `hir` from the bottom up. */
 export function foldHir<T>(hir: Hir, fold: HirFold<T>): T {
   switch (hir.kind) {
     case "empty":
@@ -46,7 +46,7 @@ export function foldHir<T>(hir: Hir, fold: HirFold<T>): T {
   }
 }
 
-/** Code points, both ends included. */
+/** A range of code points, both ends included. */
 export type Range = readonly [first: number, last: number];
 
 /** Assertions such as `^` and `\b`, under their names in crate regex-syntax. */
@@ -60,7 +60,7 @@ export type Look =
   | `Word${"" | "Start" | "End" | "StartHalf" | "EndHalf"}${"Ascii" | "Unicode"}`
   | `Word${"Ascii" | "Unicode"}Negate`;
 
-/** What `syntax()` of package rregex returns: Rust's structures, serialized. */
+/** The result of `syntax()` of package rregex: Rust's structures, serialized. */
 export interface RawHir {
   readonly kind: RawVariant;
 }
@@ -83,7 +83,7 @@ interface RawRepetition {
   readonly sub: RawHir;
 }
 
-/** The structure of package rregex as a `Hir`. */
+/** Converts the structure of package rregex to a `Hir`. */
 export function parseHir({ kind }: RawHir): Hir {
   const value: unknown = kind["@values"]?.[0];
   switch (kind["@variant"]) {
@@ -115,7 +115,10 @@ function parseRepetition({ min, max, greedy, sub }: RawRepetition): Hir {
   return { kind: "repetition", min, max: max ?? Number.POSITIVE_INFINITY, greedy, of: parseHir(sub) };
 }
 
-/** A class of bytes holds only ASCII: the engine refuses patterns that could match invalid UTF-8. */
+/**
+ * Converts the ranges of a class. A class of bytes holds only ASCII, because the engine refuses patterns that
+ * could match invalid UTF-8.
+ */
 function parseRanges(raw: RawClass): Range[] {
   const code = (end: string | number) => (typeof end === "number" ? end : (end.codePointAt(0) as number));
   return raw["@values"][0].ranges.map(({ start, end }): Range => [code(start), code(end)]);

@@ -1,14 +1,14 @@
 /**
- * The imports of package rregex, for as many instances as a process needs: the package's own glue keeps one instance
- * for the life of the process, and a trap would end it (decision 23).
+ * The imports of package rregex, for as many instances as a process needs. The package's own glue keeps one
+ * instance for the life of the process, and a trap would end it (decision 23).
  *
- * The names that wasm-bindgen gives to imports end in a hash of their signature. This matches names without it, and with
- * it those few that differ in nothing else.
+ * The names that wasm-bindgen gives to imports end in a hash of their signature. Names are matched without
+ * it, except for the few that differ in nothing else.
  */
 
 import { importNames, type WasmModule } from "../wasm/module.ts";
 
-/** The exports we call. A text argument is a pointer and a length, and the callee frees it. */
+/** The exports that are called here. A text argument is a pointer and a length, and the callee frees it. */
 export interface EngineExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly __wbindgen_export_2: References;
@@ -60,27 +60,29 @@ interface References {
 
 type Import = (...values: never[]) => unknown;
 
-/** What the imports of an instance need. */
+/** The dependencies of an instance's imports. */
 export interface ImportDeps {
-  /** The imports call it only once the instance exists. */
+  /** Returns the instance's exports. Imports call it only once the instance exists. */
   readonly exports: () => EngineExports;
-  /** Runs every few thousand iterations of a metered module's loops; may throw. */
+  /** Runs every few thousand iterations of a metered module's loops. It may throw. */
   readonly onFuelSpent: () => void;
   readonly answer: MatchNumbers;
 }
 
 /**
- * While `isOn`, the imports collect only the numbers of the engine's result: building the object and the string of a
- * match takes longer than finding it.
+ * While `isOn`, the imports collect only the numbers of the engine's result, because building the object and
+ * the string of a match takes longer than finding it.
  */
 export interface MatchNumbers {
   isOn: boolean;
   readonly numbers: number[];
-  /** The engine has returned a match before: it creates the strings of the keys once and keeps them. */
+  /**
+   * Whether the engine has returned a match before: it creates the strings of the keys once and keeps them.
+   */
   knowsKeys: boolean;
 }
 
-/** The import object for an instance of `module`. */
+/** Returns the import object for an instance of `module`. */
 export function importsFor(module: WasmModule, deps: ImportDeps): object {
   const known = table(deps);
   const imports: Record<string, Import> = {};
@@ -111,7 +113,7 @@ function table({ exports, onFuelSpent, answer }: ImportDeps): Record<string, Imp
     },
     __wbindgen_memory: () => exports().memory,
     __wbindgen_init_externref_table: () => prepare(exports().__wbindgen_export_2),
-    // Only sets of patterns pass strings in, and we make none.
+    // Only sets of patterns pass strings in, and none are made here.
     __wbindgen_string_get: () => {
       throw new Error("not reached");
     },
@@ -131,7 +133,7 @@ function table({ exports, onFuelSpent, answer }: ImportDeps): Record<string, Imp
   };
 }
 
-/** Puts undefined, null, true and false where wasm-bindgen expects them. */
+/** Puts `undefined`, null, true and false at the places where wasm-bindgen expects them. */
 function prepare(references: References): void {
   const offset = references.grow(4);
   references.set(0, undefined);

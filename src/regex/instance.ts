@@ -2,12 +2,12 @@ import { instantiate, type WasmModule } from "../wasm/module.ts";
 import { type EngineExports, importsFor, type MatchNumbers } from "./imports.ts";
 
 /**
- * Runs regularly during each call into a metered engine, with the bytes of its memory. An exception from it ends that
- * call, which throws it.
+ * Runs regularly during each call into a metered engine, with the size of its memory in bytes. An exception
+ * from it ends that call, which throws it.
  */
 export type InterruptHandler = (bytes: number) => void;
 
-/** The interrupt handler has ended a call into the engine. */
+/** Thrown when the interrupt handler has ended a call into the engine. */
 export class Interrupted extends Error {
   readonly reason: unknown;
 
@@ -17,23 +17,23 @@ export class Interrupted extends Error {
   }
 }
 
-/** Least and most bytes by which memory grows ahead of need. */
+/** Minimum and maximum bytes that memory grows ahead of need. */
 const leastRoom = 4 * 1024 * 1024;
 const mostRoom = 16 * 1024 * 1024;
 
-/** Bytes of an index in the table of JavaScript values. */
+/** The size of an index in the table of JavaScript values, in bytes. */
 const referenceBytes = 4;
 
-/** One instance of the module; passes texts and objects into and out of it. */
+/** Holds one instance of the module, and passes texts and objects into and out of it. */
 export class Instance {
   readonly exports: EngineExports;
-  /** Identifies it among the instances of a runtime; from 1. */
+  /** The instance's number among those of a runtime, from 1. */
   readonly number: number;
-  /** End of the match that was found last. */
+  /** The end of the last match found. */
   matchEnd = -1;
   readonly #answer: MatchNumbers = { isOn: false, numbers: [], knowsKeys: false };
   #memory: Buffer;
-  /** Size of the memory when `makeRoom` last grew it. */
+  /** The size of the memory after `makeRoom` last grew it. */
   #roomyBytes = 0;
 
   constructor(module: WasmModule, onInterrupt: InterruptHandler, number: number) {
@@ -60,8 +60,8 @@ export class Instance {
   }
 
   /**
-   * Grows the memory ahead of need: the engine itself grows it by 64 KiB at a time, and past eight memories Bun copies
-   * all of one that grows.
+   * Grows the memory ahead of need. The engine itself grows it by 64 KiB at a time, and past eight memories
+   * Bun copies each one that grows.
    */
   makeRoom(): void {
     if (this.bytes <= this.#roomyBytes) return;
@@ -77,14 +77,14 @@ export class Instance {
     return pointer;
   }
 
-  /** The JavaScript value that the engine left at `index`. */
+  /** Returns the JavaScript value that the engine left at `index`, and frees the index. */
   take(index: number): unknown {
     const value: unknown = this.exports.__wbindgen_export_2.get(index);
     this.exports.__externref_table_dealloc(index);
     return value;
   }
 
-  /** The JavaScript values in the list that the engine left at `pointer`. */
+  /** Returns the JavaScript values in the list that the engine left at `pointer`, and frees the list. */
   takeAll(pointer: number, count: number): unknown[] {
     const { memory } = this;
     const indexes = Array.from({ length: count }, (_, at) =>
@@ -94,12 +94,15 @@ export class Instance {
     return indexes.map((index) => this.take(index));
   }
 
-  /** Start of the match that the engine finds in the text passed in, or -1. */
+  /** Returns the start of the first match in the text passed in, or -1. */
   find(regex: number, text: number, bytes: number): number {
     return this.findAt(regex, text, bytes, 0);
   }
 
-  /** The same of the first match that starts at `from` or after it; what comes before is seen, as by `^`. */
+  /**
+   * Like `find`, but for the first match that starts at or after `from`. Assertions such as `^` see the text
+   * before it.
+   */
   findAt(regex: number, text: number, bytes: number, from: number): number {
     const { exports } = this;
     this.#answer.isOn = true;
@@ -117,7 +120,7 @@ export class Instance {
     return start;
   }
 
-  /** A view of the current memory: growth detaches earlier views. */
+  /** A view of the current memory. Growth detaches earlier views. */
   get memory(): Buffer {
     if (this.#memory.buffer !== this.exports.memory.buffer)
       this.#memory = Buffer.from(this.exports.memory.buffer);

@@ -1,6 +1,6 @@
 import { Reader, renderUnsigned, rewriteSections, Section } from "../wasm/binary.ts";
 
-/** `wasm` with a maximum of `pages` of 64 KiB for its one memory: an allocation past that traps. */
+/** Returns `wasm` with a maximum of `pages` of 64 KiB for its one memory. An allocation past that traps. */
 export function limitMemory(wasm: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   return rewriteSections(wasm, (id, contents) => {
     if (id !== Section.memory) return undefined;

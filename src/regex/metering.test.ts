@@ -8,7 +8,9 @@ import { PatternError, RegexRuntime } from "./regex-runtime.ts";
 const engine = readFileSync(new URL("../../node_modules/rregex/lib/rregex.wasm", import.meta.url));
 const metered = compileModule(meter(engine));
 
-/** A module that imports `__wbindgen_throw`, has a global, and exports a function "f" with this body. */
+/**
+ * Returns a module that imports `__wbindgen_throw`, has a global, and exports a function "f" with this body.
+ */
 function moduleOf(...body: number[]): Uint8Array {
   const text = (name: string) => [name.length, ...Buffer.from(name)];
   const section = (id: number, ...contents: number[]) => [id, contents.length, ...contents];
@@ -81,7 +83,10 @@ describe("a metered engine", () => {
     );
   });
 
-  /** Minutes of work in one call: a pattern that finds nothing, and one that looks through the rest at each match. */
+  /**
+   * Two patterns that take minutes in one call: one that finds nothing, and one that scans the rest at each
+   * match.
+   */
   test.each([
     ["(?:a|b|ab|ba){1,20000}c|[ab]{1,20000}d", "ab"],
     [".*z|a", "a"],

@@ -1,17 +1,21 @@
 /**
- * Makes WebAssembly interruptible. One call into the regex engine may take minutes, and Bun ends a thread only between two
- * calls. So each iteration of each loop of the engine consumes fuel, and a callback refills it. The callback may throw,
- * which ends the call.
+ * Makes WebAssembly interruptible. One call into the regex engine may take minutes, and Bun ends a thread
+ * only between two calls. So each iteration of each loop of the engine consumes fuel, and a callback refills
+ * it. The callback may throw, which ends the call.
  */
 import { Reader, renderSigned, renderUnsigned, rewriteSections, Section, sized } from "../wasm/binary.ts";
 
 /**
- * The import that serves as callback, with zeros for arguments. The engine itself never passes zeros, since even an empty
- * text has an address. The module has this import already: an additional one would shift the indices of all functions.
+ * The import that serves as callback, with zeros for arguments. The engine itself never passes zeros, since
+ * even an empty text has an address. The module already has this import; an additional one would shift the
+ * indices of all functions.
  */
 const callback = "__wbindgen_throw";
 
-/** Iterations between two callbacks. They take well below a millisecond, and the callbacks a hundredth of that. */
+/**
+ * Iterations between two callbacks. They take well below a millisecond, and the callbacks a hundredth of
+ * that.
+ */
 const fuel = 4096;
 
 /** Returns `wasm` with a call of `__wbindgen_throw(0, 0)` after every `fuel` iterations of its loops. */
@@ -27,7 +31,7 @@ export function meter(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
   });
 }
 
-/** Index of the import `name`. All imports are functions. */
+/** Returns the index of the import `name`. All imports are functions. */
 function indexOfImport(imports: Uint8Array, name: string): number {
   const reader = new Reader(imports);
   const count = reader.unsigned();
@@ -41,7 +45,7 @@ function indexOfImport(imports: Uint8Array, name: string): number {
   throw new Error(`the module does not import ${name}`);
 }
 
-/** Appends a global: a mutable i32. */
+/** Appends a global, a mutable i32. */
 function addCounter(globals: Uint8Array): Uint8Array {
   const reader = new Reader(globals);
   const count = reader.unsigned();
@@ -53,7 +57,10 @@ function addCounter(globals: Uint8Array): Uint8Array {
   ]);
 }
 
-/** Code for the start of each iteration: counts the fuel down, and at zero refills it and runs the callback. */
+/**
+ * Returns code for the start of each iteration: it counts the fuel down, and at zero refills it and runs the
+ * callback.
+ */
 function takeFuel(counter: number, imported: number): Uint8Array {
   const [get, set] = [Op.getGlobal, Op.setGlobal].map((op) => [op, ...renderUnsigned(counter)]);
   return Uint8Array.from([
@@ -80,7 +87,7 @@ function meterFunctions(code: Uint8Array, inserted: Uint8Array): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-/** The parts of a function's body, with `inserted` at the start of each loop. */
+/** Returns the parts of a function's body, with `inserted` at the start of each loop. */
 function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const reader = new Reader(body);
@@ -88,7 +95,7 @@ function meterLoops(body: Uint8Array, inserted: Uint8Array): Uint8Array[] {
   let [at, kept] = [reader.at, 0];
   while (at < body.length) {
     const op = body[at++] as number;
-    // Half a million instructions pass here before the first search: the common ones take no call.
+    // Half a million instructions pass here before the first search, so common ones avoid a call.
     let numbers = immediates[op] as number;
     if (numbers === otherwise) at = skipImmediates(op, body, at);
     else while (numbers > 0) if ((body[at++] as number) < 0x80) numbers--;
@@ -120,7 +127,7 @@ const Op = {
 /** The type of a block without a result. */
 const noResult = 0x40;
 
-/** Immediates in LEB128 of each of these opcodes, from the first to the last. */
+/** Numbers of LEB128 immediates for ranges of opcodes, both ends included. */
 const immediateCounts: readonly [first: number, last: number, numbers: number][] = [
   [0x00, 0x01, 0],
   [0x02, 0x04, 1],
@@ -140,15 +147,15 @@ const immediateCounts: readonly [first: number, last: number, numbers: number][]
   [0xd2, 0xd2, 1],
 ];
 
-/** The same by opcode; `otherwise` for other immediates, and for opcodes that this does not know. */
+/** Like `immediateCounts`, but by opcode, with `otherwise` for other immediates and unknown opcodes. */
 const otherwise = 0xff;
 const immediates = new Uint8Array(256).fill(otherwise);
 for (const [first, last, numbers] of immediateCounts) immediates.fill(numbers, first, last + 1);
 
-/** The same for the opcodes whose first byte is `Op.extended`, by the number that follows it. */
+/** Numbers of immediates for the opcodes whose first byte is `Op.extended`, by the number that follows it. */
 const extendedNumbers = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
 
-/** End of the immediates that start at `at`, for an opcode that `immediates` does not have. */
+/** Returns the end of the immediates that start at `at`, for an opcode that `immediates` does not cover. */
 function skipImmediates(op: number, body: Uint8Array, at: number): number {
   const reader = new Reader(body, at);
   if (op === Op.branchTable) reader.skipNumbers(reader.unsigned() + 1);

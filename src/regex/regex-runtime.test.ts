@@ -91,14 +91,14 @@ describe("a runtime", () => {
       runtime.drop();
       return instance;
     });
-    // One turn releases the references of the previous one, the next collects them.
+    // One turn releases the references of the previous one, and the next turn collects them.
     for (let turns = 0; turns < 2; turns++) {
       runtime.compile("a");
       runtime.drop();
       await setImmediate();
       await setImmediate();
     }
-    // The collector takes whatever looks like an address on the stack for one.
+    // The collector may take a word on the stack for an address.
     expect(dropped.filter((instance) => instance.deref() !== undefined).length).toBeLessThan(2);
     expect(patterns.map((regex) => findIn(regex, "abc"))).toEqual([0, 1, 2]);
   });

@@ -1,6 +1,7 @@
 /**
- * Calls the Rust engine in WebAssembly on bytes. A runtime holds one instance at a time. It drops an instance that
- * trapped (out of memory, an assertion of the engine) or has grown large, and compiles patterns again when next used.
+ * Calls the Rust engine in WebAssembly on bytes. A runtime holds one instance at a time. It drops an instance
+ * that trapped (out of memory, an assertion of the engine) or has grown large, and compiles patterns again on
+ * their next use.
  */
 
 import { collectSoon } from "../wasm/collect.ts";
@@ -10,29 +11,34 @@ import { type Hir, parseHir, type RawHir } from "./hir.ts";
 import { Instance, Interrupted, type InterruptHandler } from "./instance.ts";
 import type { GroupNames } from "./template.ts";
 
-/** The pattern is not valid; the message is the engine's own, on one line. */
+/** Thrown for an invalid pattern. The message is the engine's own, on one line. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-/** The engine failed on a valid pattern: as far as we know, only for lack of memory. */
+/** Thrown if the engine fails on a valid pattern, as far as known only for lack of memory. */
 export class RegexEngineFailure extends Error {
   override readonly name = "RegexEngineFailure";
 }
 
-/** A pattern of a caller. */
+/** A caller's pattern. */
 export interface Pattern {
   readonly pattern: string;
-  /** As with Rust's `case_insensitive(true)`: the pattern starts with the flag `i` set. */
+  /** Whether the pattern starts with the flag `i` set, like Rust's `case_insensitive(true)`. */
   readonly ignoreCase: boolean;
-  /** As with Rust's `dot_matches_new_line(true)`: it starts with the flag `s` set. */
+  /** Whether the pattern starts with the flag `s` set, like Rust's `dot_matches_new_line(true)`. */
   readonly dotMatchesNewline?: boolean;
 }
 
-/** Longest pattern of a caller in UTF-16 units; compiling one takes up to a few tenths of a second. */
+/**
+ * Maximum length of a caller's pattern in UTF-16 units. Compiling one takes up to a few tenths of a second.
+ */
 const longestPattern = 32 * 1024;
 
-/** A caller's pattern as a source for `compile`. Throws a `PatternError` when it is too long or not well-formed. */
+/**
+ * Converts a caller's pattern to a source for `compile`. Throws a `PatternError` if it is too long or not
+ * well-formed.
+ */
 export function toSource({ pattern, ignoreCase, dotMatchesNewline = false }: Pattern): string {
   if (pattern.length > longestPattern) {
     throw new PatternError(`it has ${pattern.length} characters and may have at most ${longestPattern}`);
@@ -42,48 +48,57 @@ export function toSource({ pattern, ignoreCase, dotMatchesNewline = false }: Pat
   return flags === "" ? pattern : `(?${flags})${pattern}`;
 }
 
-/** A pattern that matches exactly this text. */
+/** Returns a pattern that matches exactly this text. */
 export const escapePattern = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
 
-/** A part of a text, and the most matches to visit there. */
+/** A part of a text, and the maximum number of matches to visit there. */
 export interface MatchSpan {
   readonly from: number;
   readonly to: number;
   readonly limit: number;
 }
 
-/** A compiled pattern. Texts are valid UTF-8, offsets are bytes. */
+/** A compiled pattern. Texts are valid UTF-8, and offsets are in bytes. */
 export interface Regex {
   /**
-   * Start of the leftmost match in `text[from, to)`, counted from `from`, or -1. `^` and `$` match at the ends of the
-   * slice.
+   * Returns the start of the leftmost match in `text[from, to)`, counted from `from`, or -1. `^` and `$`
+   * match at the ends of the slice.
    */
   find(text: Buffer, from: number, to: number): number;
   isMatch(text: Buffer, from: number, to: number): boolean;
   /**
-   * Calls `visit` with the start and the end of each of the first `limit` matches in `text[from, to)`, one after the
-   * other, counted from `from`. The text holds no NUL byte.
+   * Calls `visit` with the start and the end of each of the first `limit` matches in `text[from, to)`,
+   * counted from `from`. The text must hold no NUL byte.
    */
   visitEach(text: Buffer, span: MatchSpan, visit: MatchVisitor): void;
-  /** How many matches there are. The text holds no NUL byte. */
+  /** Returns the number of matches. The text must hold no NUL byte. */
   countEach(text: Buffer, from: number, to: number): number;
-  /** `text` with every match replaced, as Rust's `Regex::replace_all` does; the same Buffer when that changes nothing. */
+  /**
+   * Returns `text` with every match replaced, like Rust's `Regex::replace_all` does, or the same Buffer if
+   * nothing changes.
+   */
   replaceAll(text: Buffer, replacement: string): Buffer;
-  /** The same with the first match only. */
+  /** Like `replaceAll`, but replaces only the first match. */
   replaceFirst(text: Buffer, replacement: string): Buffer;
-  /** The pattern as the engine has parsed it. */
+  /** Returns the pattern as the engine has parsed it. */
   syntax(): Hir;
-  /** Its groups by number; 0 is the whole match. */
+  /** Returns its groups by number; 0 is the whole match. */
   groups(): GroupNames;
 }
 
-/** An instance with more memory compiles no further pattern: two of the largest fit side by side. */
+/**
+ * Size of an instance's memory, in bytes, past which it compiles no further pattern. Two of the largest
+ * patterns fit side by side.
+ */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** `trimMemory` drops an instance with more: dozens of common patterns need less, and memory never shrinks. */
+/**
+ * Size past which `trimMemory` drops an instance, in bytes. Dozens of common patterns need less, and memory
+ * never shrinks.
+ */
 const keptBytes = 16 * 1024 * 1024;
 
-/** Compiled patterns that a runtime caches. It compiles an evicted one again when used. */
+/** Maximum compiled patterns that a runtime caches. It compiles an evicted one again on its next use. */
 const keptPatterns = 16;
 
 export class RegexRuntime {
@@ -116,17 +131,19 @@ export class RegexRuntime {
     return this.#instance;
   }
 
-  /** Memory of the instance, in bytes; 0 without one. */
+  /** The memory of the instance in bytes, 0 without one. */
   get bytes(): number {
     return this.#instance?.bytes ?? 0;
   }
 
-  /** The current instance, if it has this number. */
+  /** Returns the current instance if it has this number. */
   numbered(number: number): Instance | undefined {
     return this.#instance?.number === number ? this.#instance : undefined;
   }
 
-  /** Drops the instance and schedules the release of its memory; the next use of any pattern makes another. */
+  /**
+   * Drops the instance and schedules the release of its memory. The next use of any pattern creates another.
+   */
   drop(): void {
     if (this.#instance === undefined) return;
     this.#instance = undefined;
@@ -139,14 +156,14 @@ export class RegexRuntime {
   }
 
   /**
-   * Drops an instance that has grown very large. Call it between two texts: the engine's allocator reuses little of what
-   * texts of different sizes leave.
+   * Drops an instance that has grown very large. Call it between two texts: the engine's allocator reuses
+   * little of the memory that texts of different sizes leave behind.
    */
   trimOften(): void {
     if (this.bytes > enoughBytes) this.drop();
   }
 
-  /** A refused pattern leaves nothing behind, but may have taken much memory. */
+  /** Prepares a pattern. A refused one leaves nothing, but may have taken much memory. */
   #prepare(regex: CompiledRegex): void {
     try {
       regex.prepare();
@@ -166,7 +183,10 @@ export class RegexRuntime {
 class CompiledRegex implements Regex {
   readonly #runtime: RegexRuntime;
   readonly #pattern: Buffer;
-  /** Number of the instance that it is compiled in: a reference to the instance would keep a dropped one's memory. */
+  /**
+   * The number of the instance that it is compiled in. A reference to the instance would keep the memory of a
+   * dropped one.
+   */
   #instance = 0;
   #pointer = 0;
 
@@ -242,7 +262,10 @@ class CompiledRegex implements Regex {
     });
   }
 
-  /** Compiles the pattern in the runtime's instance, unless it is there. Throws a `PatternError`. */
+  /**
+   * Compiles the pattern in the runtime's current instance, unless it is there already. Throws a
+   * `PatternError`.
+   */
   prepare(): Instance {
     const held = this.#runtime.numbered(this.#instance);
     if (held !== undefined) return held;
@@ -252,7 +275,7 @@ class CompiledRegex implements Regex {
     return instance;
   }
 
-  /** Frees it in the engine's memory. */
+  /** Frees the pattern in the engine's memory. */
   release(): void {
     this.#runtime.numbered(this.#instance)?.exports.__wbg_rregex_free(this.#pointer, 0);
     this.#instance = 0;
@@ -276,7 +299,7 @@ class CompiledRegex implements Regex {
     return this.#guard(() => use(instance));
   }
 
-  /** After an exception from the engine its memory may be corrupt, so this drops the instance. */
+  /** Drops the instance after an exception from the engine, since its memory may be corrupt. */
   #guard<T>(act: () => T): T {
     try {
       return act();
@@ -288,7 +311,10 @@ class CompiledRegex implements Regex {
   }
 }
 
-/** The last part of the engine's message, `error: …`; before it stands a drawing of the pattern with a caret. */
+/**
+ * Returns the last part of the engine's message, after `error: `. The part before it draws the pattern with a
+ * caret.
+ */
 function problem(message: string): string {
   const at = message.lastIndexOf("error: ");
   return (at < 0 ? message : message.slice(at + "error: ".length))

@@ -3,7 +3,7 @@ import { PatternError, type Regex, RegexEngineFailure, RegexRuntime } from "./re
 import { requireDefinedGroups, TemplateError } from "./template.ts";
 import { markFor, type ReplacedRange, replaceTraced, type TracedReplacement } from "./traced-replace.ts";
 
-/** The result has more than `maxBytes`, or did not fit into memory. */
+/** Thrown if the result has more than `maxBytes`, or did not fit into memory. */
 export class ResultTooLarge extends Error {
   override readonly name = "ResultTooLarge";
 }
@@ -16,25 +16,31 @@ export interface ReplaceJob {
   readonly maxBytes: number;
   /** Works line by line, each with its "\n", and replaces every match or the first one in each. */
   readonly lines?: "every" | "first";
-  /** Whether matches are counted, and their places returned. */
+  /** Whether to count matches and return their places. */
   readonly traced?: boolean;
-  /** Whether a replacement that names a group which the pattern does not have is an error, instead of an empty text. */
+  /**
+   * Whether it is an error if a replacement names a group that the pattern does not have; otherwise the group
+   * is an empty text.
+   */
   readonly strict?: boolean;
 }
 
 /** The regex engine, compiled and metered. */
 export interface CompiledEngine {
   readonly module: WasmModule;
-  /** Most memory of an instance. It identifies the module, which is another object in each thread and for each job. */
+  /**
+   * Maximum memory of an instance in bytes. It identifies the module, which is a different object in each
+   * thread and for each job.
+   */
   readonly bytes: number;
 }
 
 export interface Replaced {
-  /** Absent when nothing changed. */
+  /** The new body, absent if nothing changed. */
   readonly body?: Uint8Array;
-  /** Number of replacements; counted only line by line, and when traced. */
+  /** The number of replacements, counted only when tracing or working line by line. */
   readonly count: number;
-  /** The places of the matches, when traced; absent where there are too many to mark. */
+  /** The places of the matches when tracing, absent if they are too many to mark. */
   readonly ranges?: readonly ReplacedRange[];
 }
 
@@ -48,12 +54,15 @@ export class Replacer {
   #runtime: RegexRuntime | undefined;
   #mostMemory = Number.POSITIVE_INFINITY;
 
-  /** `check` runs regularly during the work, and may throw. */
+  /** Creates a replacer. `check` runs regularly during the work, and may throw. */
   constructor(check: () => void) {
     this.#check = check;
   }
 
-  /** Throws `PatternError`, `TemplateError`, `EngineFailure` or `ResultTooLarge`, and what `check` throws. */
+  /**
+   * Runs a job. Throws `PatternError`, `TemplateError`, `EngineFailure`, `ResultTooLarge`, or an error of
+   * `check`.
+   */
   replace(job: ReplaceJob): Replaced {
     const runtime = this.#runtimeFor(job.engine);
     try {
@@ -66,13 +75,15 @@ export class Replacer {
     }
   }
 
-  /** Throws `ResultTooLarge` when the engine takes more memory than the result may need. */
+  /** Runs a job. Throws `ResultTooLarge` if the engine takes more memory than the result may need. */
   #replaceWithin(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
     this.#mostMemory = enoughMemory(runtime.bytes, job);
     return withinMemory(() => replaceWith(regex, job));
   }
 
-  /** Without marks, and only counted, where the text with marks takes too much memory. */
+  /**
+   * Runs a job with marks. If the marked text takes too much memory, it works without marks and only counts.
+   */
   #trace(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
     const body = bodyOf(job);
     const tracedJob = { ...job, maxBytes: tracedFactor * job.maxBytes };
@@ -123,16 +134,16 @@ function limitTraced(traced: TracedReplacement, { maxBytes }: ReplaceJob): Repla
 
 const bodyOf = ({ body }: ReplaceJob): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
 
-/** By how much a text with marks may be larger than the result. */
+/** The factor by which a text with marks may be larger than the result. */
 const tracedFactor = 3;
 
-/** Memory to match in, besides as much again as compiling took, for the states of the pattern. */
+/** Memory for matching, in bytes, besides twice the memory of compiling, for the states of the pattern. */
 const workBytes = 16 * 1024 * 1024;
 
 /**
- * Memory past which the result must be larger than `maxBytes`, when `before` bytes are in use before the body is passed.
- * Rust allocates as much for a result as the body has and doubles that until it is enough; WebAssembly returns no
- * memory, so each of these allocations may still be there.
+ * Returns the memory past which the result must be larger than `maxBytes`, if `before` bytes are in use
+ * before the body is passed. Rust allocates as much for a result as the body has, and doubles that until it
+ * suffices. WebAssembly returns no memory, so each of these allocations may still be there.
  */
 function enoughMemory(before: number, { body, maxBytes }: ReplaceJob): number {
   let enough = 2 * before + workBytes + body.length;
@@ -169,7 +180,9 @@ function replaceInLines(
 const countMatches = (regex: Regex, line: Buffer): number =>
   regex.replaceAll(line, "${0}.").length - line.length;
 
-/** The pattern has its memory by now, so the engine fails only when the result does not fit. */
+/**
+ * Runs `act` after the pattern has got its memory, so the engine can fail only if the result does not fit.
+ */
 function withinMemory<T>(act: () => T): T {
   try {
     return act();
@@ -178,7 +191,7 @@ function withinMemory<T>(act: () => T): T {
   }
 }
 
-/** Runs a job and returns its result or its error as a message. */
+/** Runs a job, and returns its result or its error as a message. */
 export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
   try {
     return replacer.replace(job);
@@ -188,7 +201,7 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
   }
 }
 
-/** Decodes a message of `replyTo`; throws as `Replacer.replace` does. */
+/** Decodes a message of `replyTo`. Throws like `Replacer.replace`. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
   const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge];

@@ -1,12 +1,12 @@
-/** What can be said of a pattern's matches in a text of several lines, before it is matched. */
+/** Facts about a pattern's matches in a text of several lines, known before it is matched. */
 import { foldHir, type Hir, type HirFold, type Range } from "./hir.ts";
 
 const newline = 0x0a;
 
-/** Whether each match is within a line, and the same in that line alone as in the text. */
+/** Returns whether each match lies within a line, and is the same in that line alone as in the text. */
 export const matchesWithinLines = (hir: Hir): boolean => !asksForTextEnds(hir) && isWithinLine(hir);
 
-/** Whether a match may be empty. */
+/** Returns whether a match may be empty. */
 export const matchesEmpty = (hir: Hir): boolean => foldHir(hir, emptiness);
 
 const emptiness: HirFold<boolean> = {
@@ -19,26 +19,32 @@ const emptiness: HirFold<boolean> = {
   alternation: (branches) => branches.some(Boolean),
 };
 
-/** Bytes and newlines that a text may hold, for texts that match some parts of a pattern. */
+/** The bytes and newlines that may occur in texts that match some parts of a pattern. */
 export interface Extent {
   readonly newlines: number;
-  /** By byte, 1 where it may occur. Texts that are not ASCII have any bytes past it: decoding may change those. */
+  /**
+   * A mask of the bytes that may occur. Texts that are not ASCII may have any non-ASCII bytes, since decoding
+   * can change those.
+   */
   readonly bytes: Uint8Array;
-  /** Any text is like that. */
+  /** Whether any text qualifies. */
   readonly isAny: boolean;
 }
 
-/** The part of a pattern that matches in one line, and what else of a match may come before it, and after it. */
+/** The part of a pattern that matches in one line, and the extents of a match before and after it. */
 export interface LinePart {
   readonly part: Hir;
   readonly before: Extent;
   readonly after: Extent;
 }
 
-/** Parts that are looked at: the rest of a long pattern hardly holds the rarest. */
+/** Maximum parts to consider. The rest of a long pattern hardly contains the rarest. */
 const maxLineParts = 8;
 
-/** The first parts of a pattern that match in one line each; none where some lines of a text match otherwise than in it. */
+/**
+ * Returns the first parts of a pattern that match in one line each, or none if some line may match
+ * differently alone than in the text.
+ */
 export function linePartsOf(hir: Hir): readonly LinePart[] {
   if (asksForTextEnds(hir)) return [];
   const parts = (hir.kind === "concat" ? hir.of : [hir]).flatMap(splitAtNewlines);
@@ -54,7 +60,7 @@ export function linePartsOf(hir: Hir): readonly LinePart[] {
   return found;
 }
 
-/** A literal as the literals of its lines, and the newlines between them. */
+/** Splits a literal into the literals of its lines, and the newlines between them. */
 function splitAtNewlines(hir: Hir): readonly Hir[] {
   if (hir.kind !== "literal" || !hir.bytes.includes(newline)) return [hir];
   const parts = Buffer.from(hir.bytes).toString("latin1").split(/(\n)/);
@@ -63,10 +69,10 @@ function splitAtNewlines(hir: Hir): readonly Hir[] {
     .map((part) => ({ kind: "literal", bytes: Uint8Array.from(Buffer.from(part, "latin1")) }));
 }
 
-/** Of more newlines, an extent says that there may be any number. */
+/** Maximum newlines that are counted. Beyond it, an extent allows any number. */
 const maxNewlines = 8;
 
-/** What a text may hold that matches these parts one after the other. */
+/** Returns the extent of texts that match these parts one after the other. */
 export function extentOf(parts: readonly Hir[]): Extent {
   const bytes = new Uint8Array(256);
   for (const part of parts) markBytes(part, bytes);
@@ -93,7 +99,7 @@ const newlineCount: HirFold<number> = {
 
 const lastAscii = 0x7f;
 
-/** Marks the bytes of each text that matches. */
+/** Marks the bytes of every text that matches. */
 function markBytes(hir: Hir, bytes: Uint8Array): void {
   if (hir.kind === "literal") for (const byte of hir.bytes) markRange([byte, byte], bytes);
   else if (hir.kind === "class") for (const range of hir.ranges) markRange(range, bytes);
@@ -122,7 +128,7 @@ const withinLine: HirFold<boolean> = {
 const hasNewline = (ranges: readonly Range[]): boolean =>
   ranges.some(([first, last]) => first <= newline && newline <= last);
 
-/** Whether `hir` asks for the start or the end of the text. */
+/** Returns whether `hir` asserts the start or the end of the text. */
 export function asksForTextEnds(hir: Hir): boolean {
   switch (hir.kind) {
     case "look":

@@ -1,4 +1,4 @@
-/** The program of a regex thread: runs replacements. */
+/** The program of a regex thread, which runs replacements. */
 import { serveJobs } from "../threads/serve.ts";
 import { type ReplaceJob, Replacer, replyTo } from "./replace.ts";
 

@@ -1,10 +1,10 @@
 /**
- * Replacing every match and knowing where: the engine is given a template that puts a mark, a character which is in none
- * of the texts, before and behind each match and what takes its place, and the marks are taken out again.
+ * Replaces every match and records the places. The template that the engine gets puts a mark, a character
+ * from none of the texts, before and after each match and its replacement. The marks are then removed.
  */
 import type { Regex } from "./regex-runtime.ts";
 
-/** The bytes from `from` up to, not including, `to` of a text gave way to `length` bytes. */
+/** A range of a text, from `from` up to but not including `to`, that was replaced by `length` bytes. */
 export interface ReplacedRange {
   readonly from: number;
   readonly to: number;
@@ -14,14 +14,16 @@ export interface ReplacedRange {
 export interface TracedReplacement {
   readonly body: Buffer;
   readonly count: number;
-  /** In order; the last one covers all that come behind `mostRanges`. */
+  /** The ranges in order. The last one covers everything past `mostRanges`. */
   readonly ranges: readonly ReplacedRange[];
 }
 
-/** Ranges that are kept apart. */
+/** Maximum ranges that are kept apart. */
 const mostRanges = 10_000;
 
-/** A character that is in neither text; undefined in the unlikely case that each of these is. */
+/**
+ * Returns a character that occurs in neither text, or `undefined` in the unlikely case that there is none.
+ */
 export function markFor(body: Buffer, replacement: string): string | undefined {
   for (let code = firstNoncharacter; code <= lastNoncharacter; code++) {
     const mark = String.fromCharCode(code);
@@ -30,13 +32,13 @@ export function markFor(body: Buffer, replacement: string): string | undefined {
   return undefined;
 }
 
-/** Unicode Standard, section 23.7: not for interchange. */
+/** The noncharacters of Unicode Standard section 23.7, not for interchange. */
 const [firstNoncharacter, lastNoncharacter] = [0xfdd0, 0xfdef];
 
-/** Bytes of a mark in UTF-8. */
+/** The size of a mark in UTF-8, in bytes. */
 const markBytes = 3;
 
-/** `body` with every match replaced as `Regex.replaceAll` does it, by way of a text with three marks for each. */
+/** Replaces every match in `body` like `Regex.replaceAll`, by way of a text with three marks for each. */
 export function replaceTraced(
   regex: Regex,
   body: Buffer,

@@ -1,6 +1,6 @@
 /**
- * Renders a schema as JSON Schema draft-07 in the form of the registry (bus §9): named types under `definitions`, an
- * optional value as a `null` alternative, a tag as a one-value `enum`.
+ * Renders a schema as JSON Schema draft-07 in the form of the registry (bus §9): named types under
+ * `definitions`, an optional value as a `null` alternative, a tag as a one-value `enum`.
  */
 import { Kind, OptionalKind, type TObject, type TRecord, type TSchema, type TUnion } from "@sinclair/typebox";
 
@@ -16,13 +16,13 @@ type JsonObject = { [key: string]: JsonValue };
 interface Rendering {
   readonly definitions: JsonObject;
   /**
-   * Leaves out what came after the published reference: fields and alternatives with `since`, and that a field with
-   * `optionalSince` may be absent.
+   * Whether to leave out everything newer than the published reference: fields and alternatives with `since`,
+   * and that a field with `optionalSince` may be absent.
    */
   readonly isPublished: boolean;
 }
 
-/** One schema with its `definitions`, as registered on the bus. */
+/** Renders one schema with its `definitions`, as registered on the bus. */
 export function renderSchema(schema: TSchema, { isPublished = false } = {}): JsonObject {
   const definitions: JsonObject = {};
   const root = renderBody(schema, { definitions, isPublished });
@@ -33,7 +33,7 @@ export function renderSchema(schema: TSchema, { isPublished = false } = {}): Jso
   };
 }
 
-/** Renders a schema at its place: a named one becomes a definition and a reference to it. */
+/** Renders a schema at its place. A named one becomes a definition and a reference to it. */
 function render(schema: TSchema, rendering: Rendering): JsonObject {
   if (schema[Kind] === "This") return { $ref: `#/definitions/${schema["$ref"]}` };
   const name = schema.$id;
@@ -112,7 +112,7 @@ function renderUnion(schema: TUnion, rendering: Rendering): JsonObject {
   return { ...value, type: [value["type"] as JsonValue, "null"] };
 }
 
-/** Keys in alphabetical order at every level. */
+/** Returns a copy with the keys in alphabetical order at every level. */
 export function sortKeys(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;

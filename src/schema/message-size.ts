@@ -1,2 +1,4 @@
-/** Most bytes of JSON one answer may have: the engine drops a connection that sends a frame over 16 MiB. */
+/**
+ * Maximum bytes of JSON in one answer, since the engine drops a connection that sends a frame over 16 MiB.
+ */
 export const maxAnswerBytes = 16 * 1024 * 1024 - 64 * 1024;

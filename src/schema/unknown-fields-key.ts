@@ -1,6 +1,9 @@
 import { Type } from "@sinclair/typebox";
 
-/** The key of a configuration that says what becomes of fields of requests that a function does not have. */
+/**
+ * Returns the schema of the configuration key that decides about fields of requests that a function does not
+ * have.
+ */
 export const UnknownFieldsKey = () =>
   Type.Union([Type.Literal("auto"), Type.Literal("ignore"), Type.Literal("refuse")], {
     default: "auto",

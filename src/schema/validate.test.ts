@@ -119,7 +119,7 @@ describe("agrees with TypeBox's own checker", () => {
     ]),
     kind: Type.Union([Type.Literal("file"), Type.Literal("dir")]),
   });
-  // The peer does not know that uint32 has a largest value, so no number here is beyond it.
+  // The peer does not know that uint32 has a maximum, so no number here exceeds it.
   const anything = fc.oneof(
     fc.string(),
     fc.integer(),

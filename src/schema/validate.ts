@@ -1,10 +1,10 @@
 /**
- * Validates a value from outside against a TypeBox schema. The result holds exactly the fields of the schema, in fresh
- * objects with defaults; a `Mismatch` names the wrong field and what was expected.
+ * Validates a value from outside against a TypeBox schema. The result holds exactly the fields of the schema,
+ * in fresh objects with defaults; a `Mismatch` names the wrong field and what was expected.
  *
- * Property tests compare it with TypeBox's own checker, which lacks three things: a sentence that a model can act on (also
- * inside tagged unions), defaults and check in one pass, and safety from foreign keys (`__proto__` in a payload must not
- * become a prototype).
+ * Property tests compare it with TypeBox's own checker, which lacks three things: a sentence that a model can
+ * act on (also inside tagged unions), defaults and check in one pass, and safety from foreign keys
+ * (`__proto__` in a payload must not become a prototype).
  */
 import {
   Kind,
@@ -17,14 +17,14 @@ import {
   type TUnion,
 } from "@sinclair/typebox";
 
-/** The first field that does not fit its schema. */
+/** Thrown for the first field that does not fit its schema. */
 export class Mismatch extends Error {
   override readonly name = "Mismatch";
-  /** Where: `files[0].ops[2].at_line`; empty for the value itself. */
+  /** The path of the field, such as `files[0].ops[2].at_line`; empty for the value itself. */
   readonly field: string;
-  /** What is wrong and what was expected, without the field: `is missing; expected a string`. */
+  /** The problem and the expected value, without the field: `is missing; expected a string`. */
   readonly problem: string;
-  /** The schema of the field, and the value that does not fit it; absent where no single value is at fault. */
+  /** The schema of the field, and the value that does not fit it; absent if no single value is at fault. */
   readonly fault: Fault | undefined;
 
   constructor(field: string, problem: string, fault?: Fault) {
@@ -41,7 +41,10 @@ interface Fault {
 }
 
 export interface ValidateOptions {
-  /** Keys that the schema does not name: a request may carry them (the engine adds one), a configuration may not. */
+  /**
+   * How to treat keys that the schema does not name: a request may carry them (the engine adds one), a
+   * configuration may not.
+   */
   readonly unknownKeys: "ignore" | "refuse";
 }
 
@@ -99,15 +102,18 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
 
 const pathOf = (field: string, name: string): string => (field === "" ? name : `${field}.${name}`);
 
-/** Most defaults are no objects, or empty arrays: `structuredClone` takes many times as long as the rest of a field. */
+/**
+ * Copies a default. Nearly all are primitives or empty arrays, and `structuredClone` takes many times as long
+ * as the rest of a field.
+ */
 function copyOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value) && value.length === 0 ? [] : structuredClone(value);
 }
 
 /**
- * Whether null means absent: models send it for fields that they leave out. Published fields stay as strict as
- * published.
+ * Returns whether null means absent: models send it for fields that they leave out. Published fields stay as
+ * strict as published.
  */
 const isOmitted = (property: TSchema, value: unknown): boolean =>
   value === null && "since" in property && !acceptsNull(property);
@@ -130,7 +136,7 @@ function checkArray(schema: TArray, value: unknown, field: string, options: Vali
   return value.map((item, index) => check(schema.items, item, `${field}[${index}]`, options));
 }
 
-/** Keys of any name, which a prototype must not have. */
+/** Validates a record, whose keys may have any name, so that the result must not have a prototype. */
 function checkRecord(schema: TRecord, value: unknown, field: string, options: ValidateOptions): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail(schema, value, field);
   const result = Object.create(null) as Record<string, unknown>;
@@ -153,13 +159,16 @@ function checkUnion(schema: TUnion, value: unknown, field: string, options: Vali
   return check(open, value, field, options);
 }
 
-/** Whether `value` is of another JSON type than `schema`, so that the sentence must name every alternative. */
+/**
+ * Returns whether `value` has a JSON type different from that of `schema`, so that the sentence must name
+ * every alternative.
+ */
 function mistyped(schema: TSchema, value: unknown): boolean {
   const type = schema["type"] === "integer" ? "number" : schema["type"];
   return type !== (Array.isArray(value) ? "array" : typeof value);
 }
 
-/** The discriminator of a union of objects: the field whose literal differs in each variant. */
+/** Returns the discriminator of a union of objects: the field whose literal differs in each variant. */
 function tagOf(schema: TUnion): string | undefined {
   const first = schema.anyOf[0];
   if (first?.[Kind] !== "Object") return undefined;
@@ -199,7 +208,7 @@ function checkString(schema: TSchema, value: unknown, field: string): unknown {
   return schema["format"] === "uuid" ? (parseUuid(value) ?? fail(schema, value, field)) : value;
 }
 
-/** The forms that Rust's crate `uuid` reads, in lower case and with hyphens. */
+/** Returns a UUID in lower case and with hyphens, from any form that Rust's crate `uuid` reads. */
 function parseUuid(text: string): string | undefined {
   const bare = text.toLowerCase().replace(/^urn:uuid:/, "");
   const inner = /^\{(.*)\}$/.exec(bare)?.[1] ?? bare;
@@ -226,11 +235,11 @@ function fail(schema: TSchema, value: unknown, field: string): never {
   throw new Mismatch(field, `is ${shown(value)}; expected ${expected(schema)}`, { schema, value });
 }
 
-/** The fields that every caller knows. */
+/** Returns the fields that every caller knows. */
 const publishedFields = ({ properties }: TObject): string[] =>
   Object.keys(properties).filter((name) => !("since" in properties[name]!));
 
-/** `schema` in words: `a string`, `a whole number from 0 to 4294967295, or null`. */
+/** Describes `schema` in words: `a string`, `a whole number from 0 to 4294967295, or null`. */
 function expected(schema: TSchema): string {
   switch (schema[Kind]) {
     case "Object":
@@ -256,7 +265,7 @@ function expected(schema: TSchema): string {
   }
 }
 
-/** `value` in a short form that the caller recognises. */
+/** Describes `value` in a short form that the caller recognizes. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
