@@ -141,7 +141,7 @@ export const plan: Plan = {
     watchdog: ["bun", "threads"],
     patch: ["edits", "errors", "scheduling"],
     edits: ["errors", "scheduling", "text"],
-    state: ["config"],
+    state: ["config", "jail"],
     journal: ["config", "errors", "files", "jail", "log", "scheduling", "state"],
     quotas: ["errors"],
     audit: ["config", "contract", "files", "jail", "log"],

@@ -3,6 +3,7 @@ import { pathIn } from "./backend.ts";
 import { fold, foldGlob } from "./fold.ts";
 import type { Folder } from "./folder.ts";
 import type { Folding } from "./folding.ts";
+import { isStateFolderName, isStateFolderNameIn } from "./state-name.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
 /** The part of a folder that the rules use. */
@@ -11,7 +12,7 @@ type Place = Pick<Folder, "path" | "folding">;
 /** Decides which paths are denied, in every spelling that reaches the same file. */
 export interface DenyRules {
   /**
-   * Whether `path` itself is denied, by a glob or as a temporary file, regardless of the folders above it. `folding` is
+   * Whether `path` itself is denied, by a glob, as a temporary file or as a state folder, regardless of the folders above it. `folding` is
    * that of its folder.
    */
   denies(path: string, folding: Folding): boolean;
@@ -45,12 +46,14 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   };
   const isTemporaryName = (name: string, folding: Folding = "exact") =>
     isTemporary(isFolded(folding) ? fold(name) : name);
+  const isReserved = (name: string, folding: Folding) =>
+    isTemporaryName(name, folding) || isStateFolderName(isFolded(folding) ? fold(name) : name);
   const denies = (path: string, folding: Folding) =>
-    isTemporaryName(path.slice(path.lastIndexOf("/") + 1), folding) ||
+    isReserved(path.slice(path.lastIndexOf("/") + 1), folding) ||
     globs.matches(path) ||
     (isFolded(folding) && matchesFolded(path));
   const deniesIn = ({ path, folding }: Place, name: string) =>
-    isTemporaryName(name, folding) ||
+    isReserved(name, folding) ||
     globs.matchesIn(path, name) ||
     (isFolded(folding) && matchesFolded(pathIn(path, name)));
   const deniesBelow = (names: readonly string[], folding: Folding) => {
@@ -65,7 +68,11 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     deniesIn,
     deniesBytesIn(folder, bytes, from, to) {
       if (isFolded(folder.folding)) return deniesIn(folder, bytes.toString("utf8", from, to));
-      return isTemporaryIn(bytes, from, to) || globs.matchesBytesIn(folder.path, bytes, from, to);
+      return (
+        isTemporaryIn(bytes, from, to) ||
+        isStateFolderNameIn(bytes, from, to) ||
+        globs.matchesBytesIn(folder.path, bytes, from, to)
+      );
     },
     deniesAny: (names) => deniesBelow(names, "exact"),
     deniesBelow,

@@ -16,6 +16,7 @@ import { type ProtectedFiles, protectFiles } from "./protected.ts";
 import { fileSystemType, isPseudo } from "./pseudo.ts";
 import { rootRules } from "./root-rules.ts";
 import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
+import { isStateFolderName } from "./state-name.ts";
 import { type WriteDenial, type WriteRules, writeRules } from "./write-rules.ts";
 
 /** What holds for all roots. */
@@ -101,11 +102,14 @@ function doNamesFold(
 function canonicalBase(path: string, what: string): string {
   try {
     const base = realpathSync(path);
-    if (statSync(base).isDirectory() && !isPseudo(base)) return base;
+    if (statSync(base).isDirectory() && !isPseudo(base) && !base.split("/").some(isStateFolderName))
+      return base;
   } catch (error) {
     throw new Error(`${what} ${JSON.stringify(path)} cannot be reached (${errnoOf(error) ?? "unknown"}).`);
   }
-  throw new Error(`${what} ${JSON.stringify(path)} is not a folder of files.`);
+  throw new Error(
+    `${what} ${JSON.stringify(path)} is not a folder of files, or lies in the state folder of a worker.`,
+  );
 }
 
 /** Both the operator's spelling of the base and its canonical path: absolute links may use either. */

@@ -9,6 +9,7 @@ import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
 import type { Network } from "../os-sandbox/ruleset.ts";
 import type { SpawnOptions } from "../processes/start.ts";
+import { stateDirectories } from "../state/state-folder.ts";
 import type { ShellConfig } from "./config.ts";
 import { shellProfileOf } from "./profiles.ts";
 
@@ -43,7 +44,7 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const writable = [...chosen, temporary.path];
   const sandbox = open({
     writable,
-    denied: config.fs.denylist_paths,
+    denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
     network: networkOf(config.network ?? profile.network),
     limits: (isApart) => resourceLimits(config.limits, isApart),
     processes: config.limits.processes,

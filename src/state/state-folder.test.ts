@@ -50,7 +50,7 @@ test("it is the same for every worker of a root, and another for another root of
   mkdirSync(join(outer, "other", "root"), { recursive: true });
   const { location } = openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] });
   expect(openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] }).location).toBe(location);
-  expect(location).toMatch(/\/state\/root-[0-9a-f]{12}$/);
+  expect(location).toMatch(/\/state\/root-[0-9a-f]{12}\.coder-state$/);
   expect(
     openStateFolder({ dir, roots: [{ name: ".", hostPath: join(outer, "other", "root") }] }).location,
   ).not.toBe(location);
@@ -60,8 +60,8 @@ test("names of roots that are no names of files elsewhere", () => {
   const { dir } = folders();
   const last = (root: string) =>
     openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] }).location.slice(dir.length + 1);
-  expect(last("/srv/Über uns")).toMatch(/^_ber_uns-[0-9a-f]{12}$/);
-  expect(last(`/srv/${"x".repeat(255)}`)).toMatch(/^x{64}-[0-9a-f]{12}$/);
+  expect(last("/srv/Über uns")).toMatch(/^_ber_uns-[0-9a-f]{12}\.coder-state$/);
+  expect(last(`/srv/${"x".repeat(255)}`)).toMatch(/^x{64}-[0-9a-f]{12}\.coder-state$/);
 });
 
 test("below the root it is refused, by a link as well", () => {
@@ -118,7 +118,7 @@ test("several roots have one state folder, in whatever order they are named", ()
   const one = { name: "one", hostPath: join(outer, "one") };
   const two = { name: "two", hostPath: join(outer, "two") };
   const { location } = openStateFolder({ dir, roots: [one, two] });
-  expect(location).toMatch(/\/state\/one\+two-[0-9a-f]{12}$/);
+  expect(location).toMatch(/\/state\/one\+two-[0-9a-f]{12}\.coder-state$/);
   expect(openStateFolder({ dir, roots: [two, one] }).location).toBe(location);
   expect(openStateFolder({ dir, roots: [one] }).location).not.toBe(location);
   expect(openStateFolder({ dir, roots: [one, { ...two, name: "other" }] }).location).not.toBe(location);

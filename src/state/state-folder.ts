@@ -6,7 +6,9 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { readStateDirectory } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
+import { stateFolderName } from "../jail/state-name.ts";
 
 export interface StateLocation {
   /** Host path of the folder that holds the state folders of all roots; it need not exist. */
@@ -71,7 +73,7 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
  * machine. Undefined where calls could reach it, or another user can.
  */
 export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | undefined {
-  const dir = join(tmpdir(), `coder-state-${process.getuid!()}`);
+  const dir = temporaryDirectory();
   try {
     mkdirSync(dir, { mode: 0o700, recursive: true });
     requirePrivate(dir);
@@ -80,6 +82,14 @@ export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | 
     return undefined;
   }
 }
+
+const temporaryDirectory = (): string => join(tmpdir(), `coder-state-${process.getuid!()}`);
+
+/** Returns the host paths of the folders that hold state folders of workers: `dir` of this one, if any, and the usual ones. */
+export const stateDirectories = (dir: string | undefined, environment: NodeJS.ProcessEnv): string[] =>
+  [dir, readStateDirectory(environment), temporaryDirectory()].flatMap((path) =>
+    path === undefined ? [] : [resolve(path)],
+  );
 
 function makePrivate(location: string, folder: string): void {
   mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
@@ -97,7 +107,7 @@ function nameOf(roots: readonly ServedRoot[]): string {
     ? sorted[0]!.hostPath
     : JSON.stringify(sorted.map(({ name, hostPath }) => [name, hostPath]));
   const digest = createHash("sha256").update(identity).digest("hex");
-  return `${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`;
+  return stateFolderName(`${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`);
 }
 
 /** The path with all links resolved in what exists of it. */
