@@ -51,7 +51,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   index: {
     description:
       "searches by the watched tree against searches that read everything, while a program changes it at random",
-    command: ["src/search/indexed-torture.test-kit.ts"],
+    command: ["src/search/index/indexed-torture.test-kit.ts"],
   },
   storm: {
     description:

@@ -1,7 +1,7 @@
 /** What a search answers about the contents of files: the fields of the request, and of the answer (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../schema/fragments.ts";
-import type { LineOptions } from "../search/lines.ts";
+import type { LineOptions } from "../search/matchers/lines.ts";
 import type { CoderContext } from "./define.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 

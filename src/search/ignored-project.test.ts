@@ -47,7 +47,7 @@ const everything = () => filesOfRipgrep(base, ".", ["--no-ignore"]);
 test("the project, and what its own ignore files leave of it", () => {
   const files = filesOfWalk(base);
   expect(files).toEqual(filesOfRipgrep(base));
-  expect(files).toContain("src/search/walk.ts");
+  expect(files).toContain("src/search/walk/walk.ts");
   expect(files.length).toBeLessThan(everything().length / 4);
 });
 

@@ -2,9 +2,9 @@
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { openJail } from "../jail/jail.ts";
-import { Batch } from "./batches.ts";
-import { SharedFolder } from "./shared-folder.ts";
-import { Walk } from "./walk.ts";
+import { Batch } from "./batches/batches.ts";
+import { SharedFolder } from "./walk/shared-folder.ts";
+import { Walk } from "./walk/walk.ts";
 
 /** The paths of the files that a walk from `path` finds where ignore files count, as `filesOfRipgrep` returns them. */
 export function filesOfWalk(base: string, path = ".", deny: readonly string[] = []): string[] {

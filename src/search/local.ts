@@ -1,9 +1,9 @@
-import type { Batch } from "./batches.ts";
-import { FileCursor } from "./file-cursor.ts";
-import { type FileSearch, type FindingSink, searchFiles } from "./files.ts";
+import type { Batch } from "./batches/batches.ts";
+import { FileCursor } from "./batches/file-cursor.ts";
+import { type FileSearch, type FindingSink, searchFiles } from "./batches/files.ts";
+import type { ThreadEngines } from "./matchers/thread-engines.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchState } from "./state.ts";
-import type { ThreadEngines } from "./thread-engines.ts";
 
 /** Ends a call of the engine when the search has to end. */
 class SearchEnded extends Error {

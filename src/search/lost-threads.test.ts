@@ -7,12 +7,12 @@ import { openJail } from "../jail/jail.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { ThreadEnded } from "../threads/pool.ts";
-import { encodeFindings } from "./findings-codec.ts";
+import { encodeFindings } from "./batches/findings-codec.ts";
+import type { BatchJob, BatchReply } from "./batches/job.ts";
 import type { SearchAnswer } from "./request.ts";
 import { SearchRun } from "./run.ts";
 import { requestOf, stateRunning } from "./search.test-kit.ts";
-import { SharedFolder } from "./shared-folder.ts";
-import type { BatchJob, BatchReply } from "./thread.ts";
+import { SharedFolder } from "./walk/shared-folder.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 writeFileSync(join(base, "a.txt"), "needle\n");

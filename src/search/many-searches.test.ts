@@ -7,12 +7,12 @@ import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { openJail } from "../jail/jail.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
-import { encodeFindings } from "./findings-codec.ts";
+import { encodeFindings } from "./batches/findings-codec.ts";
+import type { BatchReply } from "./batches/job.ts";
 import type { SearchAnswer } from "./request.ts";
 import { SearchRun } from "./run.ts";
 import { requestOf, stateRunning } from "./search.test-kit.ts";
-import { SharedFolder } from "./shared-folder.ts";
-import type { BatchReply } from "./thread.ts";
+import { SharedFolder } from "./walk/shared-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 for (let i = 0; i < 100; i++) {

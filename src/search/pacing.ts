@@ -1,6 +1,6 @@
-import type { SearchAnswerBuilder } from "./answer.ts";
-import type { Batch, BatchSize } from "./batches.ts";
-import type { PendingBatch } from "./pending.ts";
+import type { SearchAnswerBuilder } from "./answer/answer.ts";
+import type { Batch, BatchSize } from "./batches/batches.ts";
+import type { PendingBatch } from "./batches/pending.ts";
 import type { SearchState } from "./state.ts";
 
 /** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
-import { FuzzyPattern } from "./fuzzy.ts";
+import { FuzzyPattern } from "./matchers/fuzzy.ts";
 import { PagesFixture, searchers, type Turn, together } from "./pages.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
 import type { RequestFields } from "./search.test-kit.ts";

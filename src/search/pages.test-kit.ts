@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Cursors } from "./cursors.ts";
+import { Cursors } from "./answer/cursors.ts";
 import type { PageRequest, SearchAnswer } from "./request.ts";
 import { openSearcher, type RequestFields, type RunSearch, type SearchFixture } from "./search.test-kit.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { Cursors } from "./cursors.ts";
+import { Cursors } from "./answer/cursors.ts";
 import { PagesFixture, pageFrom, together } from "./pages.test-kit.ts";
 import type { Place } from "./place.ts";
 

@@ -1,11 +1,11 @@
-import type { SearchAnswerBuilder } from "./answer.ts";
-import type { ListedPaths, PathTaker } from "./listed-paths.ts";
-import { PathLiteral } from "./path-literal.ts";
+import type { SearchAnswerBuilder } from "./answer/answer.ts";
+import type { ResultPage } from "./answer/result-page.ts";
+import type { ListedPaths, PathTaker } from "./index/listed-paths.ts";
+import { PathLiteral } from "./matchers/path-literal.ts";
 import { atPath, isAfter } from "./place.ts";
-import type { ResultPage } from "./result-page.ts";
-import type { SharedFolder } from "./shared-folder.ts";
 import type { SearchOptions } from "./state.ts";
-import type { FileSink, Walk } from "./walk.ts";
+import type { SharedFolder } from "./walk/shared-folder.ts";
+import type { FileSink, Walk } from "./walk/walk.ts";
 
 export interface PathSearchOptions extends SearchOptions {
   /** In place of the walk that the search began with, which goes on. */

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PathFilter } from "./entry-filter.ts";
 import { openSearcher } from "./search.test-kit.ts";
+import type { PathFilter } from "./walk/entry-filter.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 for (let i = 0; i < 100; i++) writeFileSync(join(base, `${i}.txt`), "needle\n");

@@ -1,8 +1,13 @@
 import type { IgnoreFiles } from "../ignore/ignore-files.ts";
-import type { EntryFilterOptions } from "./entry-filter.ts";
-import type { LineMatch, LineOptions } from "./lines.ts";
+import type { Jail } from "../jail/folder.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
+import type { TimeSlice } from "../scheduling/time-slice.ts";
+import type { LineMatch, LineOptions } from "./matchers/lines.ts";
+import type { Query } from "./matchers/query-compiler.ts";
 import type { Place } from "./place.ts";
-import type { Query } from "./query-compiler.ts";
+import type { EntryFilterOptions } from "./walk/entry-filter.ts";
+import type { SharedFolder } from "./walk/shared-folder.ts";
+import type { WalkOptions } from "./walk/walk.ts";
 
 /** A query, where to search it, and limits of the answer. The pattern must not be empty, nor both switches off. */
 export interface SearchRequest extends EntryFilterOptions {
@@ -32,6 +37,18 @@ export interface SearchRequest extends EntryFilterOptions {
   readonly isExtended?: boolean;
   /** The answer is a page: one part of the results, with the fields of `PageFields`. */
   readonly page?: PageRequest | undefined;
+}
+
+/** A search under way. */
+export interface RunningSearch {
+  readonly request: SearchRequest;
+  readonly deadline: Deadline;
+  readonly slice: TimeSlice;
+  /** The folder where the walk starts. The search releases it. */
+  readonly folder: SharedFolder;
+  readonly walk: Omit<WalkOptions, "onTooDeep"> & { readonly jail: Jail };
+  /** Whether it may take the files from a watched tree. Default true. */
+  readonly mayReplay?: boolean;
 }
 
 /** Limits and beginning of a page (coder §16). */

@@ -8,10 +8,10 @@ import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
 import { addToTree } from "../../tests/harness/tree.ts";
 import { ripgrep } from "../ignore/ripgrep.test-kit.ts";
-import { fileTypeGlobs } from "./file-types.ts";
 import { pageFrom } from "./pages.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";
+import { fileTypeGlobs } from "./walk/file-types.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const base = join(folder, "base");

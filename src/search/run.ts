@@ -3,33 +3,36 @@
  * order of the walk.
  */
 import type { Pool } from "../threads/pool.ts";
-import { SearchAnswerBuilder } from "./answer.ts";
-import { AnswerSink } from "./answer-sink.ts";
-import { batchJobOf } from "./batch-job.ts";
-import { batchSignals } from "./batch-signals.ts";
-import { Batch, localBatch, takeBatch } from "./batches.ts";
-import type { Finding } from "./files.ts";
-import { decodeFindings, type EncodedFindings } from "./findings-codec.ts";
-import type { IndexUse } from "./indexing.ts";
-import type { ListedPaths } from "./listed-paths.ts";
+import { SearchAnswerBuilder } from "./answer/answer.ts";
+import { addRankedPaths } from "./answer/ranking.ts";
+import { ResultPage } from "./answer/result-page.ts";
+import { Batch, localBatch, takeBatch } from "./batches/batches.ts";
+import type { Finding, FindingSink } from "./batches/files.ts";
+import { decodeFindings, type EncodedFindings } from "./batches/findings-codec.ts";
+import { type BatchJob, batchSignals, type SearchJob, type ThreadReply } from "./batches/job.ts";
+import { type BatchOutcome, PendingBatch } from "./batches/pending.ts";
+import type { IndexUse } from "./index/indexing.ts";
+import type { ListedPaths } from "./index/listed-paths.ts";
+import type { Replay } from "./index/replay.ts";
 import { LocalSearch } from "./local.ts";
-import { NewestFirst } from "./newest-first.ts";
+import { isPathLiteral } from "./matchers/path-literal.ts";
+import { isLiteral } from "./matchers/query-compiler.ts";
 import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
-import { isPathLiteral } from "./path-literal.ts";
 import { searchPaths } from "./path-search.ts";
-import { type BatchOutcome, PendingBatch } from "./pending.ts";
-import { beforeRanked } from "./place.ts";
-import { isLiteral } from "./query-compiler.ts";
-import { addRankedPaths } from "./ranking.ts";
-import type { Replay } from "./replay.ts";
-import type { Found } from "./request.ts";
-import { ResultPage } from "./result-page.ts";
-import { renderFound, type UnfinishedBatch } from "./resume.ts";
+import { beforeRanked, laterPlace, type Place } from "./place.ts";
+import type { Found, SearchRequest } from "./request.ts";
 import type { SearchOptions } from "./state.ts";
-import { createOutcomes, outcomes } from "./tally.ts";
-import type { SearchJob, ThreadReply } from "./thread.ts";
-import { Walk } from "./walk.ts";
+import { NewestFirst } from "./walk/newest-first.ts";
+import { createOutcomes, outcomes } from "./walk/tally.ts";
+import { Walk } from "./walk/walk.ts";
 
+/** The first file of a batch of this thread that the deadline kept from being searched. */
+interface UnfinishedBatch {
+  readonly batch: Batch;
+  readonly index: number;
+}
+
+/** A search under way. */
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
@@ -303,4 +306,97 @@ export class SearchRun {
     Atomics.store(this.#signal, 0, batchSignals.isOver);
     for (const pending of this.#pending.splice(0)) pending.end();
   }
+}
+
+/** Passes findings on, and takes as many as an answer does. */
+class AnswerSink implements FindingSink {
+  readonly #answer: SearchAnswerBuilder;
+  readonly add: (finding: Finding) => void;
+
+  constructor(answer: SearchAnswerBuilder, add: (finding: Finding) => void) {
+    this.#answer = answer;
+    this.add = add;
+  }
+
+  get wantsPaths(): boolean {
+    return this.#answer.wantsPaths;
+  }
+
+  get wantsContent(): boolean {
+    return this.#answer.wantsContent;
+  }
+
+  get remainingEntries(): number {
+    return this.#answer.remainingEntries;
+  }
+
+  get remainingUnits(): number {
+    return this.#answer.remainingUnits;
+  }
+}
+
+interface JobOptions {
+  readonly request: SearchRequest;
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  readonly signal: Int32Array;
+  readonly indexUse: IndexUse | undefined;
+}
+
+/** What a thread is to search for in a batch: no more than the answer, as it is now, still takes. */
+function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: JobOptions): BatchJob {
+  const { query, lines, maxFileBytes, maxAnswerBytes } = request;
+  return {
+    query,
+    lines,
+    maxFileBytes,
+    wantsPaths: answer.wantsPaths,
+    remainingEntries: answer.wantsContent ? answer.remainingEntries : 0,
+    remainingUnits: page === undefined ? maxAnswerBytes : answer.remainingUnits,
+    after: page?.afterIn(batch),
+    wantsOutcomes: page !== undefined,
+    signal,
+    wantsKnown: indexUse?.wantsKnown === true,
+    wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
+    files: batch.post(answer.wantsPaths),
+  };
+}
+
+interface EndedSearch {
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut" | "unmatchedGlobs">;
+  /** Batches whose findings are not in the page. */
+  readonly pending: readonly PendingBatch[];
+  readonly unfinished: UnfinishedBatch | undefined;
+  /** Whether all paths by rank are in the answer, where any are to be. */
+  readonly isRanked: boolean;
+  readonly endsEarly: boolean;
+}
+
+/** The answer of a search that has ended. */
+function renderFound(ended: EndedSearch): Found {
+  const { answer, page, walk, isRanked, endsEarly } = ended;
+  if (page === undefined) return answer.render();
+  const { stoppedBy: by } = answer;
+  if (by !== undefined) return answer.render(page.fields(walk, { by, at: page.lastPlace }));
+  const resumed = endsEarly ? placeToResume({ ...ended, page }) : undefined;
+  const at = isRanked ? resumed : page.lastPlace;
+  if (at === undefined) return answer.render(page.fields(walk));
+  answer.cut();
+  return answer.render(page.fields(walk, { by: "deadline", at }));
+}
+
+/** Of a search that ended early, the first file or folder that was not searched to its end; undefined when all were. */
+function placeToResume({
+  page,
+  walk,
+  pending,
+  unfinished,
+}: EndedSearch & { readonly page: ResultPage }): Place | undefined {
+  const first = pending.find(({ batch }) => !batch.isEmpty)?.batch;
+  const { batch, index } = unfinished ?? { batch: first, index: 0 };
+  if (batch !== undefined) page.notePassedOver(batch.passedOverBefore(index));
+  const file = batch === undefined ? walk.position : batch.walkedPathOf(index);
+  return file === undefined ? undefined : laterPlace(file, page.after);
 }

@@ -7,16 +7,17 @@ import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
 import { createWalkSlice, type Walker } from "../scheduling/walk-slice.ts";
 import { Pool } from "../threads/pool.ts";
 import { canSpawn } from "../threads/spawn.ts";
-import { Cursors } from "./cursors.ts";
-import { type IndexOptions, SearchIndex } from "./indexing.ts";
-import { TreeChanged } from "./listed-folder.ts";
+import { Cursors } from "./answer/cursors.ts";
+import type { SearchJob, ThreadReply } from "./batches/job.ts";
+import { type IndexOptions, SearchIndex } from "./index/indexing.ts";
+import { TreeChanged } from "./index/listed-folder.ts";
+import { createThreadEngines } from "./matchers/thread-engines.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./run.ts";
-import { SharedFolder } from "./shared-folder.ts";
 import type { SearchOptions, SearchState } from "./state.ts";
-import type { SearchJob, SearchThreadData, ThreadReply } from "./thread.ts";
-import { createThreadEngines } from "./thread-engines.ts";
-import type { WalkOptions } from "./walk.ts";
+import type { SearchThreadData } from "./thread.ts";
+import { SharedFolder } from "./walk/shared-folder.ts";
+import type { WalkOptions } from "./walk/walk.ts";
 
 export interface Searcher {
   /**

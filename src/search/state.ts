@@ -1,9 +1,9 @@
 import type { Pool } from "../threads/pool.ts";
-import type { HeldFolders } from "./batches.ts";
-import type { SearchIndex } from "./indexing.ts";
-import type { RunningSearch } from "./running-search.ts";
-import type { SearchJob, ThreadReply } from "./thread.ts";
-import type { ThreadEngines } from "./thread-engines.ts";
+import type { HeldFolders } from "./batches/batches.ts";
+import type { SearchJob, ThreadReply } from "./batches/job.ts";
+import type { SearchIndex } from "./index/indexing.ts";
+import type { ThreadEngines } from "./matchers/thread-engines.ts";
+import type { RunningSearch } from "./request.ts";
 
 /** What the searches of a worker share. */
 export interface SearchState {

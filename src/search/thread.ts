@@ -2,65 +2,32 @@
 import { openFileBelow } from "../files/file-buffer.ts";
 import type { CandidateSet } from "../index/content-index.ts";
 import type { SignJob } from "../index/filler.ts";
-import type { NeededNgrams } from "../index/needed-ngrams.ts";
 import { FileSigner, type SignedFiles } from "../index/sign-files.ts";
 import { createSigner } from "../index/signature.ts";
 import { RegexRuntime } from "../regex/regex-runtime.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { serveJobs } from "../threads/serve.ts";
 import type { WasmModule } from "../wasm/module.ts";
-import { batchSignals } from "./batch-signals.ts";
-import type { PostedFiles } from "./batches.ts";
-import { FileCursor } from "./file-cursor.ts";
-import { entriesOf, type Finding, type FindingSink, searchFiles } from "./files.ts";
-import { type EncodedFindings, encodeFindings } from "./findings-codec.ts";
-import { KnownFiles } from "./known-files.ts";
-import { type LineOptions, textUnits } from "./lines.ts";
-import type { Position } from "./place.ts";
-import type { Query } from "./query-compiler.ts";
-import { createOutcomes } from "./tally.ts";
-import { createThreadEngines, type ThreadEngines } from "./thread-engines.ts";
+import { FileCursor } from "./batches/file-cursor.ts";
+import { entriesOf, type Finding, type FindingSink, searchFiles } from "./batches/files.ts";
+import { encodeFindings } from "./batches/findings-codec.ts";
+import {
+  type BatchJob,
+  type BatchReply,
+  batchSignals,
+  type SearchJob,
+  type ThreadReply,
+} from "./batches/job.ts";
+import { KnownFiles } from "./index/known-files.ts";
+import { textUnits } from "./matchers/lines.ts";
+import { createThreadEngines, type ThreadEngines } from "./matchers/thread-engines.ts";
+import { createOutcomes } from "./walk/tally.ts";
 
 /** What starts a search thread. */
 export interface SearchThreadData {
   /** The regex engine, compiled. */
   readonly engine: WasmModule;
 }
-
-/** A batch, as a message to a thread. */
-export interface BatchJob {
-  readonly query: Query;
-  readonly lines: LineOptions;
-  readonly maxFileBytes: number;
-  readonly wantsPaths: boolean;
-  /** Entries for matches in contents that the answer still takes. */
-  readonly remainingEntries: number;
-  /** UTF-16 units of their texts that the answer still takes. */
-  readonly remainingUnits: number;
-  /** See `FileSearch.after`. */
-  readonly after: Position | undefined;
-  /** Whether to say what became of each file. */
-  readonly wantsOutcomes: boolean;
-  /** One of `batchSignals`, or 0. */
-  readonly signal: Int32Array;
-  /** Whether to say which of them are as the index knows them. */
-  readonly wantsKnown?: boolean;
-  /** Whether to say what the index has to look for. */
-  readonly wantsNeeded?: boolean;
-  readonly files: PostedFiles;
-}
-
-/** What was found; or the failure, with the name of its class, which an error loses in a message. */
-export type BatchReply = SearchedBatch | { readonly failure: string; readonly message: string };
-
-export interface SearchedBatch extends EncodedFindings {
-  /** What files that match have to hold, where that was requested and is known. */
-  readonly needed?: NeededNgrams | undefined;
-}
-
-/** What a thread does, and what it replies. */
-export type SearchJob = BatchJob | SignJob;
-export type ThreadReply = BatchReply | SignedFiles;
 
 serveJobs(({ engine }: SearchThreadData, check) => {
   let runtime: RegexRuntime | undefined;

@@ -2,7 +2,7 @@ import type { OmitsEntry } from "../../files/entries.ts";
 import type { IgnoreFiles } from "../../ignore/ignore-files.ts";
 import { IgnoreRules } from "../../ignore/ignore-rules.ts";
 import type { Folder } from "../../jail/folder.ts";
-import { EntryFilter } from "../../search/entry-filter.ts";
+import { EntryFilter } from "../../search/walk/entry-filter.ts";
 import type { FolderFilter } from "../folder-filter.ts";
 
 export interface TreeFilterOptions extends FolderFilter {

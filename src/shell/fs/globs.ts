@@ -1,4 +1,4 @@
-import type { PathFilter } from "../../search/entry-filter.ts";
+import type { PathFilter } from "../../search/walk/entry-filter.ts";
 import { refuseFs } from "./errors.ts";
 
 /**

@@ -1,0 +1,131 @@
+/** Paths that match a query fuzzily, the best first (coder §16). */
+import type { Deadline } from "../../scheduling/deadline.ts";
+import type { TimeSlice } from "../../scheduling/time-slice.ts";
+import { FuzzyPattern } from "../matchers/fuzzy.ts";
+import { isRankedAfter, type Place, type RankedPlace } from "../place.ts";
+import type { SearchRequest } from "../request.ts";
+import type { SharedFolder } from "../walk/shared-folder.ts";
+import type { FirstLeftOut, PassedOver } from "../walk/tally.ts";
+import { type FileSink, Walk, type WalkOptions } from "../walk/walk.ts";
+import type { SearchAnswerBuilder } from "./answer.ts";
+import type { ResultPage } from "./result-page.ts";
+
+interface RankedPath {
+  readonly path: string;
+  readonly place: RankedPlace;
+}
+
+interface Ranking {
+  readonly paths: readonly RankedPath[];
+  /** False: the search had to end before all paths were seen. */
+  readonly isWhole: boolean;
+  /** Files that were seen. */
+  readonly files: number;
+  /** Folders that could not be read. */
+  readonly unreadable: number;
+  /** What the walk left out. */
+  readonly passedOver: PassedOver;
+  readonly firstLeftOut: FirstLeftOut;
+}
+
+interface RankingOptions {
+  readonly request: SearchRequest;
+  readonly folder: SharedFolder;
+  readonly walk: Omit<WalkOptions, "onTooDeep">;
+  readonly onTooDeep: () => void;
+  readonly slice: TimeSlice;
+  readonly deadline: Deadline;
+  /** Whether the worker ends. */
+  readonly isClosed: () => boolean;
+}
+
+/** Fewest bytes of a match in an answer. */
+const bytesOfMatch = '{"path":"a"},'.length;
+
+/**
+ * Adds the paths of a search to its answer, those after the place where the page starts. False when the page has to end
+ * before all of them are known: a rank is one among all. Throws a refusal for the start.
+ */
+export async function addRankedPaths(
+  answer: SearchAnswerBuilder,
+  page: ResultPage | undefined,
+  options: RankingOptions,
+): Promise<boolean> {
+  const after = options.request.page?.after;
+  if (answer.wantsPaths && (after === undefined || after.rank !== undefined)) {
+    const ranking = await rankPaths(options, after);
+    if (!ranking.isWhole) answer.cut();
+    if (!ranking.isWhole && page !== undefined) return false;
+    for (const { path, place } of ranking.paths) {
+      answer.add(path, { index: 0, isInPath: true, lines: [], count: 0 });
+      if (answer.lastAdded !== undefined) page?.noteRanked(place);
+    }
+    if (answer.stoppedBy === undefined) page?.endRanked();
+    if (!answer.wantsContent) page?.countRanked(ranking);
+  }
+  answer.endPaths();
+  return true;
+}
+
+/** The best paths after `after`, as many as an answer can hold and one more. Throws a refusal for the start. */
+async function rankPaths(
+  { request, folder, walk: options, onTooDeep, slice, deadline, isClosed }: RankingOptions,
+  after: Place | undefined,
+): Promise<Ranking> {
+  const most = Math.min(request.maxMatches, Math.floor(request.maxAnswerBytes / bytesOfMatch)) + 1;
+  const best = new BestPaths(new FuzzyPattern(request.query.pattern), most, after);
+  let unreadable = 0;
+  const walk = new Walk(folder, {
+    ...options,
+    onTooDeep,
+    onUnreadable: () => {
+      unreadable++;
+    },
+  });
+  let isWhole = true;
+  try {
+    while (isWhole && walk.fill(best)) {
+      await slice.yieldIfDue();
+      isWhole = deadline.left > 0 && !isClosed();
+    }
+  } finally {
+    walk.close();
+  }
+  const { passedOver, firstLeftOut } = walk;
+  return { paths: best.take(), isWhole, files: best.files, unreadable, passedOver, firstLeftOut };
+}
+
+/** Collects the best paths of a walk. */
+class BestPaths implements FileSink {
+  files = 0;
+  readonly #pattern: FuzzyPattern;
+  readonly #most: number;
+  readonly #after: RankedPlace | undefined;
+  /** Up to twice as many as are of use. */
+  #paths: RankedPath[] = [];
+
+  constructor(pattern: FuzzyPattern, most: number, after: Place | undefined) {
+    this.#pattern = pattern;
+    this.#most = most;
+    this.#after = after?.rank === undefined ? undefined : { ...after, rank: after.rank };
+  }
+
+  add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
+    this.files++;
+    const path = folder.prefix + bytes.toString("utf8", from, to);
+    const rank = this.#pattern.score(path);
+    if (rank === undefined) return true;
+    const file = folder.walked + bytes.toString("latin1", from, to);
+    const place = { file, rank, line: 0, column: 0 };
+    if (this.#after !== undefined && !isRankedAfter(place, this.#after)) return true;
+    this.#paths.push({ path, place });
+    if (this.#paths.length >= 2 * this.#most) this.#paths = this.take();
+    return true;
+  }
+
+  /** The best ones, in their order. */
+  take(): RankedPath[] {
+    const sorted = this.#paths.sort((one, other) => (isRankedAfter(one.place, other.place) ? 1 : -1));
+    return sorted.slice(0, this.#most);
+  }
+}

@@ -1,0 +1,56 @@
+import type { NameBytes } from "../../jail/name.ts";
+
+/** The names of files in the order of their paths, folder by folder. */
+export interface FileNames {
+  /** The names as they are on disk, each followed by a NUL. */
+  readonly bytes: Buffer;
+  readonly count: number;
+  /** Index of the first file of each folder. */
+  readonly firsts: readonly number[];
+  /** Prefix of the names of each folder in paths from the base. */
+  readonly prefixes: readonly string[];
+}
+
+/** Iterates over files. It is itself the name of the current one. */
+export class FileCursor implements NameBytes {
+  readonly bytes: Buffer;
+  from = 0;
+  to = -1;
+  /** Index of the current file, from 0; -1 before the first. */
+  index = -1;
+  readonly #files: FileNames;
+  #folder = -1;
+  /** The index of the first file of the next folder. */
+  #nextFirst = 0;
+
+  constructor(files: FileNames) {
+    this.#files = files;
+    this.bytes = files.bytes;
+  }
+
+  /** Index of the folder of the current file. */
+  get folder(): number {
+    return this.#folder;
+  }
+
+  get path(): string {
+    return this.#files.prefixes[this.#folder]! + this.bytes.toString("utf8", this.from, this.to);
+  }
+
+  /** Advances to the next file; false when there is none. */
+  next(): boolean {
+    const { bytes } = this;
+    const { count, firsts } = this.#files;
+    if (this.index + 1 === count) return false;
+    this.index++;
+    if (this.index === this.#nextFirst) {
+      this.#folder++;
+      this.#nextFirst = firsts[this.#folder + 1] ?? count;
+    }
+    this.from = this.to + 1;
+    let to = this.from;
+    while (bytes[to] !== 0) to++;
+    this.to = to;
+    return true;
+  }
+}

@@ -1,0 +1,193 @@
+import { beginsAsText, type FileBuffer } from "../../files/file-buffer.ts";
+import { ignoreVanished } from "../../files/ignore-vanished.ts";
+import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
+import {
+  countMatchingLines,
+  type LineMatch,
+  type LineOptions,
+  type LineSearch,
+  type MatchMode,
+  searchLines,
+  slackBytes,
+} from "../matchers/lines.ts";
+import type { QueryMatcher } from "../matchers/query-compiler.ts";
+import { countSpans, longestText, searchSpans } from "../matchers/spans.ts";
+import type { TextMatcher } from "../matchers/text-matcher.ts";
+import { afterFile, atPath, isAfter, type Position } from "../place.ts";
+import { outcomes, withLongLine } from "../walk/tally.ts";
+import type { FileCursor } from "./file-cursor.ts";
+
+/** The matches in the contents of a file. */
+export interface FileMatches {
+  /** In other modes than content: none. */
+  readonly lines: readonly LineMatch[];
+  /** In mode counts, the number of matching lines; in mode files, 1 when there is one; else 0. */
+  readonly count: number;
+  /** In mode counts, where they were to be counted, the number of matches; else absent. */
+  readonly matches?: number;
+}
+
+/** The matches in one file, of which there is at least one. */
+export interface Finding extends FileMatches {
+  /** Index of the file in its batch. */
+  readonly index: number;
+  readonly isInPath: boolean;
+}
+
+/** Entries of an answer that a finding in contents fills. */
+export const entriesOf = ({ lines, count }: FileMatches): number => lines.length + Math.min(count, 1);
+
+/** Collects findings in order, and says what more it takes. */
+export interface FindingSink {
+  readonly wantsPaths: boolean;
+  readonly wantsContent: boolean;
+  /** Entries for matches in contents that it still takes. */
+  readonly remainingEntries: number;
+  /** UTF-16 units of their texts that it still takes. */
+  readonly remainingUnits: number;
+  add(finding: Finding): void;
+}
+
+export interface FileSearch {
+  readonly matcher: QueryMatcher;
+  readonly lines: LineOptions;
+  /** Opens the file under the cursor. Throws the errno error. */
+  readonly open: (file: FileCursor) => number;
+  readonly buffer: FileBuffer;
+  readonly lineBounds: FindLineBounds;
+  /** The search skips larger files. */
+  readonly maxFileBytes: number;
+  /** Whether the search has to end; polled at each file and candidate. */
+  readonly isOver: () => boolean;
+  /** What is to be left out of the first file: what comes up to this position. */
+  readonly after?: Position | undefined;
+  /** What becomes of the file under the cursor if its content need not be read: nothing in it matches. */
+  readonly outcomeUnread?: ((file: FileCursor) => number | undefined) | undefined;
+  /** Gets what became of each file that was searched to its end (`outcomes`). Only such files have findings then. */
+  readonly outcomes?: Float64Array | undefined;
+}
+
+/** Searches the files in order, until the sink takes no more or the search has to end. */
+export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
+  const { matcher, outcomes: record } = search;
+  const content = new ContentSearch(file, search);
+  while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
+    const after = file.index === 0 ? search.after : undefined;
+    const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
+    const found = sink.wantsContent ? content.search(sink, after) : nothing;
+    if (record !== undefined) {
+      if (search.isOver()) return;
+      record[file.index] = sink.wantsContent ? content.outcome : 0;
+    }
+    if (isInPath || found.count > 0 || found.lines.length > 0)
+      sink.add({ index: file.index, isInPath, ...found });
+  }
+}
+
+/** Whether `text[0, length)` holds a NUL byte. Overwrites the byte after it. */
+function holdsNul(text: Buffer, length: number): boolean {
+  text[length] = 0;
+  return text.indexOf(0) < length;
+}
+
+const nothing: FileMatches = { lines: [], count: 0 };
+
+/** Searches the contents of the file under the cursor. It allocates once, as most files hold nothing. */
+class ContentSearch {
+  /** What became of the last file (`outcomes`). */
+  outcome: number = outcomes.gone;
+  readonly #lines: Mutable<LineSearch>;
+  readonly #searchFile: () => FileMatches[];
+  readonly #outcomeUnread: () => number | undefined;
+
+  constructor(file: FileCursor, search: FileSearch) {
+    const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
+    const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, longestText) : maxFileBytes;
+    const onBinary = () => this.#setOutcome(outcomes.binary);
+    const onLongLine = () => this.#setOutcome(withLongLine(this.outcome));
+    this.#lines = {
+      ...search.lines,
+      maxMatches: 0,
+      maxUnits: 0,
+      after: undefined,
+      onBinary,
+      onLongLine: search.outcomes && onLongLine,
+      isOver,
+      lineBounds,
+    };
+    const isOfUse = (text: Buffer, length: number) => {
+      const isText = beginsAsText(text, length);
+      if (!isText) onBinary();
+      return isText;
+    };
+    const limits = { maxBytes, slackBytes: slackBytes(matcher), isOfUse };
+    const searchIn = textSearch(matcher, search.lines.mode ?? "content");
+    const { findsBinaries = false, withoutMatch = false } = search.lines;
+    const searchText = (text: Buffer, length: number) => {
+      this.#setOutcome(length);
+      const found = searchIn(text, length, this.#lines);
+      if (found.length > 0) return withoutMatch ? [] : found;
+      if ((findsBinaries || withoutMatch) && holdsNul(text, length)) onBinary();
+      const isWithout = withoutMatch && this.outcome !== outcomes.binary && !isOver();
+      return isWithout ? [{ lines: [], count: 1 }] : [];
+    };
+    this.#outcomeUnread = () => search.outcomeUnread?.(file);
+    this.#searchFile = () => {
+      const descriptor = open(file);
+      this.#setOutcome(outcomes.tooLarge);
+      return buffer.withContents(descriptor, limits, searchText);
+    };
+  }
+
+  /** Leaves out what comes up to `after`. */
+  search({ remainingEntries, remainingUnits }: FindingSink, after: Position | undefined): FileMatches {
+    this.outcome = outcomes.gone;
+    if (!isAfter(afterFile, after)) return nothing;
+    const known = this.#outcomeUnread();
+    if (known !== undefined) {
+      this.outcome = known;
+      return nothing;
+    }
+    this.#lines.maxMatches = remainingEntries;
+    this.#lines.maxUnits = remainingUnits;
+    this.#lines.after = after;
+    return ignoreVanished(this.#searchFile, this.#onUnreadable)?.[0] ?? nothing;
+  }
+
+  readonly #onUnreadable = () => this.#setOutcome(outcomes.unreadable);
+
+  #setOutcome(outcome: number): void {
+    this.outcome = outcome;
+  }
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The search in one text, for each mode: none or one result. */
+function textSearch(
+  matcher: QueryMatcher,
+  mode: MatchMode,
+): (text: Buffer, length: number, search: LineSearch) => FileMatches[] {
+  if (mode === "content")
+    return (text, length, search) => {
+      const lines = isTextMatcher(matcher)
+        ? searchSpans(text, length, matcher, search)
+        : searchLines(text, length, matcher, search);
+      return lines.length === 0 ? [] : [{ lines, count: 0 }];
+    };
+  const maxMatches = mode === "files" ? 1 : Number.POSITIVE_INFINITY;
+  const countIn = (text: Buffer, length: number, search: LineSearch) =>
+    isTextMatcher(matcher)
+      ? countSpans(text, length, matcher, search)
+      : countMatchingLines(text, length, matcher, search);
+  return (text, length, limits) => {
+    const search = { ...limits, maxMatches };
+    const count = countIn(text, length, search);
+    if (count === 0) return [];
+    if (mode === "files" || !search.countsMatches) return [{ lines: [], count }];
+    const matches = countIn(text, length, { ...search, every: true });
+    return matches === 0 ? [] : [{ lines: [], count, matches }];
+  };
+}
+
+const isTextMatcher = (matcher: QueryMatcher): matcher is TextMatcher => "reach" in matcher;

@@ -1,0 +1,179 @@
+import type { LineMatch } from "../matchers/lines.ts";
+import type { Finding } from "./files.ts";
+
+/** What an index knows of the files of a batch. */
+export interface FoundInIndex {
+  /** Indices of the files that it does not know as they are. */
+  readonly unknown: Int32Array | readonly number[];
+  /** Of each file that it knows as it is the index, and then the number of its record; empty where that is not wanted. */
+  readonly known: Int32Array | readonly number[];
+}
+
+/**
+ * Findings as they are posted between threads: all texts in two strings, everything else as numbers. Objects take four
+ * times as long, and JSON twice.
+ */
+export interface EncodedFindings {
+  /** The texts of findings that are ASCII. */
+  readonly ascii: string;
+  /** The other texts: in memory, one character beyond Latin-1 makes its whole string take two bytes per character. */
+  readonly other: string;
+  /**
+   * Per finding its index, flags, the count, the number of matches (0 where they are not counted), the number of lines; per line its number, column, length of text, with
+   * `hasEnds` the line (or 0) and column of its end, and with `hasContext` its two lists: one more than their length, or 0 for no list, and the length of each text.
+   */
+  readonly numbers: Int32Array;
+  /** What became of the files of the batch (`outcomes`), where that was requested. */
+  readonly outcomes?: Float64Array;
+  /** What the index knows of the files, where it was asked. */
+  readonly inIndex?: FoundInIndex;
+}
+
+/** Flags of a finding. */
+const inPath = 1;
+const asciiTexts = 2;
+const hasContext = 4;
+const hasEnds = 8;
+
+/** Numbers of a finding, and of a line. */
+const perFinding = 5;
+const perLine = 3;
+
+export function encodeFindings(findings: readonly Finding[], outcomes?: Float64Array): EncodedFindings {
+  const numbers = new Int32Array(findings.reduce((sum, { lines }) => sum + perFinding + sizeOf(lines), 0));
+  let [at, ascii, other] = [0, "", ""];
+  for (const { index, isInPath, lines, count, matches = 0 } of findings) {
+    const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
+    const texts = shape === 0 ? joinTexts(lines) : lines.flatMap(textsOf).join("");
+    const isAscii = Buffer.byteLength(texts) === texts.length;
+    if (isAscii) ascii += texts;
+    else other += texts;
+    numbers[at] = index;
+    numbers[at + 1] = shape | (isInPath ? inPath : 0) | (isAscii ? asciiTexts : 0);
+    numbers[at + 2] = count;
+    numbers[at + 3] = matches;
+    numbers[at + 4] = lines.length;
+    at += perFinding;
+    for (const line of lines) at = write(numbers, at, line, shape);
+  }
+  return { ascii, other, numbers, ...(outcomes && { outcomes }) };
+}
+
+const joinTexts = (lines: readonly LineMatch[]): string =>
+  lines.length === 1 ? lines[0]!.text : lines.map(({ text }) => text).join("");
+
+/** The flags of its fields, which all matches of a search share. */
+const shapeOf = ({ before, after, end_column }: LineMatch): number =>
+  (before !== undefined || after !== undefined ? hasContext : 0) | (end_column !== undefined ? hasEnds : 0);
+
+const textsOf = ({ text, before, after }: LineMatch): readonly string[] =>
+  before === undefined && after === undefined ? [text] : [text, ...(before ?? []), ...(after ?? [])];
+
+/** Numbers that the lines of a finding take. */
+function sizeOf(lines: readonly LineMatch[]): number {
+  const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
+  const fixed = (perLine + (shape & hasEnds ? 2 : 0)) * lines.length;
+  return shape & hasContext ? lines.reduce((sum, line) => sum + 1 + textsOf(line).length, fixed) : fixed;
+}
+
+function write(numbers: Int32Array, start: number, match: LineMatch, shape: number): number {
+  let at = start + perLine;
+  numbers[start] = match.line;
+  numbers[start + 1] = match.column;
+  numbers[start + 2] = match.text.length;
+  if (shape & hasEnds) {
+    numbers[at++] = match.end_line ?? 0;
+    numbers[at++] = match.end_column!;
+  }
+  return shape & hasContext ? writeList(numbers, writeList(numbers, at, match.before), match.after) : at;
+}
+
+function writeList(numbers: Int32Array, at: number, texts: readonly string[] | undefined): number {
+  if (texts === undefined) return at + 1;
+  numbers[at] = texts.length + 1;
+  for (let i = 0; i < texts.length; i++) numbers[at + 1 + i] = texts[i]!.length;
+  return at + 1 + texts.length;
+}
+
+export function* decodeFindings(encoded: EncodedFindings): Generator<Finding> {
+  const decoder = new Decoder(encoded);
+  while (!decoder.isAtEnd) yield decoder.readFinding();
+}
+
+class Decoder {
+  readonly #ascii: string;
+  readonly #other: string;
+  readonly #numbers: Int32Array;
+  #at = 0;
+  #asciiStart = 0;
+  #otherStart = 0;
+
+  constructor({ ascii, other, numbers }: EncodedFindings) {
+    this.#ascii = ascii;
+    this.#other = other;
+    this.#numbers = numbers;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#numbers.length;
+  }
+
+  readFinding(): Finding {
+    const [index, flags, count] = [this.#number(), this.#number(), this.#number()];
+    const [matches, length] = [this.#number(), this.#number()];
+    const isAscii = (flags & asciiTexts) !== 0;
+    const lines: LineMatch[] = [];
+    const isPlain = (flags & (hasContext | hasEnds)) === 0;
+    for (let left = length; left > 0; left--) {
+      const [line, column, units] = [this.#number(), this.#number(), this.#number()];
+      lines.push(
+        isPlain
+          ? { line, column, text: this.#text(units, isAscii) }
+          : this.#fullMatch({ line, column }, { units, isAscii, flags }),
+      );
+    }
+    const isInPath = (flags & inPath) !== 0;
+    return matches === 0 ? { index, isInPath, lines, count } : { index, isInPath, lines, count, matches };
+  }
+
+  #fullMatch(
+    place: Pick<LineMatch, "line" | "column">,
+    { units, isAscii, flags }: { units: number; isAscii: boolean; flags: number },
+  ): LineMatch {
+    const [end_line, end_column] = flags & hasEnds ? [this.#number(), this.#number()] : [];
+    const text = this.#text(units, isAscii);
+    if ((flags & hasContext) === 0 && end_line && end_column !== undefined)
+      return { line: place.line, column: place.column, end_line, end_column, text };
+    return {
+      ...place,
+      ...(end_line && { end_line }),
+      ...(end_column !== undefined && { end_column }),
+      text,
+      ...(flags & hasContext && this.#context(isAscii)),
+    };
+  }
+
+  #number(): number {
+    return this.#numbers[this.#at++]!;
+  }
+
+  #text(units: number, isAscii: boolean): string {
+    const start = isAscii ? this.#asciiStart : this.#otherStart;
+    const end = start + units;
+    if (isAscii) this.#asciiStart = end;
+    else this.#otherStart = end;
+    return (isAscii ? this.#ascii : this.#other).slice(start, end);
+  }
+
+  #context(isAscii: boolean): Pick<LineMatch, "before" | "after"> {
+    const [before, after] = [this.#list(isAscii), this.#list(isAscii)];
+    return { ...(before && { before }), ...(after && { after }) };
+  }
+
+  #list(isAscii: boolean): string[] | undefined {
+    const length = this.#number();
+    return length === 0
+      ? undefined
+      : Array.from({ length: length - 1 }, () => this.#text(this.#number(), isAscii));
+  }
+}

@@ -1,0 +1,82 @@
+import { PatternError, RegexEngineFailure } from "../../regex/regex-runtime.ts";
+import type { PoolJob } from "../../threads/pool.ts";
+import type { Batch } from "./batches.ts";
+import type { BatchReply, SearchedBatch, ThreadReply } from "./job.ts";
+
+/** The findings of a batch, or the error of its pattern. */
+export type BatchOutcome = SearchedBatch | Error;
+
+/** Milliseconds that a thread has to notice the end of a search before its job is cancelled. */
+const grace = 200;
+
+/** A batch that a thread searches. */
+export class PendingBatch {
+  readonly batch: Batch;
+  /** A thread has ended during it before. */
+  readonly isRetry: boolean;
+  readonly #running: PoolJob<ThreadReply>;
+  readonly #ended: Promise<void>;
+  #outcome: BatchOutcome | undefined;
+  #isSettled = false;
+
+  /** Calls `onSettled` when there is an outcome, or the thread ended without one. */
+  constructor(
+    batch: Batch,
+    running: PoolJob<ThreadReply>,
+    { isRetry, onSettled }: { isRetry: boolean; onSettled: () => void },
+  ) {
+    this.batch = batch;
+    this.isRetry = isRetry;
+    this.#running = running;
+    const settle = (outcome: BatchOutcome | undefined) => {
+      this.#isSettled = true;
+      this.#outcome = outcome;
+      // The thread opens no more files in its folders.
+      if (outcome !== undefined) batch.release();
+      onSettled();
+    };
+    this.#ended = running.reply.then(
+      (reply) => settle(outcomeOf(reply as BatchReply)),
+      () => settle(undefined),
+    );
+  }
+
+  /** Resolves when it is settled, or the signal aborts. */
+  async settledUnless(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([this.#ended, aborted]);
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Undefined before the reply, and when the thread ended without one. */
+  get outcome(): BatchOutcome | undefined {
+    return this.#outcome;
+  }
+
+  /** UTF-16 units of text that wait for an earlier batch. */
+  get units(): number {
+    if (this.#outcome === undefined || this.#outcome instanceof Error) return 0;
+    return this.#outcome.ascii.length + this.#outcome.other.length;
+  }
+
+  /** Cancels the job if the thread does not end it by itself; holds the folders until then. */
+  end(): void {
+    const timer = setTimeout(() => this.#running.cancel(), grace);
+    void this.#ended.then(() => {
+      clearTimeout(timer);
+      this.batch.release();
+    });
+  }
+}
+
+/** Undefined for a failure that a retry may avoid. */
+function outcomeOf(reply: BatchReply): BatchOutcome | undefined {
+  if ("numbers" in reply) return reply;
+  const failure = [PatternError, RegexEngineFailure].find(({ name }) => name === reply.failure);
+  return failure && new failure(reply.message);
+}

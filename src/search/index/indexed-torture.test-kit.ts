@@ -1,0 +1,162 @@
+/**
+ * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it says that it
+ * has, a search by an index and a watched tree is compared with one that reads every file.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { freshSeed, type Random, randomFrom } from "../../../tests/harness/random.ts";
+import { startWriter, type Writer } from "../../watch/torture.test-kit.ts";
+import { pageFrom } from "../pages.test-kit.ts";
+import type { SearchAnswer } from "../request.ts";
+import { openSearcher, type RequestFields } from "../search.test-kit.ts";
+
+export interface SearchTortureOptions {
+  readonly operations: number;
+  readonly seed: number;
+  /** Where the tree is made. */
+  readonly folder?: string | undefined;
+}
+
+export interface SearchTortureReport {
+  readonly operations: number;
+  /** Searches by how they found the files. */
+  readonly searches: Readonly<Record<string, number>>;
+  readonly matches: number;
+  /** Where the answers differed. */
+  readonly faults: readonly string[];
+}
+
+export async function tortureSearches({
+  operations,
+  seed,
+  folder = tmpdir(),
+}: SearchTortureOptions): Promise<SearchTortureReport> {
+  const root = realpathSync(mkdtempSync(join(folder, "coder-index-")));
+  const [base, outside] = [join(root, "base"), join(root, "outside")];
+  for (const made of [base, outside]) mkdirSync(made);
+  const options = { backend: "openat", threads: 2, deny: ["**/g"] } as const;
+  const scan = openSearcher(base, options);
+  const indexed = openSearcher(base, {
+    ...options,
+    index: { mode: "watched", maxBytes: 2 ** 24, scrubbedFiles: 0 },
+  });
+  const writer = startWriter(base, outside, seed);
+  try {
+    return await run({ operations, random: randomFrom(seed), writer, scan, indexed });
+  } finally {
+    writer.end();
+    await Promise.all([scan.close(), indexed.close()]);
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+type Searcher = ReturnType<typeof openSearcher>;
+
+interface Run {
+  readonly operations: number;
+  readonly random: Random;
+  readonly writer: Writer;
+  readonly scan: Searcher;
+  readonly indexed: Searcher;
+}
+
+/** Changes before the index gets to know what it can. */
+const perFill = 60;
+/** Changes at once while searches run: what these answer cannot be known. */
+const together = 40;
+
+async function run({ operations, random, writer, scan, indexed }: Run): Promise<SearchTortureReport> {
+  const searches: Record<string, number> = {};
+  const faults: string[] = [];
+  let [done, matches, filledAt] = [0, 0, 0];
+  done += await writer.change(200);
+  await indexed.search({ pattern: "absent" });
+  await indexed.watched();
+  while (done < operations && faults.length < 5) {
+    if (done - filledAt >= perFill) {
+      await indexed.index?.filled();
+      await indexed.search({ pattern: "absent" });
+      filledAt = done;
+    }
+    if (random.chance(0.02)) {
+      const made = writer.change(together);
+      await Promise.all([
+        answerOf(indexed, requestFrom(random, done)),
+        indexed.search({ pattern: "absent" }),
+      ]);
+      done += await made;
+    } else done += await writer.change(1);
+    const request = requestFrom(random, done);
+    const [found, expected] = [await answerOf(indexed, request), await answerOf(scan, request)];
+    const how = `${request.content === false ? "paths, " : ""}${found.index}`;
+    searches[how] = (searches[how] ?? 0) + 1;
+    matches += (expected.content_matches?.length ?? 0) + (expected.path_matches?.length ?? 0);
+    if (textOf(found) !== textOf(expected))
+      faults.push(`${JSON.stringify(request)}: ${textOf(found)} instead of ${textOf(expected)}`);
+  }
+  return { operations: done, searches, matches, faults };
+}
+
+type Answered = Partial<SearchAnswer> & { readonly refusal?: string };
+
+/** The answer, or the refusal of a start that is no folder at the moment. */
+const answerOf = ({ search }: Searcher, request: RequestFields): Promise<Answered> =>
+  search(request).catch((refusal: Error) => ({ refusal: refusal.message }));
+
+/** Queries for paths: parts of the names that the writer uses, and of the way to them. */
+const partsOfPaths = ["a", "b-", "F", "/", "a/", "b/c", "", "nowhere", ".b", "c/a/f"];
+
+/** A search of paths, or one for numbers of writes, which few files hold, with what was written around them. */
+function requestFrom(random: Random, count: number): RequestFields {
+  const page = random.chance(0.5) ? { page: pageFrom(undefined) } : {};
+  if (random.chance(0.3)) {
+    const pattern = random.pick(partsOfPaths);
+    const path = random.pick([".", ".", ".", "a", "b"]);
+    const maxMatches = random.pick([1000, 1, 3]);
+    return {
+      pattern,
+      path,
+      maxMatches,
+      ignoreCase: random.chance(0.3),
+      content: false,
+      isExtended: true,
+      ...page,
+    };
+  }
+  const number = random.below(count);
+  const literal = String(Math.max(100, number));
+  return {
+    ...random.pick<RequestFields>([
+      { pattern: literal.slice(0, 3) },
+      { pattern: ` ${literal.slice(0, 2)}` },
+      { pattern: `X+ ${literal}`, regex: true, ignoreCase: true },
+      { pattern: `[A-Z]x+ ${literal.slice(0, 2)}`, regex: true },
+    ]),
+    paths: random.chance(0.3),
+    isExtended: true,
+    ...page,
+  };
+}
+
+const textOf = ({ index: _, ...answer }: Answered): string => JSON.stringify(answer);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      operations: { type: "string", default: "100000" },
+      seed: { type: "string", default: String(freshSeed()) },
+      folder: { type: "string" },
+    },
+  });
+  const report = await tortureSearches({
+    operations: Number(values.operations),
+    seed: Number(values.seed),
+    folder: values.folder,
+  });
+  process.stdout.write(`${JSON.stringify({ seed: values.seed, ...report }, undefined, 2)}\n`);
+  if (report.faults.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) await main();

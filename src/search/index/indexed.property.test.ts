@@ -1,0 +1,259 @@
+/** A search with an index answers as one that reads every file, whatever has just happened to the files. */
+import { afterAll, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
+import { compileGlobSet } from "../../globs/glob-set.ts";
+import { pageFrom } from "../pages.test-kit.ts";
+import type { SearchAnswer } from "../request.ts";
+import { openSearcher, type RequestFields } from "../search.test-kit.ts";
+
+const bases: string[] = [];
+afterAll(() => {
+  for (const base of bases) rmSync(base, { recursive: true, force: true });
+});
+
+/** Words that few files hold: the index rules out the others. */
+const rare = ["needle", "quokka", "zebra"] as const;
+const words = fc.constantFrom(
+  ..."Needle,QUOKKA,haystack,\u212aelvin kelvin,\u017fecret,жук,ЖУК,import { a } from,return,x,\n,\r\n,\n\n,  ".split(
+    ",",
+  ),
+  "\0",
+  "\xff",
+);
+const text = fc
+  .array(fc.oneof({ weight: 20, arbitrary: words }, { weight: 1, arbitrary: fc.constantFrom(...rare) }), {
+    maxLength: 12,
+  })
+  .map((parts) => parts.join(" "));
+/** Long enough to be read in several steps, where a NUL at the beginning makes it a binary. */
+const long = fc
+  .tuple(fc.constantFrom("", "\0"), text)
+  .map(([head, tail]) => `${head}${"filler ".repeat(10_000)}${tail}`);
+const content = fc.oneof({ weight: 12, arbitrary: text }, { weight: 1, arbitrary: long });
+
+const names = fc.constantFrom(..."a,b.ts,c.md,.gitignore,denied,d".split(","));
+const folders = fc.constantFrom("", "one/", "one/two/", "three/", "node_modules/");
+const path = fc.tuple(folders, names).map((parts) => parts.join(""));
+
+type Change = (at: (path: string) => string) => void;
+
+const write = fc.tuple(path, content).map(
+  ([to, what]): Change =>
+    (at) => {
+      mkdirSync(dirname(at(to)), { recursive: true });
+      writeFileSync(at(to), what, "latin1");
+    },
+);
+
+/** Same size, and the time of the last change that it had before. */
+const rewrite = fc.tuple(path, fc.constantFrom(...rare)).map(
+  ([to, word]): Change =>
+    (at) => {
+      const { atime, mtime } = statSync(at(to));
+      const old = readFileSync(at(to), "latin1");
+      writeFileSync(at(to), `${word}${old.slice(word.length)}`, "latin1");
+      utimesSync(at(to), atime, mtime);
+    },
+);
+
+const changes = fc.oneof(
+  write,
+  { weight: 4, arbitrary: rewrite },
+  fc.tuple(path, text).map(
+    ([to, what]): Change =>
+      (at) =>
+        appendFileSync(at(to), what, "latin1"),
+  ),
+  fc.tuple(path, fc.nat(20)).map(
+    ([to, size]): Change =>
+      (at) =>
+        truncateSync(at(to), size),
+  ),
+  fc.tuple(path, path).map(
+    ([from, to]): Change =>
+      (at) =>
+        renameSync(at(from), at(to)),
+  ),
+  fc.tuple(folders, folders).map(
+    ([from, to]): Change =>
+      (at) =>
+        renameSync(at(from), `${at(to)}moved`),
+  ),
+  fc.tuple(path, path).map(
+    ([from, to]): Change =>
+      (at) =>
+        linkSync(at(from), at(to)),
+  ),
+  fc.tuple(path, path).map(
+    ([from, to]): Change =>
+      (at) => {
+        rmSync(at(to), { force: true });
+        symlinkSync(at(from), at(to));
+      },
+  ),
+  path.map(
+    (to): Change =>
+      (at) =>
+        rmSync(at(to)),
+  ),
+  folders
+    .filter((to) => to !== "")
+    .map(
+      (to): Change =>
+        (at) =>
+          rmSync(at(to), { recursive: true }),
+    ),
+  fc.tuple(path, fc.constantFrom(0o644, 0)).map(
+    ([to, mode]): Change =>
+      (at) =>
+        chmodSync(at(to), mode),
+  ),
+);
+
+const patterns = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...rare).map((pattern) => ({ pattern, regex: false })) },
+  fc
+    .constantFrom("haystack", "жук", "x", "import { a", "secret", "kelvin")
+    .map((pattern) => ({ pattern, regex: false })),
+  fc
+    .constantFrom(
+      "needle|quokka",
+      "ne+dle",
+      "zebr[aA]",
+      "\\w+rn",
+      "import .* from",
+      "(?s)needle.*return",
+      "kel[vw]in\\s",
+      ".",
+      "^$",
+      "ret",
+      "a b\\n",
+    )
+    .map((pattern) => ({ pattern, regex: true })),
+);
+
+const requests: fc.Arbitrary<RequestFields> = fc
+  .record({
+    query: patterns,
+    ignoreCase: fc.boolean(),
+    multiline: fc.boolean(),
+    mode: fc.constantFrom("content", "files", "counts"),
+    every: fc.boolean(),
+    linesBefore: fc.nat(1),
+    linesAfter: fc.nat(1),
+    content: fc.constant(true),
+    paths: fc.boolean(),
+    maxMatches: fc.constantFrom(1, 1000, 1000),
+    maxLineBytes: fc.constantFrom(20, 4096),
+    findsBinaries: fc.boolean(),
+    maxFileBytes: fc.constantFrom(70_000, 1_000_000, 1_000_000),
+    respectsIgnoreFiles: fc.boolean(),
+    textBytes: fc.constantFrom(undefined, 8),
+    path: fc.constantFrom(".", ".", "one"),
+    include: fc.constantFrom(undefined, undefined, compileGlobSet(["**/*.ts", "**/a"])),
+  } as const)
+  .map(({ query, ...fields }) => ({ ...query, ...fields }) as RequestFields);
+
+interface Step {
+  readonly changes: readonly Change[];
+  readonly request: RequestFields;
+  readonly isPaged: boolean;
+  /** The index gets to know what it can, before the changes. */
+  readonly fills: boolean;
+}
+
+const steps: fc.Arbitrary<Step> = fc.record({
+  changes: fc.array(changes, { maxLength: 3 }),
+  request: requests,
+  isPaged: fc.boolean(),
+  fills: fc.constantFrom(true, true, false),
+});
+
+/** An answer, or the reason why there is none. */
+type Outcome = Omit<SearchAnswer, "index"> | string;
+
+test.each(["verified", "watched"] as const)(
+  "the answers of searches with an index, %s, are those of searches that read all files",
+  async (mode) => {
+    let used = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(write, { minLength: 5, maxLength: 30 }),
+        fc.array(steps, { minLength: 4, maxLength: 12 }),
+        fc.constantFrom("openat", "descriptors"),
+        async (initial, sequence, backend) => {
+          const base = mkdtempSync(join(tmpdir(), "coder-"));
+          bases.push(base);
+          const at = (to: string) => join(base, to);
+          for (const change of initial) attempt(() => change(at));
+          const deny = ["**/denied*"];
+          const scan = openSearcher(base, { backend, threads: 2, deny });
+          const indexed = openSearcher(base, {
+            backend,
+            threads: 2,
+            deny,
+            index: { mode, maxBytes: 2 ** 24 },
+          });
+          try {
+            await indexed.search({ pattern: "absentword" });
+            if (mode === "watched") await indexed.watched();
+            for (const { changes, request, isPaged, fills } of sequence) {
+              if (fills) await indexed.index?.filled();
+              for (const change of changes) attempt(() => change(at));
+              const page = isPaged ? { page: pageFrom(undefined), isExtended: true } : { isExtended: true };
+              const found = await outcomeOf(indexed.search({ ...request, ...page }));
+              const expected = await outcomeOf(scan.search({ ...request, ...page }));
+              if (found.index === mode) used++;
+              expect(found.outcome).toEqual(expected.outcome);
+            }
+          } finally {
+            await indexed.close();
+            await scan.close();
+            rmSync(base, { recursive: true, force: true });
+          }
+        },
+      ),
+      propertyRuns(6),
+    );
+    expect(used).toBeGreaterThan(3);
+  },
+  600_000,
+);
+
+async function outcomeOf(
+  searched: Promise<SearchAnswer>,
+): Promise<{ outcome: Outcome; index?: string | undefined }> {
+  try {
+    const { index, ...outcome } = await searched;
+    return { outcome, index };
+  } catch (error) {
+    return { outcome: String(error) };
+  }
+}
+
+/** A change that the tree does not allow leaves it as it is. */
+function attempt(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { CandidateSet } from "../../index/content-index.ts";
+import { readStamps, stamps } from "../../jail/stamps.ts";
+import type { FileCursor } from "../batches/file-cursor.ts";
+import type { FoundInIndex } from "../batches/findings-codec.ts";
+import { type JudgedSearch, RecordJudge } from "./record-judge.ts";
+
+export interface KnownFilesOptions {
+  readonly candidates: CandidateSet;
+  readonly search: JudgedSearch;
+  /** Whether to say which files it knows as they are. */
+  readonly wantsKnown: boolean;
+  /** The descriptor of the folder of a file. */
+  readonly descriptorOf: (file: FileCursor) => number;
+}
+
+/** Finds the files that need not be read: their stamps are those with which the index has seen that they do not match. */
+export class KnownFiles implements FoundInIndex {
+  readonly unknown: number[] = [];
+  readonly known: number[] = [];
+  readonly #judge: RecordJudge;
+  readonly #wantsKnown: boolean;
+  readonly #descriptorOf: (file: FileCursor) => number;
+
+  constructor({ candidates, search, wantsKnown, descriptorOf }: KnownFilesOptions) {
+    this.#judge = new RecordJudge(candidates, search);
+    this.#wantsKnown = wantsKnown;
+    this.#descriptorOf = descriptorOf;
+  }
+
+  /** `FileSearch.outcomeUnread`. */
+  readonly outcomeUnread = (file: FileCursor): number | undefined => {
+    if (!readStamps(this.#descriptorOf(file), file)) return undefined;
+    const { records } = this.#judge;
+    const number = records.find(stamps);
+    if (number < 0 || !records.hasStamps(number, stamps)) {
+      this.unknown.push(file.index);
+      return undefined;
+    }
+    if (this.#wantsKnown) this.known.push(file.index, number);
+    return this.#judge.outcomeOf(number);
+  };
+}

@@ -1,0 +1,62 @@
+import type { NeededNgrams } from "../../index/needed-ngrams.ts";
+import { foldByte, hashBits, hashFolded, shortestNgram } from "../../index/ngrams.ts";
+import type { WalkList } from "./walk-list.ts";
+
+/** The paths of a list, each followed by a NUL. */
+export interface PathBytes {
+  readonly bytes: Buffer;
+  /** Where each path begins, and the end. */
+  readonly starts: Uint32Array;
+}
+
+/** The paths as a search matches them: U+FFFD stands for what is not UTF-8. */
+export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
+  const prefixes = places.map(({ path }) => Buffer.from(path === "" ? "" : `${path}/`));
+  const names = keys.map((key) => Buffer.from(Buffer.from(key, "latin1").toString()));
+  const starts = new Uint32Array(keys.length + 1);
+  for (let i = 0; i < keys.length; i++)
+    starts[i + 1] = starts[i]! + prefixes[folders[i]!]!.length + names[i]!.length + 1;
+  const bytes = Buffer.alloc(starts[keys.length]!);
+  for (let i = 0; i < keys.length; i++) {
+    const prefix = prefixes[folders[i]!]!;
+    bytes.set(prefix, starts[i]!);
+    bytes.set(names[i]!, starts[i]! + prefix.length);
+  }
+  return { bytes, starts };
+}
+
+/** Sets of n-grams that are looked for: more would rule out few more paths. */
+const mostSets = 31;
+
+/** Decides which paths may match, by the n-grams that a match needs. */
+export class PathNgrams {
+  /** For each hash the sets that it is in, a bit for each. */
+  readonly #setsOf = new Int32Array(2 ** hashBits);
+  /** The sets of which a path has to have all, of one of these. */
+  readonly #wanted: readonly number[];
+
+  constructor(needed: NeededNgrams) {
+    const most = Math.floor(mostSets / needed.length);
+    let set = 0;
+    this.#wanted = needed.map((sets) => {
+      let wanted = 0;
+      for (const hashes of sets.slice(0, most)) {
+        for (const hash of hashes) this.#setsOf[hash]! |= 1 << set;
+        wanted |= 1 << set++;
+      }
+      return wanted;
+    });
+  }
+
+  /** Whether the path in `bytes[from, to)` may match. */
+  mayMatch(bytes: Buffer, from: number, to: number): boolean {
+    if (to - from < shortestNgram) return false;
+    let found = 0;
+    let last = (foldByte(bytes[from]!) << 16) | (foldByte(bytes[from + 1]!) << 24);
+    for (let at = from + 2; at < to; at++) {
+      last = (last >>> 8) | (foldByte(bytes[at]!) << 24);
+      found |= this.#setsOf[hashFolded(last >>> 8)]! | this.#setsOf[hashFolded(last)]!;
+    }
+    return this.#wanted.some((wanted) => (found & wanted) === wanted);
+  }
+}

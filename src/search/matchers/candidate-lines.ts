@@ -1,0 +1,89 @@
+/** The lines around a candidate in which all matches lie that it may stand for. */
+import { anyText, type Extent, extentOf } from "../../regex/text-shape.ts";
+
+/** What a match holds before the line of its candidate, and after it. */
+interface TextReach {
+  readonly before: Extent;
+  readonly after: Extent;
+}
+
+/** Where the match lies that a candidate is of: in its line, or in so much around it. */
+export type CandidateReach = "line" | TextReach;
+
+export const wholeText: TextReach = { before: anyText, after: anyText };
+
+/** A match that starts in the line of its candidate. */
+export const fromLineOn: TextReach = { before: extentOf([]), after: anyText };
+
+/** The part of a text that is searched. A newline follows `text[0, length)`. */
+interface SearchedPart {
+  readonly text: Buffer;
+  /** Start of a line; no match that is not yet known starts before it. */
+  readonly from: number;
+  readonly length: number;
+}
+
+/** Whole lines: `text[start, end)`. */
+interface LineRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const newline = 0x0a;
+
+/** Bytes between two candidates that the engine reads in less time than another call of it takes. */
+const closeBytes = 1024;
+
+/** Returns the first candidate from the start of a line on, or -1. */
+type NextCandidate = (from: number) => number;
+
+/**
+ * The lines of the matches of a candidate, and of those after it as far as these lines overlap. What matches there alone is
+ * what matches there in the text.
+ */
+export function linesOfMatches(
+  { text, from, length }: SearchedPart,
+  { before, after }: TextReach,
+  candidate: number,
+  nextCandidate: NextCandidate,
+): LineRange {
+  if (before.isAny) return { start: from, end: length };
+  const start = lineStart(text, earliestStart(text, lineStart(text, candidate), before, from));
+  if (after.isAny) return { start, end: length };
+  let [end, reached] = [0, 0];
+  for (let hit = candidate; ; ) {
+    const next = text.indexOf(newline, hit);
+    // A walk over any number of newlines ends where the one before did.
+    if (next >= reached || Number.isFinite(after.newlines)) {
+      reached = latestEnd(text, next, after, length);
+      end = Math.max(end, Math.min(length, text.indexOf(newline, reached) + 1));
+    }
+    hit = next + 1 < length ? nextCandidate(next + 1) : -1;
+    if (hit < 0 || hit >= length) return { start, end };
+    const line = lineStart(text, hit);
+    if (line >= end + closeBytes && earliestStart(text, line, before, end - 1) >= end) return { start, end };
+  }
+}
+
+const lineStart = (text: Buffer, at: number): number =>
+  at === 0 ? 0 : text.lastIndexOf(newline, at - 1) + 1;
+
+/** Offset of the first byte from `lowest` on from which the extent holds all up to `line`. */
+function earliestStart(text: Buffer, line: number, { bytes, newlines }: Extent, lowest: number): number {
+  let at = line;
+  for (let left = newlines; at > lowest; at--) {
+    const byte = text[at - 1]!;
+    if (bytes[byte] === 0 || (byte === newline && left-- === 0)) return at;
+  }
+  return at;
+}
+
+/** Offset after the last byte before `length` to which the extent holds all from `next` on, the end of a line. */
+function latestEnd(text: Buffer, next: number, { bytes, newlines }: Extent, length: number): number {
+  let at = next;
+  for (let left = newlines; at < length; at++) {
+    const byte = text[at]!;
+    if (bytes[byte] === 0 || (byte === newline && left-- === 0)) return at;
+  }
+  return at;
+}

@@ -1,0 +1,279 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import type { SearchKernel } from "../../prefilter/kernel.ts";
+import { literalPrefilter, type Prefilter } from "../../prefilter/prefilter.ts";
+import type { MatchVisitor } from "../../regex/each-match.ts";
+import type { MatchSpan, Regex } from "../../regex/regex-runtime.ts";
+import { rawOffset, rawOffsetsIn } from "./utf8.ts";
+
+/** Matches lines of files and paths against a query. */
+export interface LineMatcher {
+  /** Whether `path` matches. */
+  matchesPath(path: string): boolean;
+  /** Bytes that `prepare` writes after a text. */
+  readonly slack: number;
+  /**
+   * Starts on `text[0, length)`, and matches no more than `maxLineBytes` of each line. A newline and the slack follow the
+   * text.
+   */
+  prepare(text: Buffer, length: number, maxLineBytes: number): void;
+  /**
+   * Offset of the first place at or after `from`, the start of a line, whose line may match; -1 when no further line
+   * does. It may be a place past the end.
+   */
+  candidate(text: Buffer, from: number, length: number): number;
+  /** Offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
+  locate(text: Buffer, start: number, end: number): number;
+  /**
+   * Calls `visit` with the start and the end of the first `limit` matches in that line, counted from `start`. Its text holds
+   * no NUL byte.
+   */
+  visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
+  /** How many matches that line has. */
+  countEach(text: Buffer, start: number, end: number): number;
+}
+
+/** Where matches are located, and how many at most. */
+export interface LineSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly limit: number;
+}
+
+/** Matches a literal. */
+export class LiteralMatcher implements LineMatcher {
+  readonly #text: string;
+  readonly #bytes: Buffer;
+  readonly #prefilter: Prefilter;
+  readonly slack: number;
+
+  /** With a `kernel`, texts have to lie in its memory. */
+  constructor(text: string, kernel: SearchKernel | undefined) {
+    this.#text = text;
+    this.#bytes = Buffer.from(text);
+    this.#prefilter = literalPrefilter(text, kernel);
+    this.slack = this.#prefilter.slack;
+  }
+
+  matchesPath(path: string): boolean {
+    return path.includes(this.#text);
+  }
+
+  prepare(text: Buffer, length: number): void {
+    this.#prefilter.prepare(text, length);
+  }
+
+  candidate(text: Buffer, from: number, length: number): number {
+    return this.#prefilter.next(text, from, length);
+  }
+
+  /** The last candidate is the first in its line; when it ends after `end`, so does each later one. */
+  locate(_text: Buffer, _start: number, end: number): number {
+    return this.#prefilter.end <= end ? this.#prefilter.start : -1;
+  }
+
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    visitLiterals(text.subarray(start, end), this.#bytes, { limit, visit });
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    return countLiterals(text.subarray(start, end), this.#bytes);
+  }
+}
+
+/** Visits the first `limit` occurrences of a literal that do not overlap. */
+export function visitLiterals(
+  text: Buffer,
+  literal: Buffer,
+  { limit, visit }: { limit: number; visit: MatchVisitor },
+): void {
+  let at = text.indexOf(literal);
+  for (let count = 0; at >= 0 && count < limit; count++) {
+    if (!visit(at, at + literal.length)) return;
+    at = text.indexOf(literal, at + literal.length);
+  }
+}
+
+export function countLiterals(text: Buffer, literal: Buffer): number {
+  let count = 0;
+  for (let at = text.indexOf(literal); at >= 0; at = text.indexOf(literal, at + literal.length)) count++;
+  return count;
+}
+
+/** Start of the first match in the line `text[from, to)`, or -1; undefined when the line is not ASCII. */
+export type AsciiLineMatcher = (text: Buffer, from: number, to: number) => number | undefined;
+
+/** A compiled pattern, and what makes it fast. */
+export interface RegexPlan {
+  readonly regex: Regex;
+  /** The same on ASCII text, line by line (`renderAsciiLines`). */
+  readonly ascii: Regex | undefined;
+  /** `ascii` sees no end of a line before a "\r\n". */
+  readonly asksForEnd: boolean;
+  /** Undefined where the engine is faster than any prefilter. */
+  readonly prefilter: Prefilter | undefined;
+  /** The reverse DFA in the kernel, for lines of ASCII text. */
+  readonly dfa: AsciiLineMatcher | undefined;
+}
+
+/** Bytes of one call of the engine, which stops at the first match: the next call starts after that line. */
+const chunkBytes = 16 * 1024;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * Matches a pattern. The prefilter finds candidates; without one, the engine searches chunks of ASCII text, and other text
+ * line by line. In a line of ASCII text the DFA locates the match where the pattern has one, else the engine.
+ */
+export class RegexMatcher implements LineMatcher {
+  readonly slack: number;
+  readonly #plan: RegexPlan;
+  #chunkBytes = 0;
+  readonly #ascii = new AsciiCheck();
+  /** Undefined until asked. */
+  #hasReturns: boolean | undefined;
+  /** Lines that start before this are candidates one by one. */
+  #singleUntil = 0;
+  /** Start of the match in the line of the last candidate, when the engine has found it already; else -1. */
+  #located = -1;
+
+  constructor(plan: RegexPlan) {
+    this.#plan = plan;
+    this.slack = plan.prefilter?.slack ?? 0;
+  }
+
+  matchesPath(path: string): boolean {
+    const bytes = Buffer.from(path);
+    return this.#plan.regex.isMatch(bytes, 0, bytes.length);
+  }
+
+  prepare(text: Buffer, length: number, maxLineBytes: number): void {
+    this.#plan.prefilter?.prepare(text, length);
+    this.#chunkBytes = Math.min(chunkBytes, maxLineBytes);
+    this.#ascii.prepare(length);
+    this.#hasReturns = undefined;
+    this.#singleUntil = 0;
+  }
+
+  candidate(text: Buffer, from: number, length: number): number {
+    const { prefilter } = this.#plan;
+    return prefilter === undefined ? this.#scan(text, from, length) : prefilter.next(text, from, length);
+  }
+
+  locate(text: Buffer, start: number, end: number): number {
+    const { prefilter } = this.#plan;
+    if (prefilter === undefined) return this.#located < 0 ? this.#search(text, start, end) : this.#located;
+    return prefilter.isWhole && prefilter.end <= end ? prefilter.start : this.#search(text, start, end);
+  }
+
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    const { regex, ascii = regex } = this.#plan;
+    if (this.#ascii.isAsciiIn(text, start, end))
+      ascii.visitEach(text, { from: start, to: end, limit }, visit);
+    else visitDecoded(regex, text, { from: start, to: end, limit }, visit);
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    const { regex, ascii = regex } = this.#plan;
+    if (this.#ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
+    return countDecoded(regex, text.subarray(start, end));
+  }
+
+  /** The next line that may match. It searches whole chunks where those match exactly as their lines do. */
+  #scan(text: Buffer, from: number, length: number): number {
+    this.#located = -1;
+    for (let start = from; start < length; ) {
+      if (start < this.#singleUntil) return start;
+      const end = this.#chunkEnd(text, start, length);
+      const { ascii } = this.#plan;
+      if (ascii === undefined || !this.#matchesAsLines(text, { start, end, length })) {
+        this.#singleUntil = end + 1;
+        return start;
+      }
+      const at = ascii.find(text, start, end);
+      if (at >= 0) return this.#locatedAt(text, start + at, length);
+      start = end + 1;
+    }
+    return -1;
+  }
+
+  /** End of the chunk that starts with the line at `start`: whole lines, without the last newline. */
+  #chunkEnd(text: Buffer, start: number, length: number): number {
+    const furthest = start + this.#chunkBytes;
+    if (furthest >= length) return text[length - 1] === newline ? length - 1 : length;
+    const last = text.lastIndexOf(newline, furthest);
+    return last < start ? text.indexOf(newline, start) : last;
+  }
+
+  /** Whether the chunk is ASCII, its lines are not cut, and each ends where `ascii` sees its end. */
+  #matchesAsLines(
+    text: Buffer,
+    { start, end, length }: { start: number; end: number; length: number },
+  ): boolean {
+    if (end - start > this.#chunkBytes) return false;
+    if (!this.#ascii.isAsciiIn(text, start, end)) return false;
+    return !this.#plan.asksForEnd || !this.#hasReturn(text, length);
+  }
+
+  #locatedAt(text: Buffer, hit: number, length: number): number {
+    // A match may include a "\r" of the line's ending.
+    if (!this.#hasReturn(text, length)) this.#located = hit;
+    return hit;
+  }
+
+  #hasReturn(text: Buffer, length: number): boolean {
+    this.#hasReturns ??= text.subarray(0, length).includes(carriageReturn);
+    return this.#hasReturns;
+  }
+
+  /** Decodes a line that is not UTF-8 first, with U+FFFD for each part that is not. */
+  #search(text: Buffer, start: number, end: number): number {
+    const { regex, ascii = regex, dfa } = this.#plan;
+    const found = dfa?.(text, start, end);
+    if (found !== undefined) return found;
+    if (this.#ascii.isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
+    const line = text.subarray(start, end);
+    if (isUtf8(line)) return shift(start, regex.find(text, start, end));
+    const decoded = Buffer.from(line.toString());
+    const offset = regex.find(decoded, 0, decoded.length);
+    return offset < 0 ? -1 : start + rawOffset(line, offset);
+  }
+}
+
+/** Visits the matches in a part of a text, which is decoded first if it is not UTF-8; with offsets in what is there. */
+export function visitDecoded(regex: Regex, text: Buffer, span: MatchSpan, visit: MatchVisitor): void {
+  const part = text.subarray(span.from, span.to);
+  const shown = decoded(part);
+  const rawOffsetOf = shown === part ? (offset: number) => offset : rawOffsetsIn(part);
+  regex.visitEach(shown, { from: 0, to: shown.length, limit: span.limit }, (start, end) =>
+    visit(rawOffsetOf(start), rawOffsetOf(end)),
+  );
+}
+
+/** How many matches there are. */
+export function countDecoded(regex: Regex, text: Buffer): number {
+  const shown = decoded(text);
+  return regex.countEach(shown, 0, shown.length);
+}
+
+/** The text in UTF-8, with U+FFFD for each part that is not. */
+const decoded = (text: Buffer): Buffer => (isUtf8(text) ? text : Buffer.from(text.toString()));
+
+const shift = (start: number, offset: number): number => (offset < 0 ? -1 : start + offset);
+
+/** Tests parts of one text. Most texts are ASCII as a whole: the whole is tested once. */
+export class AsciiCheck {
+  #length = 0;
+  /** Undefined until asked. */
+  #isWhole: boolean | undefined;
+
+  /** Starts on `text[0, length)`. */
+  prepare(length: number): void {
+    this.#length = length;
+    this.#isWhole = undefined;
+  }
+
+  isAsciiIn(text: Buffer, start: number, end: number): boolean {
+    this.#isWhole ??= isAscii(text.subarray(0, this.#length));
+    return this.#isWhole || isAscii(text.subarray(start, end));
+  }
+}

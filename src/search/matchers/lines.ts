@@ -1,0 +1,317 @@
+import { isUtf8 } from "node:buffer";
+import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
+import type { MatchVisitor } from "../../regex/each-match.ts";
+import { isAfter, type Position } from "../place.ts";
+import type { LineMatcher } from "./line-matcher.ts";
+import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { cutEnd } from "./utf8.ts";
+
+/** A match, as an answer shows it. */
+export interface LineMatch {
+  /** From 1. */
+  readonly line: number;
+  /** Byte offset in the line as it is in the file, from 1. */
+  readonly column: number;
+  /** The line without its ending, cut to the limit; bytes that are not UTF-8 as U+FFFD. */
+  readonly text: string;
+  /** The line of its last byte, where matches may span lines; `text` is then all of its lines. */
+  readonly end_line?: number;
+  /** Byte offset after its end, from 1, in its last line: where every match is requested, or matches may span lines. */
+  readonly end_column?: number;
+  /** The lines before it, and those after it, as far as they were requested. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** What a search collects of each file: its matches, only that there is one, or how many there are. */
+export type MatchMode = "content" | "files" | "counts";
+
+/** Options of a caller for lines. They pass unchanged from the handler to the thread that searches. */
+export interface LineOptions {
+  /** Bytes of a line that are searched and returned. */
+  readonly maxLineBytes: number;
+  /**
+   * Selects the rules of shell §9.7: a NUL byte counts at the start of a file alone, lines that are not UTF-8 do not
+   * match, and a match shows at most this many bytes of its line, with "…" where more follow.
+   */
+  readonly textBytes?: number | undefined;
+  /**
+   * Lines are searched whole, and each shows at most this many bytes, those around its match, with "…" where it is cut.
+   * Default: what is searched is shown.
+   */
+  readonly excerptBytes?: number | undefined;
+  /** The lines that do not match, in place of those that do: each whole, at column 1. Not where matches span lines. */
+  readonly invert?: boolean;
+  /** In mode files: those in which nothing matches. Default: false. */
+  readonly withoutMatch?: boolean;
+  /** In mode counts, the matches too, beside the lines. Default: false. */
+  readonly countsMatches?: boolean;
+  /** Whether a file that holds a NUL byte is a binary also where nothing in it would match. Default: false. */
+  readonly findsBinaries?: boolean;
+  /** Most lines that each match shows before it, and after it. Default: 0, and the match has no such list. */
+  readonly linesBefore?: number;
+  readonly linesAfter?: number;
+  /** Every match of a line, instead of the first one. Default: false. */
+  readonly every?: boolean;
+  /** Default: content. */
+  readonly mode?: MatchMode;
+}
+
+/** Options of the search in one text. */
+export interface LineSearch extends LineOptions {
+  /** Most matches to return. */
+  readonly maxMatches: number;
+  /** The search ends with the match whose text fills this many UTF-16 units. */
+  readonly maxUnits: number;
+  /** Leaves out the matches up to this position. */
+  readonly after?: Position | undefined;
+  /** Called when it finds out that the text is a binary. */
+  readonly onBinary?: () => void;
+  /** Called when a line matches only behind the part that is searched. */
+  readonly onLongLine?: (() => void) | undefined;
+  /** Whether the search has to end; polled at each candidate. */
+  readonly isOver: () => boolean;
+  readonly lineBounds: FindLineBounds;
+}
+
+/** UTF-16 units of all texts of these matches. */
+export const textUnits = (matches: readonly LineMatch[]): number =>
+  matches.reduce((sum, match) => sum + unitsOf(match), 0);
+
+export function unitsOf({ text, before, after }: LineMatch): number {
+  if (before === undefined && after === undefined) return text.length;
+  return [text, ...(before ?? []), ...(after ?? [])].reduce((sum, { length }) => sum + length, 0);
+}
+
+/** A line that matches. */
+interface MatchedLine {
+  /** From 1. */
+  readonly number: number;
+  readonly start: number;
+  /** End of the part that is searched. */
+  readonly cut: number;
+  /** Offset of the newline at its end. */
+  readonly next: number;
+  /** Offset of the first match. */
+  readonly at: number;
+}
+
+/** Takes matching lines in order. */
+interface MatchSink {
+  /** Whether it takes more. */
+  readonly isFull: boolean;
+  add(line: MatchedLine): void;
+}
+
+const newline = 0x0a;
+
+/** Bytes after a text that a search overwrites. */
+export const slackBytes = (matcher: Pick<LineMatcher, "slack">): number => matcher.slack + 1;
+
+/**
+ * Returns the matches in `text[0, length)`, in order; none when it holds a NUL byte, as a binary does. Overwrites
+ * `slackBytes` after the text.
+ */
+export function searchLines(
+  text: Buffer,
+  length: number,
+  matcher: LineMatcher,
+  search: LineSearch,
+): LineMatch[] {
+  const found = new MatchCollector({ text, length, matcher, search });
+  return visitLines({ text, length, matcher, search }, found) ? found.matches : [];
+}
+
+/** Counts the matching lines, or every match, in the same way, at most `maxMatches`; 0 when the search had to end before the end. */
+export function countMatchingLines(
+  text: Buffer,
+  length: number,
+  matcher: LineMatcher,
+  search: LineSearch,
+): number {
+  const found = new MatchCounter({ text, length, matcher, search });
+  return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
+}
+
+/** What one search goes through. */
+interface SearchedText {
+  readonly text: Buffer;
+  readonly length: number;
+  readonly matcher: LineMatcher;
+  readonly search: LineSearch;
+}
+
+/** Adds the lines that the search is for to the sink until it is full. False for a binary, whose lines do not count. */
+const visitLines = (searched: SearchedText, sink: MatchSink): boolean =>
+  searched.search.invert ? visitOtherLines(searched, sink) : visitMatchingLines(searched, sink);
+
+/** Adds the lines that do not match. */
+function visitOtherLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
+  if (text.subarray(0, length).includes(0)) {
+    search.onBinary?.();
+    return false;
+  }
+  text[length] = newline;
+  matcher.prepare(text, length, search.maxLineBytes);
+  let [candidate, number] = [-1, 0];
+  for (let start = 0, next = 0; start < length && !sink.isFull && !search.isOver(); start = next + 1) {
+    number++;
+    next = text.indexOf(newline, start);
+    if (candidate < start) {
+      const hit = matcher.candidate(text, start, length);
+      candidate = hit < 0 ? length + 1 : hit;
+    }
+    const end = lineEndBefore(text, { start, next, length });
+    const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
+    if (candidate > next || matcher.locate(text, start, cut) < 0)
+      sink.add({ number, start, cut, next, at: start });
+  }
+  return true;
+}
+
+/** Adds the matching lines to the sink until it is full. False for a binary, whose lines do not count. */
+function visitMatchingLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
+  const { textBytes } = search;
+  if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return false;
+  text[length] = newline;
+  matcher.prepare(text, length, search.maxLineBytes);
+  const known = { from: 0, counted: 0 };
+  const line = { start: 0, next: 0, newlines: 0 };
+  let number = 1;
+  let isText = textBytes !== undefined;
+  let { onLongLine } = search;
+  while (known.from < length && !sink.isFull && !search.isOver()) {
+    const hit = matcher.candidate(text, known.from, length);
+    if (hit < 0 || hit > length) break;
+    search.lineBounds(text, hit, known, line);
+    number += line.newlines;
+    const { start, next } = line;
+    known.counted = start;
+    known.from = next + 1;
+    const end = lineEndBefore(text, { start, next, length });
+    const cut = cutEnd(text, { start, end, limit: search.maxLineBytes });
+    const at = matcher.locate(text, start, cut);
+    if (at < 0 && (cut === end || onLongLine === undefined || matcher.locate(text, start, end) < 0)) continue;
+    if (textBytes !== undefined && !isUtf8(text.subarray(start, end))) continue;
+    if (!isText && text.subarray(0, length).includes(0)) {
+      search.onBinary?.();
+      return false;
+    }
+    isText = true;
+    if (at < 0) {
+      onLongLine?.();
+      onLongLine = undefined;
+    } else sink.add({ number, start, cut, next, at });
+  }
+  return true;
+}
+
+/** Bytes at the start of a file in which a NUL byte makes it a binary. */
+const headBytes = 8192;
+
+class MatchCollector implements MatchSink {
+  readonly matches: LineMatch[] = [];
+  readonly #text: Buffer;
+  readonly #length: number;
+  readonly #matcher: LineMatcher;
+  readonly #search: LineSearch;
+  #units = 0;
+
+  constructor({ text, length, matcher, search }: SearchedText) {
+    this.#text = text;
+    this.#length = length;
+    this.#matcher = matcher;
+    this.#search = search;
+  }
+
+  get isFull(): boolean {
+    return this.matches.length >= this.#search.maxMatches || this.#units >= this.#search.maxUnits;
+  }
+
+  add(line: MatchedLine): void {
+    const { number, start, at } = line;
+    const { every = false, after } = this.#search;
+    // No match of an earlier line, nor the only one of this, comes after.
+    if (!isAfter({ line: number, column: every ? wholeLine : at - start + 1 }, after)) return;
+    const text = this.#excerpt(line);
+    const context = this.#context(line);
+    if (every) this.#addEach(line, text, context);
+    else this.#push(matchOf({ line: number, column: at - start + 1, text }, context));
+  }
+
+  #addEach(line: MatchedLine, whole: string, context: Context | undefined): void {
+    const { number, start, cut } = line;
+    const isCut = cut - start > (this.#search.excerptBytes ?? Number.POSITIVE_INFINITY);
+    this.#visitEach(line, (from, to) => {
+      const place = { line: number, column: from + 1 };
+      const text = isCut ? this.#excerpt({ ...line, at: start + from }) : whole;
+      if (isAfter(place, this.#search.after))
+        this.#push(matchOf({ ...place, end_column: to + 1, text }, context));
+      return !this.isFull;
+    });
+  }
+
+  /** Visits every match of the line, as far as it takes them. */
+  #visitEach({ number, start, cut }: MatchedLine, visit: MatchVisitor): void {
+    const { maxMatches, after } = this.#search;
+    const limit = number === after?.line ? Number.POSITIVE_INFINITY : maxMatches - this.matches.length;
+    this.#matcher.visitEach(this.#text, { start, end: cut, limit }, visit);
+  }
+
+  #push(match: LineMatch): void {
+    this.#units += unitsOf(match);
+    this.matches.push(match);
+  }
+
+  #excerpt({ start, cut, at }: MatchedLine): string {
+    const { textBytes, excerptBytes } = this.#search;
+    const text = this.#text;
+    if (excerptBytes !== undefined) return excerpt(text, { start, end: cut, at, limit: excerptBytes });
+    if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
+    return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
+  }
+
+  #context({ start, next }: MatchedLine): Context | undefined {
+    const { linesBefore: before = 0, linesAfter: after = 0 } = this.#search;
+    if (before === 0 && after === 0) return undefined;
+    const lines = { text: this.#text, length: this.#length, ...shownBytes(this.#search) };
+    return {
+      ...(before > 0 && { before: linesBefore(lines, start, before) }),
+      ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
+    };
+  }
+}
+
+type Context = Pick<LineMatch, "before" | "after">;
+
+/** How lines around a match are cut. */
+export const shownBytes = ({ excerptBytes, maxLineBytes }: LineOptions) => ({
+  maxLineBytes: excerptBytes ?? maxLineBytes,
+  marksCuts: excerptBytes !== undefined,
+});
+
+/** Most matches have no context, and a spread takes longer than the rest of an object. */
+const matchOf = (match: LineMatch, context: Context | undefined): LineMatch =>
+  context === undefined ? match : { ...match, ...context };
+
+/** A column after every match of a line. */
+const wholeLine = Number.POSITIVE_INFINITY;
+
+class MatchCounter implements MatchSink {
+  count = 0;
+  readonly #searched: SearchedText;
+
+  constructor(searched: SearchedText) {
+    this.#searched = searched;
+  }
+
+  get isFull(): boolean {
+    return this.count >= this.#searched.search.maxMatches;
+  }
+
+  add({ start, cut }: MatchedLine): void {
+    const { text, matcher, search } = this.#searched;
+    const left = search.maxMatches - this.count;
+    this.count += search.every && left > 1 ? Math.min(left, matcher.countEach(text, start, cut)) : 1;
+  }
+}

@@ -1,0 +1,292 @@
+/** The search for matches that may span lines. */
+
+import { isAfter } from "../place.ts";
+import type { AnchoredSearch } from "./anchored-search.ts";
+import { linesOfMatches } from "./candidate-lines.ts";
+import { excerptOfLines, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
+import type { TextMatcher } from "./text-matcher.ts";
+import { cutEnd } from "./utf8.ts";
+
+/** Largest text that is matched as a whole, in bytes: the engine holds it, and a result of up to three times its size. */
+export const longestText = 10 * 1024 * 1024;
+
+/** A match, and its lines. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly lineStart: number;
+  endLine: number;
+  endLineStart: number;
+  /** Offset of the newline at the end of its last line. */
+  next: number;
+}
+
+const newline = 0x0a;
+
+/**
+ * Returns the matches in `text[0, length)`, in order: of those that share a line the first one, or every one. None when
+ * the text holds a NUL byte, as a binary does. Overwrites `slackBytes` after the text.
+ */
+export function searchSpans(
+  text: Buffer,
+  length: number,
+  matcher: TextMatcher,
+  search: LineSearch,
+): LineMatch[] {
+  const found = new SpanCollector({ text, length, search });
+  visitSpans({ text, length, matcher, search }, found);
+  return found.matches;
+}
+
+/** Counts them, at most `maxMatches`; 0 when the search had to end before. */
+export function countSpans(text: Buffer, length: number, matcher: TextMatcher, search: LineSearch): number {
+  const found = new SpanCounter(search);
+  visitSpans({ text, length, matcher, search }, found);
+  return search.isOver() ? 0 : Math.min(found.count, search.maxMatches);
+}
+
+/** What one search goes through. */
+interface SearchedText {
+  readonly text: Buffer;
+  readonly length: number;
+  readonly matcher: TextMatcher;
+  readonly search: LineSearch;
+}
+
+/** Takes matches in order. */
+interface SpanSink {
+  /** Matches that it takes still. */
+  readonly remaining: number;
+  /** It takes the number of matches, in place of each. */
+  readonly takesCounts: boolean;
+  addCount(count: number): void;
+  add(span: Span): void;
+}
+
+/** Adds the matches that count to the sink until it is full; none in a binary. */
+function visitSpans(searched: SearchedText, sink: SpanSink): void {
+  const { text, length, matcher, search } = searched;
+  text[length] = newline;
+  const visit = new SpanVisit(searched, sink);
+  const { anchored } = matcher;
+  if (anchored !== undefined && visit.visitAnchored(anchored)) return;
+  let isText = false;
+  matcher.prepare(text, length);
+  for (let from = 0; from < length && sink.remaining > 0 && !search.isOver(); ) {
+    const candidate = matcher.candidate(text, from, length);
+    if (candidate < 0 || candidate > length) return;
+    if (!isText && text.subarray(0, length).includes(0)) {
+      search.onBinary?.();
+      return;
+    }
+    isText = true;
+    from = visit.visitFrom(from, candidate);
+  }
+}
+
+/** How many times as many matches are found where too many of them share lines. */
+const growth = 16;
+
+class SpanVisit {
+  readonly #searched: SearchedText;
+  readonly #sink: SpanSink;
+  readonly #known = { from: 0, counted: 0 };
+  /** The line of the last match, or of the last candidate whose match is in its line. */
+  readonly #bounds = { start: 0, next: -1, newlines: 0 };
+  #line = 1;
+  /** End of the last line of the last match that counted. */
+  #covered = -1;
+  /** First matches that the anchored search has visited already. */
+  #visited = 0;
+
+  constructor(searched: SearchedText, sink: SpanSink) {
+    this.#searched = searched;
+    this.#sink = sink;
+  }
+
+  /**
+   * Visits the matches without the engine. False when that has to go on: from the start of the text, as a match may end
+   * within a line.
+   */
+  visitAnchored(anchored: AnchoredSearch): boolean {
+    const { text, length, search } = this.#searched;
+    const sink = this.#sink;
+    anchored.prepare(text, length);
+    for (let from = 0; sink.remaining > 0 && !search.isOver(); from = anchored.end) {
+      const start = anchored.next(text, from);
+      if (start === undefined) return false;
+      if (start < 0) return true;
+      this.#visited++;
+      if (sink.takesCounts) sink.addCount(1);
+      else this.#visit(start, anchored.end, length);
+    }
+    return true;
+  }
+
+  /**
+   * Visits the matches that a candidate stands for, the first one in `text[from, length)`. Returns the start of the line
+   * where the search goes on.
+   */
+  visitFrom(from: number, candidate: number): number {
+    const { text, length, matcher } = this.#searched;
+    const { reach } = matcher;
+    if (reach !== "line") {
+      const nextCandidate = (line: number) => matcher.candidate(text, line, length);
+      const { start, end } = linesOfMatches({ text, from, length }, reach, candidate, nextCandidate);
+      this.#visitPart(start, end);
+      return end;
+    }
+    this.#moveTo(candidate);
+    const { start, next } = this.#bounds;
+    const end = Math.min(next + 1, length);
+    this.#visitPart(start, end);
+    return end;
+  }
+
+  #moveTo(offset: number): void {
+    const bounds = this.#bounds;
+    this.#searched.search.lineBounds(this.#searched.text, offset, this.#known, bounds);
+    this.#line += bounds.newlines;
+    this.#known.from = this.#known.counted = bounds.start;
+  }
+
+  /** Visits the matches in the lines `text[start, end)`. */
+  #visitPart(start: number, end: number): void {
+    const { text, matcher, search } = this.#searched;
+    const sink = this.#sink;
+    if (sink.takesCounts && !matcher.matchesEmpty) {
+      const count = matcher.countEach(text, start, end);
+      const visited = Math.min(this.#visited, count);
+      this.#visited -= visited;
+      sink.addCount(count - visited);
+      return;
+    }
+    const isOne = matcher.reach === "line" && search.every !== true;
+    let visited = 0;
+    for (let limit = isOne ? 1 : sink.remaining; ; limit *= growth) {
+      let index = 0;
+      const visit = (from: number, to: number) =>
+        index++ < visited || this.#isVisited() || this.#visit(start + from, start + to, end);
+      matcher.visitEach(text, { start, end, limit }, visit);
+      if (isOne || index < limit || sink.remaining <= 0 || search.isOver()) return;
+      visited = index;
+    }
+  }
+
+  /** Whether the next match is one that the anchored search has visited. */
+  #isVisited(): boolean {
+    if (this.#visited === 0) return false;
+    this.#visited--;
+    return true;
+  }
+
+  /** Visits a match in a part of the text up to `partEnd`. False when no more are to be visited. */
+  #visit(start: number, end: number, partEnd: number): boolean {
+    const { text, search } = this.#searched;
+    // After the last newline there is no line, and after that of a part comes the next part.
+    if (start === partEnd && (start === 0 || text[start - 1] === newline)) return false;
+    if (start <= this.#covered && !search.every) return true;
+    // A line of many matches is looked for once.
+    if (start > this.#bounds.next) this.#moveTo(start);
+    const line = this.#line;
+    const { start: lineStart, next } = this.#bounds;
+    // Most matches come here: spreads would take longer than the rest.
+    const span: Span = { start, end, line, lineStart, endLine: line, endLineStart: lineStart, next };
+    moveToLastLine(text, span);
+    this.#covered = span.next;
+    this.#sink.add(span);
+    return this.#sink.remaining > 0 && !search.isOver();
+  }
+}
+
+class SpanCollector implements SpanSink {
+  readonly matches: LineMatch[] = [];
+  readonly takesCounts = false;
+  readonly #shown: ShownText;
+  readonly #search: LineSearch;
+  #units = 0;
+
+  constructor(shown: ShownText) {
+    this.#shown = shown;
+    this.#search = shown.search;
+  }
+
+  get remaining(): number {
+    const { maxMatches, maxUnits } = this.#search;
+    return this.#units < maxUnits ? maxMatches - this.matches.length : 0;
+  }
+
+  addCount(): void {}
+
+  add(span: Span): void {
+    if (!isAfter(placeOf(span), this.#search.after)) return;
+    const match = matchOf(this.#shown, span);
+    this.#units += unitsOf(match);
+    this.matches.push(match);
+  }
+}
+
+const placeOf = ({ line, start, lineStart }: Span) => ({ line, column: start - lineStart + 1 });
+
+class SpanCounter implements SpanSink {
+  count = 0;
+  readonly takesCounts: boolean;
+  readonly #maxMatches: number;
+
+  constructor({ every = false, maxMatches }: LineSearch) {
+    this.takesCounts = every && maxMatches > 1;
+    this.#maxMatches = maxMatches;
+  }
+
+  get remaining(): number {
+    return this.#maxMatches - this.count;
+  }
+
+  addCount(count: number): void {
+    this.count += count;
+  }
+
+  add(): void {
+    this.count++;
+  }
+}
+
+/** Moves the end of a match from its first line to that of its last byte. */
+function moveToLastLine(text: Buffer, span: Span): void {
+  while (span.end - 1 > span.next) {
+    span.endLine++;
+    span.endLineStart = span.next + 1;
+    span.next = text.indexOf(newline, span.endLineStart);
+  }
+}
+
+function matchOf({ text, length, search }: ShownText, span: Span): LineMatch {
+  const { start, end, line, lineStart, endLine, endLineStart, next } = span;
+  const { maxLineBytes, excerptBytes, linesBefore: before = 0, linesAfter: after = 0 } = search;
+  const textEnd = lineEndBefore(text, { start: lineStart, next, length });
+  const match: LineMatch = {
+    line,
+    column: start - lineStart + 1,
+    end_line: endLine,
+    end_column: end - endLineStart + 1,
+    text:
+      excerptBytes === undefined
+        ? text.toString(
+            "utf8",
+            lineStart,
+            cutEnd(text, { start: lineStart, end: textEnd, limit: maxLineBytes }),
+          )
+        : excerptOfLines(text, { start: lineStart, end: textEnd, at: start, limit: excerptBytes }),
+  };
+  if (before === 0 && after === 0) return match;
+  const lines = { text, length, ...shownBytes(search) };
+  return {
+    ...match,
+    ...(before > 0 && { before: linesBefore(lines, lineStart, before) }),
+    ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
+  };
+}
+
+type ShownText = Pick<SearchedText, "text" | "length" | "search">;

@@ -1,0 +1,23 @@
+import { FileBuffer } from "../../files/file-buffer.ts";
+import { createSearchKernel } from "../../prefilter/kernel.ts";
+import { type FindLineBounds, findLineBounds } from "../../prefilter/line-bounds.ts";
+import type { RegexRuntime } from "../../regex/regex-runtime.ts";
+import { QueryCompiler } from "./query-compiler.ts";
+
+/** What one thread keeps from search to search. */
+export interface ThreadEngines {
+  readonly compiler: QueryCompiler;
+  /** Holds the file that a matcher searches: in the kernel's memory, where there is a kernel. */
+  readonly buffer: FileBuffer;
+  readonly lineBounds: FindLineBounds;
+}
+
+/** Creates the engines; asks for the regex runtime when there is a pattern to compile. */
+export function createThreadEngines(runtime: () => RegexRuntime): ThreadEngines {
+  const kernel = createSearchKernel();
+  return {
+    compiler: new QueryCompiler(runtime, kernel),
+    buffer: new FileBuffer(kernel?.reserve),
+    lineBounds: kernel?.lineBounds ?? findLineBounds,
+  };
+}

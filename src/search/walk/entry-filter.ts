@@ -1,0 +1,139 @@
+import { type ExcludeGlobs, excludesPath } from "../../globs/exclude-globs.ts";
+import type { GlobSet } from "../../globs/glob-set.ts";
+import type { IgnoreRules } from "../../ignore/ignore-rules.ts";
+import type { PathGlobs, UnmatchedGlob } from "../../ignore/path-globs.ts";
+import type { Folder } from "../../jail/folder.ts";
+import type { NameBytes } from "../../jail/name.ts";
+import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";
+
+/** Selects paths; a `GlobSet` is one. */
+export type PathFilter = Pick<GlobSet, "matches">;
+
+/** Which files a search looks at, besides those that ignore files name. */
+export interface EntryFilterOptions {
+  readonly include: PathFilter | undefined;
+  readonly exclude: PathFilter | undefined;
+  /** In place of these two, in the dialect of `rg -g`: they also keep the walk out of folders. */
+  readonly globs?: PathGlobs | undefined;
+  /** Left out unless the search starts in one of their folders. */
+  readonly defaultExcludes?: ExcludeGlobs | undefined;
+  /** Selects names of files. */
+  readonly fileNames?: GlobSet | undefined;
+  /** Selects names of files that are left out. */
+  readonly otherFileNames?: GlobSet | undefined;
+  /** False leaves out names that begin with a dot. Default: true. */
+  readonly includesHidden?: boolean | undefined;
+}
+
+/** A folder, or as much of one as globs need. */
+type Place = Pick<Folder, "path">;
+
+/** Decides about the entries of a walk. */
+export class EntryFilter {
+  /** Files and folders that ignore files and default excludes have left out. */
+  excluded = 0;
+  /** Those of them that ignore files have left out. */
+  ignored = 0;
+  /** Files and folders that are denied, of those that would be searched. */
+  denied = 0;
+  readonly #byDefault: string[] = [];
+  readonly #byIgnoreFiles: string[] = [];
+  readonly #includesHidden: boolean;
+  readonly #options: EntryFilterOptions;
+  readonly #defaultExcludes: ExcludeGlobs | undefined;
+  /** Whether it compares whole paths, which can be slow with the globs of a caller. */
+  readonly comparesPaths: boolean;
+
+  /** For a walk that starts in `start`. */
+  constructor(options: EntryFilterOptions, start: Place) {
+    const { include, exclude, defaultExcludes, includesHidden = true } = options;
+    this.#options = options;
+    this.#includesHidden = includesHidden;
+    this.#defaultExcludes =
+      defaultExcludes !== undefined && excludesPath(defaultExcludes, start.path)
+        ? undefined
+        : defaultExcludes;
+    this.comparesPaths =
+      include !== undefined || exclude !== undefined || this.#defaultExcludes?.others !== undefined;
+  }
+
+  /** The first entries that it has left out. */
+  get firstLeftOut(): FirstLeftOut {
+    return { byDefault: this.#byDefault, byIgnoreFiles: this.#byIgnoreFiles };
+  }
+
+  entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
+    if (this.#isHidden(name) || this.#options.globs?.entersFolder(folder.path, name) === false) return false;
+    if (this.excludesFolder(folder, name)) return this.#leaveOut(this.#byDefault, folder, name, "/");
+    if (!rules.ignores(folder.path, name, true)) return true;
+    this.ignored++;
+    return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
+  }
+
+  /** Counts an entry that is denied. */
+  noteDenied(folder: Place, name: NameBytes, isFolder: boolean): void {
+    const { globs } = this.#options;
+    if (this.#isHidden(name)) return;
+    const isWanted = isFolder
+      ? globs?.entersFolder(folder.path, name) !== false
+      : this.#wantsName(folder, name) && this.#wantsPath(folder, name);
+    if (isWanted) this.denied++;
+  }
+
+  /** Whether the default excludes cover everything in the folder of this name. */
+  excludesFolder(folder: Place, { bytes, from, to }: NameBytes): boolean {
+    return this.#defaultExcludes?.folders.matchesBytesIn(folder.path, bytes, from, to) === true;
+  }
+
+  wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
+    if (this.#isHidden(name) || !this.#wantsName(folder, name)) return false;
+    if (!rules.ignores(folder.path, name, false)) return this.#wantsPath(folder, name);
+    this.ignored++;
+    return this.#leaveOut(this.#byIgnoreFiles, folder, name);
+  }
+
+  #isHidden({ bytes, from }: NameBytes): boolean {
+    return !this.#includesHidden && bytes[from] === dot;
+  }
+
+  #wantsName(folder: Place, name: NameBytes): boolean {
+    const { fileNames, otherFileNames, globs } = this.#options;
+    const { bytes, from, to } = name;
+    if (fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
+    if (otherFileNames?.matchesBytesIn("", bytes, from, to) === true) return false;
+    return globs?.takesFile(folder.path, name) !== false;
+  }
+
+  /** See `PathGlobs.cost`. */
+  get cost(): number {
+    return this.#options.globs?.cost ?? 0;
+  }
+
+  /** The globs that have matched nothing so far. */
+  get unmatchedGlobs(): readonly UnmatchedGlob[] {
+    return this.#options.globs?.unmatched ?? [];
+  }
+
+  #wantsPath(folder: Place, name: NameBytes): boolean {
+    if (!this.comparesPaths) return true;
+    const { include, exclude } = this.#options;
+    const path = pathIn(folder, name);
+    if (include?.matches(path) === false || exclude?.matches(path) === true) return false;
+    if (this.#defaultExcludes?.others?.matches(path) !== true) return true;
+    return this.#leaveOut(this.#byDefault, folder, name);
+  }
+
+  /** Counts an entry as excluded, and remembers it if it is among the first. False. */
+  #leaveOut(first: string[], folder: Place, name: NameBytes, mark = ""): false {
+    this.excluded++;
+    if (first.length < maxNamesLeftOut) first.push(pathIn(folder, name) + mark);
+    return false;
+  }
+}
+
+const dot = 0x2e;
+
+function pathIn({ path: folder }: Place, { bytes, from, to }: NameBytes): string {
+  const name = bytes.toString("utf8", from, to);
+  return folder === "" ? name : `${folder}/${name}`;
+}

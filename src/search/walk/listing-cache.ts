@@ -1,0 +1,147 @@
+/**
+ * What folders held when they were listed last, which counts as long as their stamps say that nothing was added, removed or renamed:
+ * as the untracked cache of Git does it.
+ */
+import type { Folder } from "../../jail/folder.ts";
+import type { EntryKind } from "../../jail/kind.ts";
+import { areSettled, hasExactStamps, readFolderStamps, stamps, stampWords } from "../../jail/stamps.ts";
+import type { EntryStack } from "./entry-stack.ts";
+
+/** Gets an entry of a folder, whose name is `bytes[from, to)`: valid only during the call. */
+export type OnEntry = (bytes: Buffer, from: number, to: number, kind: EntryKind) => void;
+
+/** The entries of a folder: those from an index on. */
+export interface FolderEntries {
+  readonly entries: Pick<EntryStack, "bytes" | "size" | "start" | "end" | "kind">;
+  readonly first: number;
+}
+
+/** More entries are listed in several steps, and are not kept. */
+const mostEntries = 1024;
+/** Words of a record: stamps, the number of entries, and what the walk keeps with them. The names follow, each after its kind. */
+const recordWords = stampWords + 2;
+const recordBytes = recordWords * Uint32Array.BYTES_PER_ELEMENT;
+const firstBytes = 64 * 1024;
+const kinds: readonly EntryKind[] = ["file", "dir", "symlink", "other"];
+
+/** Keeps listings in one buffer: as objects of their own they would keep the garbage collector busy. */
+export class ListingCache {
+  readonly #maxBytes: number;
+  /** Where the record of a folder is, by its inode: of two with the same number on two devices, that of the last one. */
+  #records = new Map<number, number>();
+  #bytes = Buffer.alloc(0);
+  #words = new Uint32Array(0);
+  #end = 0;
+  /** Of the folder that `find` was asked for last. */
+  readonly #before = new Uint32Array(stampWords);
+  #isStamped = false;
+
+  /** `maxBytes`: most memory for names and stamps. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes.length;
+  }
+
+  /**
+   * Reports the entries of the folder in the order in which they were kept, and returns the number that was kept with them. Undefined, with
+   * nothing reported, where they are not known: then `keep` may follow.
+   */
+  find(folder: Folder, onEntry: OnEntry): number | undefined {
+    const { descriptor } = folder;
+    this.#isStamped = descriptor !== undefined && readFolderStamps(descriptor);
+    if (!this.#isStamped) return undefined;
+    this.#before.set(stamps);
+    const at = this.#records.get(inodeOf(stamps));
+    if (at === undefined || !this.#hasStamps(at)) return undefined;
+    const first = at / Uint32Array.BYTES_PER_ELEMENT + stampWords;
+    this.#report(at + recordBytes, this.#words[first]!, onEntry);
+    return this.#words[first + 1]!;
+  }
+
+  /**
+   * Keeps the entries from the index `first` on, which the folder was found to have since `find` was called for it, and a number of
+   * 32 bits. No other call may come between. Keeps nothing that it could not rely on.
+   */
+  keep(folder: Folder, { entries, first }: FolderEntries, number: number): void {
+    const count = entries.size - first;
+    if (!this.#isStamped || count > mostEntries || !this.#isUnchanged(folder.descriptor!)) return;
+    const length = count === 0 ? 0 : namesLength({ entries, first });
+    if (!this.#reserve(recordBytes + length + Uint32Array.BYTES_PER_ELEMENT)) return;
+    const at = this.#end;
+    const words = at / Uint32Array.BYTES_PER_ELEMENT;
+    this.#words.set(this.#before, words);
+    this.#words[words + stampWords] = count;
+    this.#words[words + stampWords + 1] = number;
+    const end = this.#write(at + recordBytes, { entries, first });
+    this.#end = (end + 3) & ~3;
+    this.#records.set(inodeOf(this.#before), at);
+  }
+
+  /** Whether the stamps are those from before, and a later change will make others. */
+  #isUnchanged(descriptor: number): boolean {
+    if (!readFolderStamps(descriptor) || !areSettled(Date.now()) || !hasExactStamps(descriptor)) return false;
+    return this.#before.every((word, index) => word === stamps[index]);
+  }
+
+  #hasStamps(at: number): boolean {
+    const first = at / Uint32Array.BYTES_PER_ELEMENT;
+    for (let i = 0; i < stampWords; i++) if (this.#words[first + i] !== stamps[i]) return false;
+    return true;
+  }
+
+  #report(start: number, count: number, onEntry: OnEntry): void {
+    const bytes = this.#bytes;
+    let at = start;
+    for (let entry = 0; entry < count; entry++) {
+      const kind = kinds[bytes[at]!]!;
+      const from = at + 1;
+      let to = from;
+      while (bytes[to] !== 0) to++;
+      onEntry(bytes, from, to, kind);
+      at = to + 1;
+    }
+  }
+
+  #write(start: number, { entries, first }: FolderEntries): number {
+    const bytes = this.#bytes;
+    let at = start;
+    for (let index = first; index < entries.size; index++) {
+      bytes[at++] = kinds.indexOf(entries.kind(index));
+      const to = entries.end(index);
+      for (let from = entries.start(index); from < to; from++) bytes[at++] = entries.bytes[from]!;
+      bytes[at++] = 0;
+    }
+    return at;
+  }
+
+  /** Makes room for a record, if need be by forgetting all others; false where it is too large. */
+  #reserve(length: number): boolean {
+    if (this.#end + length <= this.#bytes.length) return true;
+    let size = Math.max(2 * this.#bytes.length, firstBytes);
+    if (size > this.#maxBytes) {
+      this.#records.clear();
+      this.#end = 0;
+      size = this.#bytes.length;
+    }
+    if (size > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(size);
+      this.#bytes.copy(larger, 0, 0, this.#end);
+      this.#bytes = larger;
+      this.#words = new Uint32Array(larger.buffer, larger.byteOffset, size / Uint32Array.BYTES_PER_ELEMENT);
+    }
+    return this.#end + length <= this.#bytes.length;
+  }
+}
+
+/** A kind and a NUL with each name. */
+function namesLength({ entries, first }: FolderEntries): number {
+  let length = 0;
+  for (let index = first; index < entries.size; index++)
+    length += entries.end(index) - entries.start(index) + 2;
+  return length;
+}
+
+const inodeOf = (words: Uint32Array): number => words[0]! + words[1]! * 2 ** 32;

@@ -1,0 +1,156 @@
+/** The files of a walk in the order of their times of modification: those that were modified last come first. */
+
+import { ignoreVanished } from "../../files/ignore-vanished.ts";
+import { errnoOf } from "../../jail/errno.ts";
+import type { Folder, Jail } from "../../jail/folder.ts";
+import { nameOf } from "../../jail/name.ts";
+import { mergeSort } from "../../scheduling/merge-sort.ts";
+import { createTimeSlice, type Steps } from "../../scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../../scheduling/walk-slice.ts";
+import { SharedFolder } from "./shared-folder.ts";
+import type { FirstLeftOut, PassedOver } from "./tally.ts";
+import type { FileSink, Walk } from "./walk.ts";
+
+interface TimedFile {
+  /** The key of its time, and its path from the start of the walk: the order of files, and what a place names (`Place.file`). */
+  readonly key: string;
+  /** Its folder from the base, and the key without the name. */
+  readonly folder: string;
+  readonly walked: string;
+  readonly name: Buffer;
+}
+
+interface Options {
+  readonly jail: Pick<Jail, "reopenFolder" | "deniesBytesIn">;
+  /** The key to start at. */
+  readonly after: string | undefined;
+}
+
+const timeDigits = 14;
+
+/** Characters of a key before the path. */
+export const timeKeyBytes = timeDigits + 1;
+
+/** A text that comes earlier the later the time is. Times before 1970 are all the same. */
+function timeKey(milliseconds: number): string {
+  const microseconds = Math.max(0, Math.floor(milliseconds * 1000));
+  return `${(Number.MAX_SAFE_INTEGER - microseconds).toString(16).padStart(timeDigits, "0")}/`;
+}
+
+/** Takes all files from a walk before it hands on the first one. */
+export class NewestFirst
+  implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
+{
+  readonly #walk: Walk;
+  readonly #options: Options;
+  readonly #files: TimedFile[] = [];
+  #sorting: Steps<TimedFile[]> | undefined;
+  #sorted: TimedFile[] | undefined;
+  #next = 0;
+  #folder: { readonly path: string; readonly shared: SharedFolder } | undefined;
+
+  constructor(walk: Walk, options: Options) {
+    this.#walk = walk;
+    this.#options = options;
+  }
+
+  /** As `Walk.fill`. */
+  fill(sink: FileSink): boolean {
+    const slice = createTimeSlice(sliceMilliseconds);
+    if (this.#sorted === undefined && !this.#collect(() => slice.isDue)) return true;
+    const files = this.#sorted!;
+    for (; this.#next < files.length; this.#next++) {
+      if (slice.isDue) return true;
+      if (!this.#hand(files[this.#next]!, sink)) return true;
+    }
+    return false;
+  }
+
+  get passedOver(): PassedOver {
+    return this.#walk.passedOver;
+  }
+
+  get firstLeftOut(): FirstLeftOut {
+    return this.#walk.firstLeftOut;
+  }
+
+  get unmatchedGlobs(): Walk["unmatchedGlobs"] {
+    return this.#walk.unmatchedGlobs;
+  }
+
+  get position(): string | undefined {
+    return this.#sorted === undefined ? (this.#options.after ?? "") : this.#sorted[this.#next]?.key;
+  }
+
+  close(): void {
+    this.#walk.close();
+    this.#folder?.shared.release();
+    this.#folder = undefined;
+    this.#sorted = [];
+  }
+
+  /** Goes on with the walk, and then with the order of its files; false where the time is up before. */
+  #collect(isDue: () => boolean): boolean {
+    if (this.#sorting === undefined) {
+      if (this.#walk.fill({ add: (...file) => this.#add(...file) })) return false;
+      this.#sorting = mergeSort(this.#files, (one, other) => one.key < other.key);
+    }
+    for (;;) {
+      const step = this.#sorting.next();
+      if (step.done === true) {
+        this.#sorted = step.value;
+        break;
+      }
+      if (isDue()) return false;
+    }
+    const { after } = this.#options;
+    const first = after === undefined ? 0 : this.#sorted.findIndex(({ key }) => key >= after);
+    this.#next = first < 0 ? this.#sorted.length : first;
+    return true;
+  }
+
+  #add(shared: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
+    const name = Buffer.from(bytes.subarray(from, to));
+    const stats = ignoreVanished(() => shared.folder.lstat(nameOf(name)));
+    if (stats === undefined) return true;
+    const walked = timeKey(stats.mtimeMs) + shared.walked;
+    this.#files.push({ key: walked + name.toString("latin1"), folder: shared.folder.path, walked, name });
+    return true;
+  }
+
+  /** Hands a file on; false where the sink takes no more. */
+  #hand({ folder, walked, name }: TimedFile, sink: FileSink): boolean {
+    const base = this.#open(folder);
+    if (base === undefined || this.#options.jail.deniesBytesIn(base.folder, name, 0, name.length))
+      return true;
+    const shared = new SharedFolder(base.folder, () => base.release(), walked);
+    base.hold();
+    const isTaken = sink.add(shared, name, 0, name.length);
+    shared.release();
+    return isTaken;
+  }
+
+  #open(path: string): SharedFolder | undefined {
+    if (this.#folder?.path === path) return this.#folder.shared;
+    this.#folder?.shared.release();
+    this.#folder = undefined;
+    const folder = this.#reopen(path);
+    if (folder === undefined) return undefined;
+    this.#folder = { path, shared: new SharedFolder(folder) };
+    return this.#folder.shared;
+  }
+
+  /** `undefined` where the folder is gone, or a link leads elsewhere from there. */
+  #reopen(path: string): Folder | undefined {
+    try {
+      const folder = this.#options.jail.reopenFolder(path);
+      if (folder.path === path) return folder;
+      folder.close();
+      return undefined;
+    } catch (error) {
+      // Others are a lack of descriptors or memory.
+      if (errnoOf(error) === undefined) return undefined;
+      throw error;
+    }
+  }
+}
